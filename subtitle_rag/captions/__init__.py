@@ -1,0 +1,1 @@
+"""From files and YouTube to windows."""

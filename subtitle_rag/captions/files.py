@@ -1,0 +1,365 @@
+"""Caption files on disk: which files under the given paths are captions, of which video each is, and their bytes.
+
+What would surprise: several files can be tracks of one video (other languages, other formats, the same YouTube id in
+another folder), so the walk yields one group per video, best track first, and the next one is there to fall back on
+when the best turns out to be damaged. Names come from other systems: macOS decomposes Hangul, so every name is
+compared and hashed in NFC while the file is opened by the name that it really has.
+"""
+
+import hashlib
+import json
+import math
+import os
+import re
+import stat
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.captions.parse import plain_text
+from subtitle_rag.domain import Chapter, Track, Video, nfc
+from subtitle_rag.errors import CaptionError, UsageError
+from subtitle_rag.events import VideoFailed
+from subtitle_rag.i18n import _
+
+FORMATS = ("json3", "vtt", "srt", "sbv")
+"""The formats that are read, the richest first; each is its file's suffix too."""
+
+MEDIA_SUFFIXES = {".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", ".m4a", ".mp3", ".opus", ".flac", ".wav"}
+
+MAX_NAME = 300
+"""Characters of a title or channel; longer ones are cut."""
+
+SIDECAR_LIMIT = 32_000_000
+"""Bytes of a yt-dlp .info.json, comments included; a larger one is left alone."""
+
+_CODES = """
+    aa ab af ak am ar as ay az be bg bh bho bn bo br bs ca ceb co crs cs cy da de dv dz ee el en eo es et eu fa ff fi
+    fil fo fr fy ga gaa gd gl gn gu gv ha haw he hi hmn hr ht hu hy id ig is it iu iw ja jv ka kha kk kl km kn ko kri
+    ku ky la lb lg ln lo lt lu luo lv mfe mg mi mk ml mn mr ms mt my ne nl no nso ny oc om or os pa pam pl ps
+    pt qu rm rn ro ru rw sa sd sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tn to tr ts tt tum uk und
+    ur ug uz ve vi vo wo xh yi yo yue zh zu
+"""
+LANGUAGES = frozenset(_CODES.split())
+"""Codes of the languages that YouTube has captions in, but for those that are words (`new`, `war`). Anything else
+behind a name's last dot belongs to the title."""
+
+LONG_CODES = {
+    "kor": "ko",
+    "eng": "en",
+    "jpn": "ja",
+    "zho": "zh",
+    "chi": "zh",
+    "spa": "es",
+    "fra": "fr",
+    "fre": "fr",
+    "deu": "de",
+    "ger": "de",
+    "ita": "it",
+    "por": "pt",
+    "rus": "ru",
+    "vie": "vi",
+    "tha": "th",
+    "ind": "id",
+}
+"""Three-letter codes that subtitle files carry, as the tags used here."""
+
+_LANGUAGE_TAG = re.compile(r"([A-Za-z]{2,3})((?:-[A-Za-z0-9_]+)*)")
+_YOUTUBE_ID = re.compile(r"[\s_]*\[([A-Za-z0-9_-]{11})\]\s*\Z")
+_CHANNEL_ID = re.compile(r"[A-Za-z0-9_@.-]{1,100}")
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionFile:
+    """One caption file. `language` is a tag such as `ko` or `zh-Hans`, `und` where the name has none; `path` is as
+    the disk spells it, while `video.source` shows it in NFC."""
+
+    path: Path
+    video: Video
+    language: str
+    format: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaptionGroup:
+    """The caption files of one video, best first; `video` is the first one's."""
+
+    video: Video
+    candidates: tuple[CaptionFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What a file's name says. `stem` is the name without language and suffixes, as the disk spells it."""
+
+    stem: str
+    title: str
+    youtube_id: str | None
+    language: str
+    format: str
+
+
+def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> Iterator[CaptionGroup | VideoFailed]:
+    """The videos whose caption files `sources` (files, or folders with all below) hold, in the order of the walk.
+
+    Folders are walked by NFC name, hidden entries are skipped, linked folders come last and once. Within a group the
+    preferred `languages` come first, then files without one, then the others; then tracks that are not automatic,
+    then the richer format. What cannot be read or is no caption file is yielded as VideoFailed in its place.
+
+    Raises UsageError `unsupported_source`, before anything is yielded, for a path that does not exist.
+    """
+    found: dict[str, dict[Path, _Name] | VideoFailed] = {}
+    for source in sources:
+        _check_exists(source)
+    for source in sources:
+        # resolve() would rename folders after the targets of links
+        for entry in _walk(Path(os.path.abspath(source))):  # noqa: PTH100
+            if isinstance(entry, VideoFailed):
+                found[f"failed {entry.video}"] = entry
+            elif name := _read_name(entry.name):
+                group = found.setdefault(_video_id(entry, name), {})
+                assert isinstance(group, dict)
+                group[entry] = name
+            else:
+                found[f"failed {entry}"] = _failure(
+                    entry, "not_captions", _("its name does not end in .vtt, .srt, .sbv or .json3")
+                )
+    for group in found.values():
+        yield group if isinstance(group, VideoFailed) else _group(group, languages)
+
+
+def read(file: CaptionFile, *, limit_mb: int = 64) -> Track:
+    """The file's bytes as a track of kind `file`.
+
+    Raises CaptionError `too_large` (judged before reading) above `limit_mb` MiB, `unreadable` when the system refuses.
+    """
+    path = shown(file.path)
+    limit = limit_mb * 2**20
+    try:
+        info = file.path.stat()
+        if not stat.S_ISREG(info.st_mode):  # opening a pipe would wait for ever
+            raise CaptionError("unreadable", path=path, reason=_("it is not a regular file"))
+        size = info.st_size
+        if size <= limit:
+            with file.path.open("rb") as stream:
+                raw = stream.read(limit + 1)  # it may have grown since
+            size = len(raw)
+    except OSError as error:
+        raise CaptionError("unreadable", path=path, reason=_reason(error)) from error
+    if size > limit:
+        raise CaptionError("too_large", path=path, size=math.ceil(size / 2**20), limit=limit_mb)
+    return Track(
+        language=file.language,
+        kind="file",
+        format=file.format,
+        raw=raw,
+        sha256=hashlib.sha256(raw).hexdigest(),
+        fetched_at=int(info.st_mtime),
+    )
+
+
+def shown(path: Path | str) -> str:
+    """`path` for people, records and hashes: NFC, and always encodable."""
+    return nfc(os.fsencode(path).decode("utf-8", errors="replace"))
+
+
+# --- the walk ---
+
+
+def _check_exists(source: Path) -> None:
+    try:
+        source.stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        raise UsageError("unsupported_source", source=shown(source)) from None
+    except OSError:
+        return  # the walk reports it
+
+
+def _walk(source: Path) -> Iterator[Path | VideoFailed]:
+    """Caption files below a folder, or the file itself whatever its name."""
+    try:
+        is_folder = stat.S_ISDIR(source.stat().st_mode)
+    except OSError as error:
+        yield _failure(source, "unreadable", _reason(error))
+        return
+    if not is_folder:
+        yield source
+        return
+    folders = deque([source])
+    seen: set[tuple[int, int]] = set()
+    while folders:
+        folder = folders.popleft()
+        try:
+            info = folder.stat()
+            if (info.st_dev, info.st_ino) in seen:
+                continue
+            seen.add((info.st_dev, info.st_ino))
+            with os.scandir(folder) as entries:
+                listed = [(entry, _is_folder(entry)) for entry in entries if not entry.name.startswith(".")]
+        except OSError as error:
+            yield _failure(folder, "unreadable", _reason(error))
+            continue
+        listed.sort(key=lambda item: (nfc(item[0].name), item[0].name))
+        yield from (Path(e.path) for e, is_folder in listed if not is_folder and _read_name(e.name))
+        # real folders now, linked ones at the very end: a file keeps the path that does not hang on a link
+        below = [entry for entry, is_folder in listed if is_folder]
+        folders.extendleft(Path(e.path) for e in reversed(below) if not e.is_symlink())
+        folders.extend(Path(e.path) for e in below if e.is_symlink())
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself; reading it will tell
+        return False
+
+
+def _failure(path: Path, code: str, reason: str) -> VideoFailed:
+    return VideoFailed(
+        video=shown(path),
+        title=_named(path.name) or shown(path),
+        code=code,
+        details={"path": shown(path), "reason": reason},
+    )
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno) if error.errno else str(error)
+
+
+# --- names ---
+
+
+def _read_name(name: str) -> _Name | None:
+    """The parts of a caption file's name, or None for a file of another kind."""
+    stem, suffix = os.path.splitext(name)  # noqa: PTH122 - Path drops what a name with a trailing dot needs
+    format_ = suffix[1:].lower()
+    if format_ not in FORMATS:
+        return None
+    rest, tag = os.path.splitext(stem)  # noqa: PTH122
+    language = _language(tag[1:])
+    if language:
+        stem = rest
+    rest, suffix = os.path.splitext(stem)  # noqa: PTH122
+    if suffix.lower() in MEDIA_SUFFIXES:
+        stem = rest
+    youtube_id = None
+    title = stem
+    if match := _YOUTUBE_ID.search(stem):
+        youtube_id = match[1]
+        title = stem[: match.start()]
+    return _Name(stem, _named(title) or youtube_id or shown(name), youtube_id, language or "und", format_)
+
+
+def _language(tag: str) -> str | None:
+    """`tag` as a language tag with a two-letter code where there is one, or None for an ordinary end of a title."""
+    match = _LANGUAGE_TAG.fullmatch(tag)
+    if not match:
+        return None
+    code = match[1].lower()
+    code = LONG_CODES.get(code, code)
+    return code + match[2] if code in LANGUAGES else None
+
+
+def _named(text: str) -> str:
+    """A title or name from outside, fit to show and store."""
+    return plain_text(text)[:MAX_NAME].rstrip()
+
+
+def _video_id(path: Path, name: _Name) -> str:
+    return name.youtube_id or "file-" + _digest(f"{shown(path.parent)}/{shown(name.stem)}")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+# --- groups ---
+
+
+def _group(files: dict[Path, _Name], languages: Sequence[str]) -> CaptionGroup:
+    def rank(item: tuple[Path, _Name]) -> tuple[int, bool, int, str]:
+        path, name = item
+        asr = name.language.endswith("-orig")
+        return _language_rank(name.language, languages), asr, FORMATS.index(name.format), shown(path)
+
+    candidates = tuple(
+        CaptionFile(path, _video(path, name), name.language, name.format)
+        for path, name in sorted(files.items(), key=rank)
+    )
+    return CaptionGroup(candidates[0].video, candidates)
+
+
+def _language_rank(language: str, preferred: Sequence[str]) -> int:
+    for rank, wanted in enumerate(preferred):
+        if f"{language}-".lower().startswith(f"{wanted}-".lower()):
+            return rank
+    return len(preferred) + (language != "und")
+
+
+def _video(path: Path, name: _Name) -> Video:
+    folder = path.parent
+    info = _sidecar(folder / f"{name.stem}.info.json")
+    channel_id = info.get("channel_id")
+    if not isinstance(channel_id, str) or not _CHANNEL_ID.fullmatch(channel_id):
+        channel_id = "folder-" + _digest(shown(folder))
+    return Video(
+        id=_video_id(path, name),
+        title=_text(info, "title") or name.title,
+        channel_id=channel_id,
+        channel=_text(info, "channel") or _text(info, "uploader") or _named(shown(folder.name)) or shown(folder),
+        url=f"https://www.youtube.com/watch?v={name.youtube_id}" if name.youtube_id else None,
+        published=_day(info.get("upload_date")),
+        duration_ms=_ms(info.get("duration")),
+        chapters=_chapters(info.get("chapters")),
+        source=shown(path),
+    )
+
+
+# --- yt-dlp's .info.json: outside data, every field may be of any type ---
+
+
+def _sidecar(path: Path) -> dict[str, Any]:
+    """What yt-dlp wrote beside the captions; empty when there is none or it is of no use."""
+    try:
+        info = path.stat()
+        if not stat.S_ISREG(info.st_mode) or info.st_size > SIDECAR_LIMIT:
+            return {}
+        data = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _text(info: dict[str, Any], key: str) -> str:
+    value = info.get(key)
+    return _named(value[: 10 * MAX_NAME]) if isinstance(value, str) else ""
+
+
+def _day(value: object) -> date | None:
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{8}", value):
+        return None
+    try:
+        return datetime.strptime(value, "%Y%m%d").date()
+    except ValueError:
+        return None
+
+
+def _ms(seconds: object) -> int | None:
+    """Milliseconds of a number of seconds between 0 and the longest that a video can be taken to last (a year)."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= 366 * 86_400:
+        return None
+    return round(seconds * 1000)
+
+
+def _chapters(value: object) -> tuple[Chapter, ...]:
+    chapters = []
+    for item in value[:1000] if isinstance(value, list) else ():
+        if isinstance(item, dict):
+            start, title = _ms(item.get("start_time")), _text(item, "title")
+            if start is not None and title:
+                chapters.append(Chapter(start, title))
+    return tuple(sorted(chapters, key=lambda chapter: chapter.start_ms))

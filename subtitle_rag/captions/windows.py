@@ -1,0 +1,144 @@
+"""Cues → windows: about a minute each, cut where a listener would cut.
+
+The cuts of a video are chosen together (dynamic programming over the cues), so that no cut is good at the cost of the
+next and no short remainder is left at the end. Every cue's text is in exactly one window; the overlap on either side
+is kept apart from the text, because neighbours' raw speech in the index ruins the search for known scenes.
+"""
+
+import re
+import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from subtitle_rag.domain import NAMESPACE, Cue, Line, Window
+
+TARGET_MS = 60_000
+MIN_MS = 20_000
+MAX_MS = 90_000
+MAX_CHARS = 2_000
+"""A window of broken captions (a thousand cues at 0:00) ends here; 90 s of fast speech are about 800 characters."""
+OVERLAP_MS = 12_000
+RULE = f"p1.w1.{TARGET_MS // 1000}-{MIN_MS // 1000}-{MAX_MS // 1000}.o{OVERLAP_MS // 1000}"
+"""Names the parsing and windowing rules; windows of another rule are stale."""
+
+_LENGTH_SCALE_MS = 30_000
+_CUT_WEIGHT = 0.3
+_TOO_SHORT = 10.0
+_LONG_PAUSE_MS = 2_000
+_SENTENCE_END = re.compile(r"(?:니다|[요죠까네]|[.?!…。])[\"'”’)\]]*$")
+_NEW_SPEAKER = re.compile(r"^(?:>>|- |\[)")
+
+
+def windows(video_id: str, cues: Sequence[Cue]) -> list[Window]:
+    """The windows of one video, in order.
+
+    A window lasts 20–90 s; shorter ones are left only where silence or the end of the video leaves no choice. `cues`
+    must be sorted by start; a cue longer than a window is divided at its words.
+    """
+    pieces = [piece for cue in cues for piece in _divided(cue)]
+    seen: Counter[int] = Counter()
+    result = []
+    for ordinal, (first, last) in enumerate(_best_cuts(pieces)):
+        start = pieces[first].start_ms
+        result.append(_window(video_id, ordinal, pieces, first, last, seen[start]))
+        seen[start] += 1
+    return result
+
+
+def window_id(video_id: str, start_ms: int, twin: int = 0) -> str:
+    """The id of the window that starts there under the current rule; `twin` counts windows with the same start."""
+    name = f"{video_id}\x1f{start_ms}\x1f{RULE}" + (f"\x1f{twin}" if twin else "")
+    return str(uuid.uuid5(NAMESPACE, name))
+
+
+def _window(video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: int, twin: int) -> Window:
+    own = cues[first : last + 1]
+    start = own[0].start_ms
+    end = min(max(cue.end_ms for cue in own), start + MAX_MS)
+    offsets = accumulate((len(cue.text) + 1 for cue in own[:-1]), initial=0)
+    before, after = first, last + 1
+    while before > 0 and cues[before - 1].start_ms >= start - OVERLAP_MS:
+        before -= 1
+    while after < len(cues) and cues[after].start_ms < end + OVERLAP_MS:
+        after += 1
+    return Window(
+        id=window_id(video_id, start, twin),
+        video_id=video_id,
+        ordinal=ordinal,
+        start_ms=start,
+        end_ms=end,
+        text=" ".join(cue.text for cue in own),
+        lines=tuple(Line(offset, cue.start_ms) for offset, cue in zip(offsets, own, strict=True)),
+        overlap_before=" ".join(cue.text for cue in cues[before:first]),
+        overlap_after=" ".join(cue.text for cue in cues[last + 1 : after]),
+    )
+
+
+def _best_cuts(cues: Sequence[Cue]) -> list[tuple[int, int]]:
+    """The (first, last) cue of each window, of least total cost."""
+    cut_costs = [_cut_cost(a, b) for a, b in zip(cues, cues[1:], strict=False)] + [0.0]
+    best: list[tuple[float, int]] = [(0.0, 0)]  # of the cues before i: the cost, and where the last window begins
+    for last in range(len(cues)):
+        options = (
+            (best[first][0] + _length_cost(span) + cut_costs[last], first)
+            for first, span in _spans_ending_at(cues, last)
+        )
+        best.append(min(options))
+    cuts: list[tuple[int, int]] = []
+    end = len(cues)
+    while end:
+        first = best[end][1]
+        cuts.append((first, end - 1))
+        end = first
+    return cuts[::-1]
+
+
+def _spans_ending_at(cues: Sequence[Cue], last: int) -> Iterator[tuple[int, int]]:
+    """(first cue, duration in ms) of every window that may end with `last`; the last cue alone always may."""
+    end = chars = 0
+    for first in range(last, -1, -1):
+        end = max(end, cues[first].end_ms)
+        chars += len(cues[first].text) + 1
+        span = end - cues[first].start_ms
+        if first < last and (span > MAX_MS or chars > MAX_CHARS):
+            return
+        yield first, span
+
+
+def _length_cost(span_ms: int) -> float:
+    cost = ((span_ms - TARGET_MS) / _LENGTH_SCALE_MS) ** 2
+    return cost + _TOO_SHORT if span_ms < MIN_MS else cost
+
+
+def _cut_cost(before: Cue, after: Cue) -> float:
+    """0 where a cut is natural, `_CUT_WEIGHT` in the middle of a sentence."""
+    pause = min(1.0, max(0, after.start_ms - before.end_ms) / _LONG_PAUSE_MS)
+    sentence = 0.7 if _SENTENCE_END.search(before.text) else 0.0
+    speaker = 0.9 if _NEW_SPEAKER.match(after.text) else 0.0
+    return _CUT_WEIGHT * (1.0 - max(pause, sentence, speaker))
+
+
+def _divided(cue: Cue) -> list[Cue]:
+    """The cue, or its parts of less than a window where it is longer or wordier than a window may be."""
+    words = cue.text.split(" ")
+    duration = cue.end_ms - cue.start_ms
+    parts = max(-(-duration // MAX_MS), -(-len(cue.text) // MAX_CHARS))
+    if parts <= 1 or len(words) == 1:
+        return [cue]
+    starts = cue.word_starts or _spread(words, cue)
+    size = -(-len(words) // min(parts * 2, len(words)))
+    result = []
+    for at in range(0, len(words), size):
+        after = at + size
+        end = starts[after] if after < len(words) else cue.end_ms
+        text = " ".join(words[at:after])
+        result.append(Cue(starts[at], end, text, cue.word_starts[at:after]))
+    return result
+
+
+def _spread(words: Sequence[str], cue: Cue) -> list[int]:
+    """Start times for the words of a cue without word times, in proportion to their characters."""
+    total = len(cue.text)
+    offsets = accumulate((len(word) + 1 for word in words[:-1]), initial=0)
+    return [cue.start_ms + (cue.end_ms - cue.start_ms) * offset // total for offset in offsets]

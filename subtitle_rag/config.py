@@ -1,0 +1,163 @@
+"""Settings: what the user wrote in `config.toml`, overridden by the environment, overridden by flags.
+
+The file is only ever read. What the program itself remembers lives in the library.
+"""
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.errors import UsageError
+from subtitle_rag.i18n import LANGUAGES, _, system_language
+
+HOME_VARIABLE = "SUBTITLE_RAG_HOME"
+LANGUAGE_VARIABLE = "SUBTITLE_RAG_LANGUAGE"
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Where things lie."""
+
+    config: Path
+    """`config.toml`"""
+    data: Path
+    """The library and the search index."""
+    cache: Path
+    """Deletable at any time."""
+    log: Path
+
+    @property
+    def library(self) -> Path:
+        return self.data / "library.db"
+
+    @property
+    def index(self) -> Path:
+        return self.data / "index"
+
+    @classmethod
+    def under(cls, home: Path) -> "Paths":
+        return cls(home / "config.toml", home / "data", home / "cache", home / "log")
+
+    @classmethod
+    def find(cls, home: str | Path | None = None) -> "Paths":
+        """All four under `home` or `SUBTITLE_RAG_HOME` where one is given, else in the platform's places."""
+        place = home or os.environ.get(HOME_VARIABLE)
+        if place:
+            return cls.under(Path(place).expanduser().absolute())
+        from platformdirs import PlatformDirs
+
+        dirs = PlatformDirs("subtitle-rag", appauthor=False)
+        config = dirs.user_config_path / "config.toml"
+        return cls(config, dirs.user_data_path, dirs.user_cache_path, dirs.user_log_path)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """`[search]`"""
+
+    limit: int = 20
+    """Scenes that a search shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerSettings:
+    """`[player]`"""
+
+    default: str = "browser"
+    """`browser`, `mpv`, `iina`, `vlc`, or a name from `[players]`."""
+    lead_in: int = 2
+    """Seconds before the scene at which playing starts."""
+
+
+@dataclass(frozen=True, slots=True)
+class TuiSettings:
+    """`[tui]`"""
+
+    kitty_keyboard: bool = False
+    """Speak the Kitty keyboard protocol, which breaks Hangul input on some terminals."""
+    theme: str = ""
+    """The name of one of Textual's themes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that a user can set."""
+
+    paths: Paths
+    language: str
+    search: SearchSettings = field(default_factory=SearchSettings)
+    player: PlayerSettings = field(default_factory=PlayerSettings)
+    tui: TuiSettings = field(default_factory=TuiSettings)
+    players: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """`[players]`: name → command, with `{url}` and `{seconds}` filled in."""
+
+
+_SECTIONS: dict[str, type[Any]] = {"search": SearchSettings, "player": PlayerSettings, "tui": TuiSettings}
+
+
+def load(home: str | Path | None = None, language: str | None = None) -> Settings:
+    """The settings in force; arguments are flags that the user typed.
+
+    Raises:
+        UsageError: `bad_config`, naming the file and the key.
+    """
+    paths = Paths.find(home)
+    table = _read(paths.config)
+    _known(paths.config, "", table, ("language", "players", *_SECTIONS))
+    chosen = language or os.environ.get(LANGUAGE_VARIABLE) or table.get("language") or system_language()
+    if chosen not in LANGUAGES:
+        reason = _("language is {value}, but only {known} are known").format(value=chosen, known=", ".join(LANGUAGES))
+        raise UsageError("bad_config", path=str(paths.config), reason=reason)
+    sections = {name: _section(paths.config, name, table.get(name, {})) for name in _SECTIONS}
+    return Settings(paths, chosen, players=_players(paths.config, table.get("players", {})), **sections)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise UsageError("bad_config", path=str(path), reason=error.strerror) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError("bad_config", path=str(path), reason=str(error)) from error
+
+
+def _known(path: Path, prefix: str, table: Mapping[str, Any], keys: tuple[str, ...]) -> None:
+    for name in table:
+        if name not in keys:
+            near = difflib.get_close_matches(name, keys, n=1)
+            reason = _("there is no setting {name}").format(name=prefix + name)
+            if near:
+                reason += _("; did you mean {name}?").format(name=prefix + near[0])
+            raise UsageError("bad_config", path=str(path), reason=reason)
+
+
+def _section(path: Path, name: str, table: Any) -> Any:
+    kind = _SECTIONS[name]
+    defaults = kind()
+    if not isinstance(table, dict):
+        raise UsageError("bad_config", path=str(path), reason=_("{name} must be a table").format(name=name))
+    _known(path, f"{name}.", table, tuple(entry.name for entry in fields(kind)))
+    for key, value in table.items():
+        wanted = type(getattr(defaults, key))
+        if type(value) is not wanted:
+            reason = _("{name} must be of the type {type}").format(name=f"{name}.{key}", type=wanted.__name__)
+            raise UsageError("bad_config", path=str(path), reason=reason)
+    return kind(**table)
+
+
+def _players(path: Path, table: Any) -> dict[str, tuple[str, ...]]:
+    players = {}
+    for name, entry in table.items() if isinstance(table, dict) else [("players", None)]:
+        command = entry.get("command") if isinstance(entry, dict) else None
+        if not (isinstance(command, list) and command and all(isinstance(part, str) for part in command)):
+            reason = _("{name} must be a list of strings").format(name=f"players.{name}.command")
+            raise UsageError("bad_config", path=str(path), reason=reason)
+        players[name] = tuple(command)
+    return players

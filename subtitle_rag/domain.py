@@ -1,0 +1,145 @@
+"""The words of the domain as values. Nothing here reads, writes or imports outside the standard library.
+
+All times inside the program are whole milliseconds from the start of the video; seconds appear only in JSON and on
+screen. All text is NFC.
+"""
+
+import re
+import unicodedata
+import uuid
+from dataclasses import dataclass, field
+from datetime import date
+from typing import NamedTuple
+
+NAMESPACE = uuid.UUID("5b3c1c0a-8f0e-5d52-9a53-7d0b6c1e4f11")
+"""Root of every uuid5 that the program derives; changing it orphans all stored ids."""
+
+
+def nfc(text: str) -> str:
+    """`text` with composed syllables: macOS file names and some keyboards deliver decomposed Hangul."""
+    return unicodedata.normalize("NFC", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One line of captions: `text` is a single line without markup; `word_starts` has one time per
+    whitespace-separated word where the track carries word times, else it is empty."""
+
+    start_ms: int
+    end_ms: int
+    text: str
+    word_starts: tuple[int, ...] = ()
+
+
+class Line(NamedTuple):
+    """Where a cue begins inside a window's text."""
+
+    offset: int
+    start_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What is indexed: about a minute of one video's captions.
+
+    `text` joins the cues with single spaces; `lines` says where each cue begins in it. The overlaps are the
+    neighbouring seconds of speech, kept apart from `text` (they would drown known-item search).
+    """
+
+    id: str
+    video_id: str
+    ordinal: int
+    start_ms: int
+    end_ms: int
+    text: str
+    lines: tuple[Line, ...]
+    overlap_before: str = ""
+    overlap_after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Morphemes:
+    """The content morphemes of a text, in order: the forms (NFKC, lower case) and the spans [start, end) in the raw
+    text that they stand for; a verb's span runs through its endings."""
+
+    forms: tuple[str, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A titled part of a video, as its author marked it."""
+
+    start_ms: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """A video whose captions are in the library. `id` is YouTube's, or `file-…` where the captions' file names none."""
+
+    id: str
+    title: str
+    channel_id: str
+    channel: str
+    url: str | None = None
+    published: date | None = None
+    duration_ms: int | None = None
+    chapters: tuple[Chapter, ...] = ()
+    source: str | None = None
+    """Path of the caption file, or None for a video that came from YouTube."""
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """One caption track as it came: `kind` is `manual`, `asr` or `file`; `format` is `vtt`, `srt`, `sbv` or `json3`."""
+
+    language: str
+    kind: str
+    format: str
+    raw: bytes = field(repr=False)
+    sha256: str
+    fetched_at: int
+    """Unix seconds: when the bytes were fetched, or the file's time of modification."""
+
+
+def watch_url(youtube_id: str, at_ms: int = 0) -> str:
+    """The short link that opens a video at a second (rounded down, never negative)."""
+    return f"https://youtu.be/{youtube_id}?t={max(0, at_ms) // 1000}"
+
+
+def clock(ms: int) -> str:
+    """`761000` as `12:41`, `3753000` as `1:02:33`."""
+    minutes, seconds = divmod(max(0, ms) // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
+
+
+def parse_clock(text: str) -> int:
+    """Milliseconds of `12:41`, `1:02:33`, `761`, `761.5` or `12m41s`; raises ValueError for anything else."""
+    text = text.strip()
+    if match := re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?", text):
+        if any(match.groups()):
+            h, m, s = (float(part or 0) for part in match.groups())
+            return round((h * 3600 + m * 60 + s) * 1000)
+    elif match := re.fullmatch(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?)", text):
+        h, m, s = (float(part or 0) for part in match.groups())
+        return round((h * 3600 + m * 60 + s) * 1000)
+    raise ValueError(text)
+
+
+__all__ = [
+    "NAMESPACE",
+    "Chapter",
+    "Cue",
+    "Line",
+    "Morphemes",
+    "Track",
+    "Video",
+    "Window",
+    "clock",
+    "nfc",
+    "parse_clock",
+    "watch_url",
+]

@@ -1,0 +1,180 @@
+"""Every failure that a user can meet: a stable code, what happened, why, and what to do next.
+
+    AppError
+    ├── UsageError      the request itself cannot be met: wrong arguments, unknown video, bad config
+    ├── CaptionError    one caption file or track cannot be used; the run goes on
+    └── BusyError       the library or a service cannot be used at the moment; trying again later can help
+
+A code's two sentences live in `SENTENCES`, so that a failure stored in the library (code and details) is told in the
+language of whoever reads it. Exit codes belong to the faces (`cli.exit_code_for`).
+"""
+
+from typing import Any
+
+from subtitle_rag.i18n import N_, _
+
+SENTENCES: dict[str, tuple[str, str]] = {
+    # captions
+    "unreadable": (
+        N_("{path} cannot be read: {reason}."),
+        N_("Check that the file exists and that you may read it."),
+    ),
+    "not_captions": (
+        N_("{path} holds no captions: {reason}."),
+        N_("Save the captions as .vtt, .srt, .sbv or .json3 and index the file again."),
+    ),
+    "no_cues": (
+        N_("{path} is a caption file without a single spoken line."),
+        N_("Nothing to do if the video has no speech; else download its captions again."),
+    ),
+    "too_large": (
+        N_("{path} is {size} MB; caption files of more than {limit} MB are refused."),
+        N_("Split the file, or check that it really holds captions."),
+    ),
+    "no_caption_files": (
+        N_("No caption files in {path}."),
+        N_("Name a folder that holds .vtt, .srt, .sbv or .json3 files."),
+    ),
+    # requests
+    "empty_query": (
+        N_("The query holds nothing to search for."),
+        N_("Type a word or two of the scene, for example: chicken sauce."),
+    ),
+    "query_too_long": (
+        N_("The query has {length} characters; {limit} is the most."),
+        N_("Shorten it to the few words that describe the scene."),
+    ),
+    "only_exclusions": (
+        N_("The query only says what to leave out."),
+        N_("Add a word to look for."),
+    ),
+    "bad_filter": (
+        N_("{value} is not a date for {name}."),
+        N_("Write dates as 2026-05-31."),
+    ),
+    "unknown_retriever": (
+        N_("There is no retriever called {name} here."),
+        N_("Retrievers that are ready: {ready}."),
+    ),
+    "unknown_video": (
+        N_("There is no video or scene {video} in the library."),
+        N_("subtitle-rag list shows the videos, subtitle-rag search the scenes."),
+    ),
+    "unknown_channel": (
+        N_("There is no channel {channel} in the library."),
+        N_("subtitle-rag list shows the channels."),
+    ),
+    "no_link": (
+        N_("{video} has no link: its caption file's name carries no YouTube id."),
+        N_("Rename the file to end in [id] before its extension, as yt-dlp does, and index it again."),
+    ),
+    "bad_time": (
+        N_("{value} is not a time."),
+        N_("Write times as 12:41, 1:02:33 or 761."),
+    ),
+    "bad_config": (
+        N_("{path}: {reason}."),
+        N_("Correct that line; subtitle-rag paths shows where the file lies."),
+    ),
+    "unsupported_source": (
+        N_("{source} is neither a caption file nor a folder."),
+        N_("Name a .vtt, .srt, .sbv or .json3 file, or a folder of them."),
+    ),
+    "bad_queries": (
+        N_("{path}, line {line}: {reason}."),
+        N_("Each line needs id, query, kind and gold: [{{video, start, end}}]; a KorQuAD file is taken whole."),
+    ),
+    "no_player": (
+        N_("The player {player} is not installed."),
+        N_("Install it, or use --player browser, or --print for the link alone."),
+    ),
+    "no_terminal": (
+        N_("The app needs a terminal to draw on."),
+        N_("Run it in a terminal, or use subtitle-rag search and the other commands."),
+    ),
+    # the library
+    "library_readonly": (
+        N_("The library in {path} cannot be written: {reason}."),
+        N_("Make the folder writable, or choose another with --home."),
+    ),
+    "disk_full": (
+        N_("The disk that holds {path} is full."),
+        N_("Free some space and run the same command again: it goes on where it stopped."),
+    ),
+    "library_busy": (
+        N_("Another subtitle-rag is indexing into {path}."),
+        N_("Wait until it has finished, or stop it, and run the same command again."),
+    ),
+    "library_locked": (
+        N_("The library in {path} is held by another program."),
+        N_("Close that program and try again."),
+    ),
+    "library_damaged": (
+        N_("The library file {path} is damaged: {reason}."),
+        N_("Put a backup in its place, or move it away and index your captions again."),
+    ),
+    "library_newer": (
+        N_("The library {path} was made by a newer subtitle-rag (schema {found}, this one knows {known})."),
+        N_("Update subtitle-rag."),
+    ),
+    "index_mismatch": (
+        N_("The search index in {path} was made by other rules ({found}, now {expected})."),
+        N_("Run subtitle-rag rebuild: it makes the index anew from the library; nothing is downloaded."),
+    ),
+    "index_damaged": (
+        N_("The search index in {path} cannot be used: {reason}."),
+        N_("Run subtitle-rag rebuild: it makes the index anew from the library; nothing is downloaded."),
+    ),
+    "index_locked": (
+        N_("The search index in {path} is held by another program."),
+        N_("Close that program and try again."),
+    ),
+    "index_unreachable": (
+        N_("The process that holds the search index did not answer: {reason}."),
+        N_("Try again; if it happens again, subtitle-rag doctor says more."),
+    ),
+    "unexpected": (
+        N_("Something unexpected happened: {reason}."),
+        N_("The details are in {log}. Nothing that was done before is lost."),
+    ),
+}
+"""Code → (what and why, what to do next), as message ids with the details' names in braces."""
+
+
+class AppError(Exception):
+    """A failure with a stable `code` and the `details` that its sentences name."""
+
+    def __init__(self, code: str, **details: Any) -> None:
+        self.code = code
+        self.details = details
+        super().__init__(code, details)
+
+    @property
+    def message(self) -> str:
+        return _(SENTENCES[self.code][0]).format(**self.details)
+
+    @property
+    def hint(self) -> str:
+        return _(SENTENCES[self.code][1]).format(**self.details)
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.code, self.details)
+
+
+def _restore(kind: type[AppError], code: str, details: dict[str, Any]) -> AppError:
+    return kind(code, **details)
+
+
+class UsageError(AppError):
+    """The request itself cannot be met."""
+
+
+class CaptionError(AppError):
+    """One caption file or track cannot be used."""
+
+
+class BusyError(AppError):
+    """The library or a service cannot be used at the moment."""

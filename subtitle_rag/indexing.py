@@ -1,0 +1,205 @@
+"""Caption files → captions → windows → `bm25` vectors, as a resumable generator of events.
+
+Two stages, each of which remembers what it has done: captions commit per video; vectors are made for every window
+that has none, in batches, and are noted only when the index holds them for good. Stopping a run anywhere, by any
+means, leaves work to do, never work to undo.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from subtitle_rag.captions import files
+from subtitle_rag.captions.parse import parse
+from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.domain import Morphemes, Video, Window
+from subtitle_rag.errors import BusyError, CaptionError, UsageError
+from subtitle_rag.events import Found, IndexEvent, IndexReport, Removed, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.library.store import ALL, Library
+from subtitle_rag.retrieval.index import Index, Point
+from subtitle_rag.retrieval.lexical import window_vectors
+from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+
+BATCH = 256
+"""Windows that are analysed and written together."""
+
+Work = list[tuple[Video, list[Window]]]
+
+
+class Indexer:
+    """Brings captions into one library and its index; one at a time works on a library.
+
+    Every method that changes something raises `BusyError("library_busy")` while another one is at work, and what the
+    library and the index raise.
+    """
+
+    def __init__(self, library: Library, index: Index, analyzer: Analyzer) -> None:
+        self._library = library
+        self._index = index
+        self._analyzer = analyzer
+
+    def index(self, sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> Iterator[IndexEvent]:
+        """Take in caption files and folders of them, and make everything that is pending searchable.
+
+        The last event is the `IndexReport`. Unchanged videos cost a read and a hash, and write nothing.
+
+        Raises:
+            UsageError: `unsupported_source`, `no_caption_files`.
+        """
+        with self._working():
+            found = list(files.discover(sources, languages=languages))
+            if not found:
+                raise UsageError("no_caption_files", path=", ".join(map(str, sources)))
+            report = IndexReport(found=len(found))
+            yield Found(len(found))
+            work: Work = []
+            for group in found:
+                for event in [group] if isinstance(group, VideoFailed) else self._take(group, work):
+                    yield _counted(report, event)
+                if sum(len(own) for _video, own in work) >= BATCH:
+                    yield _counted(report, self._make_searchable(work))
+                    work.clear()
+            for late in (work, *self._pending()):
+                yield _counted(report, self._make_searchable(late))
+            yield report
+
+    def rebuild(self) -> Iterator[WindowsIndexed]:
+        """Make the whole index anew from the library alone."""
+        with self._working():
+            self._library.forget_index()
+            for work in self._pending():
+                yield self._make_searchable(work)
+
+    def remove(self, video_ids: Iterable[str]) -> Iterator[Removed]:
+        """Forget videos, in the library and in the index."""
+        with self._working():
+            for video_id in video_ids:
+                video = self._library.video(video_id)
+                if video is not None:
+                    self._library.remove_video(video_id)
+                    yield Removed(video.id, video.title)
+            self._purge()
+
+    def _take(self, group: files.CaptionGroup, work: Work) -> Iterator[VideoDone | VideoFailed]:
+        """Bring one video's best usable track into the library; tracks that cannot be used are told."""
+        video = group.video
+        for file in group.candidates:
+            try:
+                track = files.read(file)
+                known = self._library.has(video, track.sha256, RULE)
+                own = windows(video.id, parse(track.raw, track.format, path=str(file.path))) if known is None else []
+            except CaptionError as error:
+                failure = VideoFailed(video.id, video.title, error.code, error.details)
+                yield failure
+                continue
+            if known is not None:
+                yield VideoDone(video.id, video.title, "unchanged", known)
+                return
+            change: Literal["new", "changed"] = "changed" if self._library.track(video.id) else "new"
+            self._library.put_video(video, track, own, RULE)
+            work.append((video, own))
+            yield VideoDone(video.id, video.title, change, len(own))
+            return
+        self._library.put_failure(video, failure.code, failure.details)
+
+    def _pending(self) -> Iterator[Work]:
+        """What has no vectors yet, in batches of whole videos."""
+        work: Work = []
+        for video, own in self._library.pending(ANALYZER):
+            work.append((video, own))
+            if sum(len(some) for _video, some in work) >= BATCH:
+                yield work
+                work = []
+        yield work
+
+    def _make_searchable(self, work: Work) -> WindowsIndexed:
+        """Write the points of these videos' windows; what the index held of them before goes first."""
+        self._purge()
+        own = [window for _video, some in work for window in some]
+        analyses = list(self._analyzer.morphemes([window.text for window in own])) if own else []
+        points: list[Point] = []
+        noted: dict[str, tuple[str, Morphemes]] = {}
+        at = 0
+        for video, some in work:
+            part = analyses[at : at + len(some)]
+            at += len(some)
+            source = _source_hash(video, some)
+            vectors = window_vectors(video.title, some, part, self._analyzer)
+            for window, analysis, vector in zip(some, part, vectors, strict=True):
+                points.append(Point(window.id, {"bm25": vector}, payload(video, window)))
+                noted[window.id] = source, analysis
+        if points:
+            self._index.insert(points)
+            self._library.put_indexed(ANALYZER, noted)
+        return WindowsIndexed(len(points))
+
+    def _purge(self) -> None:
+        for video_id in self._library.purges():
+            if video_id == ALL:
+                self._index.clear()
+            else:
+                self._index.delete_video(video_id)
+            self._library.purged(video_id)
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        """Keep a second indexer away from the library."""
+        from filelock import FileLock, Timeout
+
+        lock = FileLock(self._library.path.with_suffix(".lock"))
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise BusyError("library_busy", path=str(self._library.path.parent)) from None
+        except OSError as error:
+            path = str(self._library.path.parent)
+            raise BusyError("library_readonly", path=path, reason=error.strerror) from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def payload(video: Video, window: Window) -> dict[str, Any]:
+    """All that a scene needs to be shown, so that a second machine can search a shared index."""
+    return {
+        "video": video.id,
+        "title": video.title,
+        "channel_id": video.channel_id,
+        "channel": video.channel,
+        "url": video.url,
+        "published": video.published.isoformat() if video.published else None,
+        "ordinal": window.ordinal,
+        "start_ms": window.start_ms,
+        "end_ms": window.end_ms,
+        "text": window.text,
+        "lines": [list(line) for line in window.lines],
+        "overlap_before": window.overlap_before,
+        "overlap_after": window.overlap_after,
+        "context": None,
+    }
+
+
+def _source_hash(video: Video, own: Sequence[Window]) -> str:
+    """Of what a video's vectors are made: its title and its windows (their neighbours' words count too)."""
+    digest = hashlib.sha256(video.title.encode())
+    for window in own:
+        digest.update(f"\x1f{window.id}\x1f{window.text}".encode())
+    return digest.hexdigest()
+
+
+Event = TypeVar("Event", VideoDone | VideoFailed, WindowsIndexed)
+
+
+def _counted(report: IndexReport, event: Event) -> Event:
+    match event:
+        case VideoDone(change=change):
+            setattr(report, change, getattr(report, change) + 1)
+        case VideoFailed():
+            report.failed += 1
+            report.failures.append(event)
+        case WindowsIndexed(count=count):
+            report.windows += count
+    return event

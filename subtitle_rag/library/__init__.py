@@ -1,0 +1,1 @@
+"""The library: one SQLite file, the truth of the program."""

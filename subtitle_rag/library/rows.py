@@ -1,0 +1,103 @@
+"""Rows of the library as values of the domain, and back."""
+
+import json
+import zlib
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from subtitle_rag.domain import Chapter, Line, Morphemes, Track, Video, Window
+
+Row = Sequence[Any]
+
+VIDEO_COLUMNS = """video.id, title, channel_id, channel.name, url, published, duration_ms, chapters, source
+  FROM video JOIN channel ON channel.id = channel_id"""
+WINDOW_COLUMNS = "id, video_id, ordinal, start_ms, end_ms, text, lines, overlap_before, overlap_after"
+
+
+@dataclass(frozen=True, slots=True)
+class VideoState:
+    """A video with how far it has come: its windows, how many of them are searchable, and why it failed if it did."""
+
+    video: Video
+    windows: int
+    searchable: int
+    failure: str | None
+    details: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The size of the library."""
+
+    channels: int
+    videos: int
+    failed: int
+    windows: int
+    searchable: int
+
+
+def pack(morphemes: Morphemes) -> bytes:
+    spans = array("I", (*morphemes.starts, *morphemes.ends)).tobytes()
+    return zlib.compress(spans + "\n".join(morphemes.forms).encode(), 1)
+
+
+def unpack(packed: bytes, count: int) -> Morphemes:
+    raw = zlib.decompress(packed)
+    spans = array("I", raw[: 8 * count])
+    forms = tuple(raw[8 * count :].decode().split("\n")) if count else ()
+    return Morphemes(forms, tuple(spans[:count]), tuple(spans[count:]))
+
+
+def video_from(row: Row) -> Video:
+    published, chapters = row[5], json.loads(row[7])
+    return Video(
+        id=row[0],
+        title=row[1],
+        channel_id=row[2],
+        channel=row[3],
+        url=row[4],
+        published=date.fromisoformat(published) if published else None,
+        duration_ms=row[6],
+        chapters=tuple(Chapter(*chapter) for chapter in chapters),
+        source=row[8],
+    )
+
+
+def video_values(video: Video) -> tuple[Any, ...]:
+    chapters = json.dumps([[c.start_ms, c.title] for c in video.chapters], ensure_ascii=False)
+    published = video.published.isoformat() if video.published else None
+    return (
+        video.id,
+        video.channel_id,
+        video.title,
+        video.url,
+        published,
+        video.duration_ms,
+        chapters,
+        video.source,
+    )
+
+
+def track_values(video_id: str, track: Track) -> tuple[Any, ...]:
+    packed = zlib.compress(track.raw)
+    return (video_id, track.language, track.kind, track.format, packed, track.sha256, track.fetched_at)
+
+
+def track_from(row: Row) -> Track:
+    language, kind, form, packed, sha256, fetched_at = row
+    return Track(language, kind, form, zlib.decompress(packed), sha256, fetched_at)
+
+
+def window_from(row: Row) -> Window:
+    lines = tuple(Line(*line) for line in json.loads(row[6]))
+    return Window(row[0], row[1], row[2], row[3], row[4], row[5], lines, row[7], row[8])
+
+
+def window_values(windows: Iterable[Window], rule: str) -> Iterable[tuple[Any, ...]]:
+    for w in windows:
+        lines = json.dumps(w.lines, separators=(",", ":"))
+        overlaps = (w.overlap_before, w.overlap_after)
+        yield (w.id, w.video_id, w.ordinal, w.start_ms, w.end_ms, w.text, lines, *overlaps, rule)

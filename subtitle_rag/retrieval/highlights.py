@@ -1,0 +1,77 @@
+"""Which characters of a window's text a query meant, and in which line it is best met."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from subtitle_rag.domain import Line, Morphemes
+from subtitle_rag.retrieval.lexical import LexicalQuery
+
+MIN_RUN = 3
+"""Letters that a part of a word must share with the text to be marked on its own."""
+
+Span = tuple[int, int]
+
+
+def spans(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[Span]:
+    """The [start, end) spans of `text` to mark, in order and disjoint.
+
+    Marked are the window's morphemes that the query or one of its variants names, with their endings (먹었 marks
+    먹었어요), and runs of letters that a typed word shares with the text where the analyzer divided them otherwise
+    (르메르 in 르메르셔츠), whatever the spaces.
+    """
+    return list(_merged(sorted((*_morpheme_spans(analysis, query), *_run_spans(text, query)))))
+
+
+def best_line(lines: Sequence[Line], text: str, marked: Iterable[Span]) -> Line:
+    """The line from which a viewer sees most of what was searched: the most distinct marked strings in it and the next."""
+    found: list[set[str]] = [set() for _ in lines]
+    offsets = [line.offset for line in lines]
+    for start, end in marked:
+        at = max(index for index, offset in enumerate(offsets) if offset <= start)
+        found[at].add(text[start:end])
+    pairs = [len(own | after) + 0.5 * bool(own) for own, after in zip(found, [*found[1:], set()], strict=True)]
+    return lines[max(range(len(lines)), key=lambda index: (pairs[index], -index))]
+
+
+def _morpheme_spans(analysis: Morphemes | None, query: LexicalQuery) -> Iterator[Span]:
+    if analysis is not None:
+        for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
+            if form in query.forms:
+                yield start, end
+
+
+def _run_spans(text: str, query: LexicalQuery) -> Iterator[Span]:
+    letters = [(c.lower(), at) for at, c in enumerate(text) if c.isalnum()]
+    joined = "".join(c if len(c) == 1 else c[0] for c, _at in letters)
+    for word in query.words:
+        for run in _runs(word, joined):
+            at = joined.find(run)
+            while at >= 0:
+                yield letters[at][1], letters[at + len(run) - 1][1] + 1
+                at = joined.find(run, at + 1)
+
+
+def _runs(word: str, joined: str) -> Iterator[str]:
+    """The longest pieces of `word` that stand in `joined`: the whole of two letters or more, or parts of `MIN_RUN`."""
+    at = 0
+    while at < len(word):
+        length = len(word) - at
+        while length >= MIN_RUN and word[at : at + length] not in joined:
+            length -= 1
+        if length >= MIN_RUN or (at == 0 and length == len(word) == 2 and word in joined):
+            yield word[at : at + length]
+            at += length
+        else:
+            at += 1
+
+
+def _merged(found: Sequence[Span]) -> Iterator[Span]:
+    current: Span | None = None
+    for start, end in found:
+        if current and start <= current[1]:
+            current = current[0], max(current[1], end)
+        else:
+            if current:
+                yield current
+            current = start, end
+    if current:
+        yield current

@@ -1,0 +1,87 @@
+"""The index as the rest of the program sees it: points with named vectors, filtered search.
+
+Two implementations meet this interface: the embedded one (`index_edge`) and a Qdrant server (`index_server`). The
+index is a cache of the library: everything in it can be made again from SQLite.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Protocol
+
+SCHEMA = 1
+"""Version of the collection's layout: vector names, payload keys and id rule."""
+
+
+@dataclass(frozen=True, slots=True)
+class SparseVector:
+    """Term ids (unsigned 32-bit, no duplicates) and their weights (finite, same length)."""
+
+    indices: tuple[int, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One window: `id` is a UUID string, `payload` holds all that a scene needs to be shown."""
+
+    id: str
+    vectors: dict[str, SparseVector]
+    payload: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Restricts a search; empty fields restrict nothing. `after` and `before` are inclusive days of publication."""
+
+    channels: tuple[str, ...] = ()
+    videos: tuple[str, ...] = ()
+    after: date | None = None
+    before: date | None = None
+    only: frozenset[str] | None = None
+    """Point ids; None means any."""
+    without: frozenset[str] = frozenset()
+    """Point ids to leave out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A found point with its score."""
+
+    id: str
+    score: float
+    payload: dict[str, Any] = field(repr=False)
+
+
+class Index(Protocol):
+    """All calls are safe from several threads and processes at once.
+
+    Raises:
+        BusyError: `index_locked`, `index_unreachable`, `disk_full`.
+        AppError: `index_damaged`, `index_mismatch` (both mended by a rebuild).
+        ValueError: a vector or an id that the index cannot hold; nothing of that call has been written.
+    """
+
+    def insert(self, points: Sequence[Point]) -> None:
+        """Write points that are durable when the call returns; an id that is already there keeps all it has."""
+
+    def replace_vector(self, name: str, vectors: dict[str, SparseVector]) -> None:
+        """Replace one named vector of existing points (point id → vector); other names stay."""
+
+    def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
+        """Delete a video's points except the ids in `keep`; durable when the call returns."""
+
+    def search(self, name: str, query: SparseVector, *, limit: int, where: Filter | None = None) -> list[Hit]:
+        """The best `limit` points by the dot product of the named vector, best first; ties by id."""
+
+    def ids(self, video_id: str) -> set[str]:
+        """The ids of a video's points."""
+
+    def count(self) -> int:
+        """The exact number of points."""
+
+    def clear(self) -> None:
+        """Throw everything away and begin an empty collection under the current meta record."""
+
+    def close(self) -> None:
+        """Let go of the index. Written data stays."""

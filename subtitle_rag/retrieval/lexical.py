@@ -1,0 +1,145 @@
+"""The `bm25` retriever's two sides: what a window's vector is made of, and what a query's is.
+
+A window is indexed with a context that costs nothing in front of its text: the video's title and the most telling
+morphemes of the windows next to it. A query is widened by words that a recogniser could have written for the same
+sound, and by words that live in the same contexts; both weigh less than what was typed.
+"""
+
+import math
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from subtitle_rag.domain import Morphemes, Window
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.index import SparseVector
+from subtitle_rag.retrieval.morphemes import (
+    SPANNING_WEIGHT,
+    Analyzer,
+    bigrams,
+    document_vector,
+    key,
+    sparse,
+    term_id,
+)
+
+KEYWORDS = 5
+"""Morphemes taken from each neighbouring window; 10 or 20 rank no better."""
+MISHEARD_WEIGHT = 0.8
+RELATED_WEIGHT = 0.5
+MIN_MISHEARD_LETTERS = 3
+"""Shorter words have too many neighbours at one letter's distance."""
+VOCABULARY_SECONDS = 60.0
+
+
+def inverse_document_frequency(documents: int, total: int) -> float:
+    """ln((N − n + ½) / (n + ½) + 1), the form that Lucene and Qdrant use."""
+    return math.log((total - documents + 0.5) / (documents + 0.5) + 1)
+
+
+def keywords(analyses: Sequence[Morphemes]) -> list[list[str]]:
+    """The most telling forms of each of a video's windows, by tf·idf within the video.
+
+    Within the video, so that a window's vector depends on nothing that later arrivals could change.
+    """
+    counts = [Counter(analysis.forms) for analysis in analyses]
+    spread = Counter(form for count in counts for form in count)
+
+    def weight(item: tuple[str, int]) -> tuple[float, str]:
+        form, tf = item
+        return -tf * inverse_document_frequency(spread[form], len(counts)), form
+
+    return [[form for form, _tf in sorted(count.items(), key=weight) if len(form) > 1][:KEYWORDS] for count in counts]
+
+
+def window_vectors(
+    title: str, windows: Sequence[Window], analyses: Sequence[Morphemes], analyzer: Analyzer
+) -> list[SparseVector]:
+    """The `bm25` vectors of all windows of one video."""
+    title_forms = next(analyzer.morphemes([title])).forms
+    telling = keywords(analyses)
+    vectors = []
+    for at, (window, analysis) in enumerate(zip(windows, analyses, strict=True)):
+        near = [form for other in (at - 1, at + 1) if 0 <= other < len(telling) for form in telling[other]]
+        text = " ".join([title, *near, window.text])
+        vectors.append(document_vector([*title_forms, *near, *analysis.forms], text))
+    return vectors
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalQuery:
+    """A query for the `bm25` vector, and what of it is worth marking in a text."""
+
+    vector: SparseVector
+    forms: frozenset[str]
+    words: tuple[str, ...]
+    """The typed words without spaces and marks, in their indexed form."""
+
+
+class QueryAnalyzer:
+    """Turns query text into a vector, with the library's own vocabulary at hand."""
+
+    def __init__(self, library: Library, analyzer: Analyzer) -> None:
+        self._library = library
+        self._analyzer = analyzer
+        self._vocabulary: list[tuple[str, str]] = []
+        self._read_at = -math.inf
+
+    def analyze(self, text: str) -> LexicalQuery:
+        """The query's vector: what was typed with weight 1, its likely variants with less."""
+        typed = next(self._analyzer.morphemes([text])).forms
+        words = tuple("".join(c for c in key(word) if c.isalnum()) for word in text.split())
+        variants = self._variants(typed, words)
+        weights: dict[int, float] = {}
+        for form, count in Counter(typed).items():
+            weights[term_id("m", form)] = float(count)
+        for form, weight in variants.items():
+            weights.setdefault(term_id("m", form), weight)
+        for gram, spans in bigrams(text):
+            term = term_id("b", gram)
+            weights[term] = weights.get(term, 0.0) + (SPANNING_WEIGHT if spans else 1.0)
+        return LexicalQuery(sparse(weights), frozenset((*typed, *variants)), tuple(filter(None, words)))
+
+    def _variants(self, typed: Sequence[str], words: Sequence[str]) -> dict[str, float]:
+        """Forms that stand for a typed one, with weights; a rare variant never outscores the word itself."""
+        found: dict[str, tuple[str, float]] = {}
+        for form in dict.fromkeys((*typed, *words)):
+            for other in self._misheard(form):
+                found.setdefault(other, (form, MISHEARD_WEIGHT))
+        for form in dict.fromkeys(typed):
+            for other, similarity in self._analyzer.related(form):
+                found.setdefault(other, (form, RELATED_WEIGHT * similarity))
+        for form in typed:
+            found.pop(form, None)
+        return self._scaled(found)
+
+    def _scaled(self, found: Mapping[str, tuple[str, float]]) -> dict[str, float]:
+        counts = self._library.term_counts([*found, *(form for form, _ in found.values())])
+        total = self._library.counts().searchable
+        result = {}
+        for other, (form, weight) in found.items():
+            if other in counts:
+                own = inverse_document_frequency(counts.get(form, 0), total)
+                result[other] = weight * min(1.0, own / inverse_document_frequency(counts[other], total))
+        return result
+
+    def _misheard(self, form: str) -> list[str]:
+        """Words of the library at one letter's (jamo's) distance: 청귤 heard as 청률."""
+        if len(form) < MIN_MISHEARD_LETTERS or not form.isalpha():
+            return []
+        from rapidfuzz.distance import Levenshtein
+        from rapidfuzz.process import extract
+
+        self._refresh()
+        letters = unicodedata.normalize("NFD", form)
+        choices = [decomposed for _form, decomposed in self._vocabulary]
+        near = extract(letters, choices, scorer=Levenshtein.distance, score_cutoff=1, limit=20)
+        return [self._vocabulary[at][0] for _text, _distance, at in near if self._vocabulary[at][0] != form]
+
+    def _refresh(self) -> None:
+        if time.monotonic() - self._read_at > VOCABULARY_SECONDS:
+            forms = self._library.vocabulary(letters=MIN_MISHEARD_LETTERS)
+            self._vocabulary = [(form, unicodedata.normalize("NFD", form)) for form in sorted(forms)]
+            self._read_at = time.monotonic()

@@ -1,0 +1,156 @@
+"""Korean analysis: Kiwi's morphemes and character bigrams, and the BM25 weights made of them.
+
+The only module that imports kiwipiepy. Both fields share one sparse vector (their term ids are disjoint), because
+their sum ranks better than a fusion of two lists. Text is cleaned before analysis with its length kept, so that every
+offset is valid in the raw window.
+"""
+
+import re
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from subtitle_rag.domain import Morphemes
+from subtitle_rag.retrieval.index import SparseVector
+
+if TYPE_CHECKING:
+    from kiwipiepy import Kiwi, Token
+
+TAGS = frozenset(
+    ("NNG", "NNP", "NNB", "NR", "SL", "SN", "SH", "XR", "VV", "VA", "MAG")
+    + ("W_URL", "W_EMAIL", "W_HASHTAG", "W_MENTION", "W_SERIAL")
+)
+"""Parts of speech that carry content; a tag counts up to its `-` (`VV-I`)."""
+
+K1 = 0.8
+B = 0.6
+BIGRAM_WEIGHT = 0.4
+SPANNING_WEIGHT = 0.4
+"""Of a query's bigram that lies across a space: speech recognition puts spaces anywhere."""
+AVERAGE_MORPHEMES = 120.0
+AVERAGE_BIGRAMS = 340.0
+"""Fixed average lengths: a window's weights never change because other windows arrived."""
+
+ANALYZER = f"kiwi0.24+bigrams/k{K1}b{B}/{BIGRAM_WEIGHT}/{AVERAGE_MORPHEMES:g}-{AVERAGE_BIGRAMS:g}/crc32/1"
+"""Names all that decides a `bm25` vector; an index made under another name must be rebuilt."""
+
+_NOISE = re.compile(r"\[[^\[\]]{1,12}\]|>>|♪+")
+_WORD = re.compile(r"[\w&+#@'.-]*\w[+#]*")
+
+
+class Analyzer:
+    """Kiwi, loaded at first use (about a second, 330 MB) and safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._kiwi: Kiwi | None = None
+        self._loading = threading.Lock()
+
+    def load(self) -> "Kiwi":
+        with self._loading:
+            if self._kiwi is None:
+                from kiwipiepy import Kiwi
+
+                self._kiwi = Kiwi(num_workers=2, load_multi_dict=False)
+            return self._kiwi
+
+    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
+        """The content morphemes of each text; one call with many texts uses all workers."""
+        kiwi = self.load()
+        for tokens in kiwi.tokenize(map(clean, texts)):
+            found = [
+                (key(token.form), token.start, _end(tokens, at))
+                for at, token in enumerate(tokens)
+                if token.tag.partition("-")[0] in TAGS
+            ]
+            forms, starts, ends = zip(*found, strict=True) if found else ((), (), ())
+            yield Morphemes(forms, starts, ends)
+
+    def related(self, form: str, *, limit: int = 8) -> list[tuple[str, float]]:
+        """Words that Kiwi's language model finds in the same places as `form`, with their similarity (0–1)."""
+        kiwi = self.load()
+        found: dict[str, float] = {}
+        for tag in ("NNG", "NNP", "VV", "VA"):
+            try:
+                neighbours = kiwi.most_similar_morphemes((form, tag), limit)
+            except (ValueError, KeyError):  # not a morpheme of this tag in Kiwi's dictionary
+                continue
+            for neighbour in neighbours:
+                if neighbour.tag.partition("-")[0] in TAGS:
+                    other = key(neighbour.form)
+                    found[other] = max(found.get(other, 0.0), neighbour.score)
+        found.pop(form, None)
+        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+
+
+def _end(tokens: "Sequence[Token]", at: int) -> int:
+    """Where the span of a token ends: a verb's or adjective's includes its endings (먹 + 었 + 어요)."""
+    end: int = tokens[at].end
+    if tokens[at].tag.startswith(("VV", "VA")):
+        for ending in tokens[at + 1 :]:
+            if not ending.tag.startswith("E") or ending.start > end:
+                break
+            end = max(end, ending.end)
+    return end
+
+
+def clean(text: str) -> str:
+    """The text with sound tags and speaker marks blanked out; every other character keeps its place."""
+    return _NOISE.sub(lambda match: " " * len(match[0]), text)
+
+
+@lru_cache(maxsize=65536)
+def key(form: str) -> str:
+    """The form under which a word is indexed."""
+    return unicodedata.normalize("NFKC", form).lower()
+
+
+def bigrams(text: str) -> Iterator[tuple[str, bool]]:
+    """Character bigrams over the spaceless text, each with whether it spans a space.
+
+    A text of one letter, and a one-letter word, is its own gram.
+    """
+    previous = ""
+    for word in _WORD.findall(key(clean(text))):
+        letters = [letter for letter in word if letter.isalnum()]
+        if not letters:
+            continue
+        if previous:
+            yield previous + letters[0], True
+        if len(letters) == 1:
+            yield letters[0], False
+        for first, second in zip(letters, letters[1:], strict=False):
+            yield first + second, False
+        previous = letters[-1]
+
+
+@lru_cache(maxsize=262144)
+def term_id(field: str, term: str) -> int:
+    """The stable 32-bit id of a term of the field `m` (morphemes) or `b` (bigrams)."""
+    return crc32(f"{field}\x1f{term}".encode())
+
+
+def document_vector(forms: Iterable[str], text: str) -> SparseVector:
+    """BM25 weights (term-frequency part) of a document; the index multiplies by the inverse document frequency.
+
+    Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", equation 3.15.
+    """
+    weights: Counter[int] = Counter()
+    _add_field(weights, "m", Counter(forms), AVERAGE_MORPHEMES, 1.0)
+    _add_field(weights, "b", Counter(gram for gram, _spans in bigrams(text)), AVERAGE_BIGRAMS, BIGRAM_WEIGHT)
+    return sparse(weights)
+
+
+def _add_field(weights: Counter[int], field: str, counts: Counter[str], average: float, field_weight: float) -> None:
+    norm = K1 * (1 - B + B * counts.total() / average)
+    for term, tf in counts.items():
+        weights[term_id(field, term)] += field_weight * tf * (K1 + 1) / (tf + norm)  # type: ignore[assignment]
+
+
+def sparse(weights: Mapping[int, float]) -> SparseVector:
+    """The vector of these weights, ids ascending, zeros left out."""
+    pairs = sorted((term, weight) for term, weight in weights.items() if weight)
+    return SparseVector(tuple(term for term, _ in pairs), tuple(weight for _, weight in pairs))
