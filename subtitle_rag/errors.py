@@ -60,6 +60,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         N_("There is no video or scene {video} in the library."),
         N_("subtitle-rag list shows the videos, subtitle-rag search the scenes."),
     ),
+    "several_videos": (
+        N_("More than one video's title holds {video}."),
+        N_("Use the video's id; subtitle-rag list shows it."),
+    ),
     "unknown_channel": (
         N_("There is no channel {channel} in the library."),
         N_("subtitle-rag list shows the channels."),

@@ -61,7 +61,8 @@ class Indexer:
                 if sum(len(own) for _video, own in work) >= BATCH:
                     yield _counted(report, self._make_searchable(work))
                     work.clear()
-            for late in (work, *self._pending()):
+            yield _counted(report, self._make_searchable(work))
+            for late in self._pending():
                 yield _counted(report, self._make_searchable(late))
             yield report
 

@@ -35,9 +35,7 @@ def names(extra: Mapping[str, Sequence[str]]) -> list[str]:
     return [BROWSER, *dict.fromkeys((*COMMANDS, *extra))]
 
 
-def play(
-    name: str, *, watch_url: str, link: str, at_ms: int, lead_in: int, extra: Mapping[str, Sequence[str]]
-) -> None:
+def play(name: str, *, watch_url: str, link: str, at_ms: int, lead_in: int, extra: Mapping[str, Sequence[str]]) -> None:
     """Open `link` in the browser, or `watch_url` in a player `lead_in` seconds before `at_ms`.
 
     Raises:

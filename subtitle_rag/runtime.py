@@ -1,5 +1,6 @@
 """The composition: builds each door once, when it is first needed, from the settings."""
 
+import threading
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,10 @@ class Runtime:
             door = self.__dict__.pop(name, None)
             if door is not None:
                 door.close()
+
+    def preload(self) -> None:
+        """Begin to load the analyzer in the background; what needs it waits for it."""
+        threading.Thread(target=self.analyzer.load, daemon=True).start()
 
     @cached_property
     def library(self) -> "Library":

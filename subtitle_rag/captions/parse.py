@@ -27,6 +27,9 @@ LIBRARY_LIMIT = 8_000_000
 """Characters up to which webvtt-py reads: it takes five times the block reader's time, and 10 bytes of memory for
 each character. Tracks of real videos stay far below."""
 
+SCREEN_ROWS = 15
+"""The most lines that scroll at a time: closed captions have no more rows."""
+
 SETTLED_MS = 20
 """A rolling cue this short only repeats: YouTube's last 10 ms, some tools round them up."""
 
@@ -36,8 +39,7 @@ MAX_MS = 2**53 - 1
 _TIME = r"(-?)(?:(\d{1,10}):)?(\d{1,3}):(\d{1,2})(?:[.,:](\d{1,9}))?"
 _ARROW_LINE = re.compile(rf"^[ \t]*{_TIME}[ \t]*-{{1,3}}>[ \t]*(?:{_TIME})?.*$", re.MULTILINE)
 _SBV_LINE = re.compile(rf"^[ \t]*{_TIME},{_TIME}[ \t]*$", re.MULTILINE)
-_INLINE_TIME = re.compile(r"<((?:\d{1,10}:)?\d{1,3}:\d{1,2}[.,]\d{1,9})>")
-_FULL_TIME = re.compile(_TIME)
+_INLINE_TIME = re.compile(f"<{_TIME}>")
 _CUT_TAG = re.compile(r"<(?:\d\d?:[\d:.]*|\d\d|/?c?)\Z")
 _JSON_START = re.compile(r'\{\s*["}]|\[\s*[\[{"]')
 _BREAK = re.compile(r"<(?:br|p|div)\b[^<>]*>|\[br\]|\\N", re.IGNORECASE)
@@ -73,7 +75,7 @@ class _Line(NamedTuple):
 
 
 class _Screen(NamedTuple):
-    """What one cue shows."""
+    """What one cue shows, and when (milliseconds)."""
 
     start_ms: int
     end_ms: int
@@ -111,8 +113,8 @@ def decode(raw: bytes, *, path: str = "") -> str:
     """
     encoding = _utf16(raw)
     if encoding is None:
-        sample = raw[:4096]
-        if len(sample) - len(sample.translate(None, _BINARY_BYTES)) > len(sample) // 20:
+        sample = raw[:4096].rstrip(b"\0")  # a crash leaves files that end in NULs
+        if (raw and not sample) or len(sample) - len(sample.translate(None, _BINARY_BYTES)) > len(sample) // 20:
             raise CaptionError("not_captions", path=path, reason=_("it is a binary file"))
         encoding = "utf-8" if _looks_utf8(raw) else "cp949"
     text = raw.decode(encoding, errors="ignore").removeprefix("\ufeff")
@@ -287,14 +289,12 @@ def _screen(block: _Block) -> _Screen:
     lines: list[_Line] = []
     clock = block.start_ms
     for raw in block.lines:
-        first, *rest = _INLINE_TIME.split(raw) if "<" in raw else [raw]
-        pieces = [(clock, first)]
-        for stamp, text in zip(rest[0::2], rest[1::2], strict=True):
-            match = _FULL_TIME.fullmatch(stamp)
-            assert match
-            clock = max(clock, _clock_ms(*match.groups("")))
-            pieces.append((clock, text))
-        lines.append(_line(pieces, bool(rest)))
+        pieces: list[tuple[int, str]] = []
+        done = 0
+        for match in _INLINE_TIME.finditer(raw):
+            pieces.append((clock, raw[done : match.start()]))
+            clock, done = max(clock, _clock_ms(*match.groups(""))), match.end()
+        lines.append(_line([*pieces, (clock, raw[done:])], timed=bool(pieces)))
     return _Screen(block.start_ms, max(block.start_ms, block.end_ms), lines)
 
 
@@ -308,16 +308,18 @@ def _cues(screens: list[_Screen]) -> list[Cue]:
 
 
 def _rolls(screens: list[_Screen], timed: bool) -> bool:
-    """Whether lines scroll up: cue after cue begins with a line of the one before it.
+    """Whether lines scroll up: cues begin with a line of the cue before, or with a blank one.
 
     A repeated line alone proves nothing (people repeat themselves); it must stand above another, or be gone at once.
     """
-    scrolled = 0
+    scrolled = others = 0
     for before, after in pairwise(screens):
         old = [line.text for line in before.lines if line.text]
-        if after.lines and after.lines[0].text in old:
-            scrolled += len(after.lines) > 1 or after.end_ms - after.start_ms <= SETTLED_MS
-    return scrolled * 4 >= len(screens) and scrolled >= (1 if timed else 3)
+        if old and after.lines and after.lines[0].text:
+            brief = after.end_ms - after.start_ms <= SETTLED_MS
+            repeats = after.lines[0].text in old and (brief or len(after.lines) > 1)
+            scrolled, others = scrolled + repeats, others + (not repeats)
+    return scrolled >= others and scrolled >= (1 if timed else 2)
 
 
 def _spoken(screens: list[_Screen], timed: bool, rolling: bool) -> Iterator[Cue]:
@@ -341,9 +343,8 @@ def _scrolled_up(shown: list[str], screen: _Screen, visible: list[_Line], after_
     """
     if not visible or not screen.lines[0].text:
         return 0
-    for count in range(min(len(shown), len(visible)), 0, -1):
-        upper = visible[:count]
-        if [line.text for line in upper] == shown[-count:] and not any(line.timed for line in upper):
+    for count in range(min(len(shown), len(visible), SCREEN_ROWS), 0, -1):
+        if [line.text for line in visible[:count] if not line.timed] == shown[-count:]:
             alone = len(screen.lines) == 1 and screen.end_ms - screen.start_ms > SETTLED_MS
             return 0 if alone and after_gap else count
     return 0
@@ -367,16 +368,11 @@ def _json3_cues(text: str, path: str) -> list[Cue]:
     except (ValueError, RecursionError):
         raise CaptionError("not_captions", path=path, reason=_("its JSON is damaged or cut off")) from None
     events = data.get("events") if isinstance(data, dict) else None
-    if not isinstance(events, list) or (
-        events and not any(isinstance(event, dict) and "tStartMs" in event for event in events)
-    ):
+    events = [event for event in events if isinstance(event, dict)] if isinstance(events, list) else None
+    if events is None or (events and not any("tStartMs" in event for event in events)):
         raise CaptionError("not_captions", path=path, reason=_("its JSON is not YouTube's json3"))
     # aAppend only feeds a line; events without segs set up the window
-    spoken = [
-        (event, segs)
-        for event in events
-        if isinstance(event, dict) and not event.get("aAppend") and (segs := _segs(event))
-    ]
+    spoken = [(event, segs) for event in events if not event.get("aAppend") and (segs := _segs(event))]
     timed = any("tOffsetMs" in seg for _event, segs in spoken for seg in segs)
     return _end_at_next(cue for event, segs in spoken if (cue := _json3_cue(event, segs, timed)))
 

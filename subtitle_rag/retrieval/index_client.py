@@ -8,11 +8,11 @@ import threading
 import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, SparseVector
-from subtitle_rag.retrieval.index_host import PROTOCOL, SOCKET_PREFIX
+from subtitle_rag.retrieval.index_host import PROTOCOL, SOCKET_PREFIX, host_entry
 from subtitle_rag.retrieval.index_rules import check_id, check_points, check_vector
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ START_S = 20.0
 """Longest wait for a host to start or, when it is just leaving, to be gone."""
 REPLY_S = 120.0
 """Longest wait for a reply; a call takes this long only behind an `optimize` of millions of points."""
+LOG_BYTES = 100_000
+"""Size from which `host.log` begins anew at the next start of a host."""
 CHUNK = 250
 """Points a request carries: about 50 ms of the host, so that searches of others get in between."""
 
@@ -72,8 +74,7 @@ class HostedIndex:
         self._call("delete_video", video_id, keep=frozenset(keep))
 
     def search(self, name: str, query: SparseVector, *, limit: int, where: Filter | None = None) -> list[Hit]:
-        hits: list[Hit] = self._call("search", name, query, limit=limit, where=where)
-        return hits
+        return [Hit(*hit) for hit in self._call("search", name, query, limit=limit, where=where)]
 
     def ids(self, video_id: str) -> set[str]:
         found: set[str] = self._call("ids", video_id)
@@ -165,11 +166,13 @@ def _dial(folder: Path) -> "Connection | None":
     from multiprocessing import AuthenticationError
     from multiprocessing.connection import Client
 
+    entry = host_entry(folder)
+    if entry is None:
+        return None
     try:
-        entry = json.loads((folder / "host.json").read_text(encoding="utf-8"))
         return Client(entry["address"], authkey=bytes.fromhex(entry["key"]))
-    except (OSError, EOFError, AuthenticationError, ValueError, KeyError, TypeError):
-        return None  # no host, one that was killed, or one that is just being replaced
+    except (OSError, EOFError, AuthenticationError, ValueError):
+        return None  # one that was killed, or that is just being replaced
 
 
 class _Starter:
@@ -213,35 +216,43 @@ class _Starter:
         return kind(report["code"], **report["details"])
 
     def _start(self) -> None:
-        import subprocess
-
         from subtitle_rag.retrieval.index_edge import as_app_error
 
-        if self._reports is None:
-            self._reports = tempfile.TemporaryDirectory(prefix=SOCKET_PREFIX)
-            self._order["report"] = str(Path(self._reports.name) / "error.json")
-        flags = 0
-        if sys.platform == "win32":
-            flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             log = (self._folder / "host.log").open("ab")
+            if self._reports is None:
+                self._reports = tempfile.TemporaryDirectory(prefix=SOCKET_PREFIX)
+                self._order["report"] = str(Path(self._reports.name) / "error.json")
         except OSError as error:
             raise as_app_error(self._folder, error) from error
         with log:
-            if log.tell() > 100_000:
+            if log.tell() > LOG_BYTES:
                 log.truncate(0)
-            # -P keeps the current folder, which may hold anything, out of the host's import path
-            command = [sys.executable, "-P", "-m", "subtitle_rag.retrieval.index_host", json.dumps(self._order)]
-            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=log,
-                cwd=self._folder,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-                start_new_session=True,
-                creationflags=flags,
-            )
+            try:
+                self._process = _detached(self._folder, json.dumps(self._order), log)
+            except OSError as error:
+                raise BusyError("index_unreachable", reason=str(error)) from error
         # reaps it whenever it ends, so that a long-lived client keeps no zombie
         threading.Thread(target=self._process.wait, name="index-host-reaper", daemon=True).start()
+
+
+def _detached(folder: Path, order: str, log: IO[bytes]) -> "subprocess.Popen[bytes]":
+    """The host as a process that outlives this one and gets no signals from its terminal; raises OSError."""
+    import subprocess
+
+    flags = 0
+    if sys.platform == "win32":
+        flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
+    paths = os.pathsep.join(str(Path(path).absolute()) for path in sys.path if path)
+    # -P keeps the current folder, which may hold anything, out of the host's import path
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and module
+        [sys.executable, "-P", "-m", "subtitle_rag.retrieval.index_host", order],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=log,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": paths},
+        start_new_session=True,
+        creationflags=flags,
+    )

@@ -54,7 +54,7 @@ class Analyzer:
             if self._kiwi is None:
                 from kiwipiepy import Kiwi
 
-                self._kiwi = Kiwi(num_workers=2, load_multi_dict=False)
+                self._kiwi = Kiwi(num_workers=2, load_default_dict=False, load_multi_dict=False)
             return self._kiwi
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:

@@ -90,9 +90,6 @@ def found(index: Index, *terms: int, name: str = "bm25", limit: int = 100, where
     return [uuid.UUID(hit.id).int for hit in index.search(name, query, limit=limit, where=where)]
 
 
-# writing
-
-
 def test_an_id_that_is_there_keeps_all_it_has(index: Index) -> None:
     index.insert([point(1, {1: 1.0}, video="a")])
     index.replace_vector("sparse", {pid(1): sparse({7: 2.0})})
@@ -314,9 +311,6 @@ def test_threads_at_once(index: Index) -> None:
         thread.join()
     assert not failures
     assert index.count() == 20
-
-
-# opening
 
 
 def test_all_is_there_after_opening_again(opener: Open, folder: Path) -> None:

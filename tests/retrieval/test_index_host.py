@@ -98,9 +98,6 @@ def said(client: "subprocess.Popen[str]") -> int:
     return int(client.stdout.readline())
 
 
-# one host
-
-
 def test_clients_share_one_host_and_it_leaves_after_the_last(folder: Path) -> None:
     first, second = HostedIndex(folder, META), HostedIndex(folder, META)
     pid = first.host_pid
@@ -233,6 +230,21 @@ def test_an_entry_that_leads_nowhere_is_replaced(folder: Path, entry: str) -> No
     index.close()
 
 
+def test_a_copied_folder_has_a_host_of_its_own(folder: Path, tmp_path: Path) -> None:
+    index = HostedIndex(folder, META)
+    index.insert([point(1)])
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    (copy / "host.json").write_bytes((folder / "host.json").read_bytes())
+    other = HostedIndex(copy, META)
+    assert other.host_pid != index.host_pid
+    assert (other.count(), index.count()) == (0, 1)
+    HostedIndex(folder, META).close()
+    other.close()
+    index.close()
+    assert came_true(lambda: host_pid(copy) is None)
+
+
 @posix
 def test_a_host_that_cannot_come_back_is_unreachable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = HostedIndex(folder, META)
@@ -316,9 +328,6 @@ def test_a_rebuild_under_other_rules_is_told_to_who_is_connected(folder: Path) -
     assert new.count() == 1
     old.close()
     new.close()
-
-
-# manners
 
 
 @posix

@@ -1,0 +1,188 @@
+"""The command line: arguments → use case → output. Verbs live in `commands/`; this is their frame.
+
+Nothing heavy is imported before a verb needs it: `--help` costs what click costs.
+"""
+
+import copy
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from enum import IntEnum
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from subtitle_rag import __version__, config, i18n, output
+from subtitle_rag.errors import AppError, BusyError, UsageError
+from subtitle_rag.i18n import N_, _
+
+VERBS = {
+    "index": "library",
+    "search": "find",
+    "show": "find",
+    "open": "find",
+    "list": "library",
+    "status": "library",
+    "remove": "library",
+    "rebuild": "library",
+    "paths": "care",
+    "doctor": "care",
+    "demo": "care",
+    "eval": "care",
+}
+"""Verb → module of `commands`, in the order in which help lists them."""
+
+
+class ExitCode(IntEnum):
+    """What the process ends with."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    TRY_LATER = 3
+    INTERRUPTED = 130
+
+
+def exit_code_for(error: AppError) -> ExitCode:
+    match error:
+        case UsageError():
+            return ExitCode.USAGE
+        case BusyError():
+            return ExitCode.TRY_LATER
+        case _:
+            return ExitCode.FAILED
+
+
+class Verbs(click.Group):
+    """Finds a verb in its module when it is asked for, and speaks the user's language in help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in VERBS:
+            return None
+        module = import_module(f"subtitle_rag.commands.{VERBS[cmd_name]}")
+        return localized(getattr(module, f"{cmd_name}_"))
+
+
+def localized(command: click.Command) -> click.Command:
+    """A copy of the command with its help in the language in force."""
+    own = copy.copy(command)
+    own.help = _(command.help) if command.help else None
+    own.params = [copy.copy(param) for param in command.params]
+    for param in own.params:
+        if isinstance(param, click.Option) and param.help:
+            param.help = _(param.help)
+    if isinstance(own, click.Group):
+        own.commands = {name: localized(sub) for name, sub in own.commands.items()}
+    return own
+
+
+@click.group(
+    cls=Verbs,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help=N_("Find the scene: search the captions of Korean video on your own machine."),
+)
+@click.option("--home", metavar="DIR", help=N_("Keep config, data, cache and log under this folder."))
+@click.option("--language", type=click.Choice(i18n.LANGUAGES), help=N_("The language of messages and screens."))
+@click.version_option(__version__, prog_name="subtitle-rag", help=N_("Show the version and exit."))
+@click.pass_context
+def root(ctx: click.Context, home: str | None, language: str | None) -> None:
+    settings = config.load(home, language)
+    i18n.activate(settings.language)
+    ctx.obj = settings
+    if ctx.invoked_subcommand is None:
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            output.say(localized(root).get_help(ctx))
+            raise click.exceptions.Exit(ExitCode.USAGE)
+        from subtitle_rag import tui
+
+        raise click.exceptions.Exit(tui.run(settings))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The console script."""
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line and return its exit code; no traceback reaches the user."""
+    i18n.activate(_early_language(arguments))
+    try:
+        result = localized(root).main(arguments, prog_name="subtitle-rag", standalone_mode=False)
+        return int(result or 0)
+    except click.exceptions.Exit as stop:
+        return int(stop.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        output.say(_("Interrupted. Everything that was done is kept; the same command goes on from here."))
+        return ExitCode.INTERRUPTED
+    except click.ClickException as error:
+        return _refused(arguments, error)
+    except AppError as error:
+        return _failed(arguments, error)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the last flush must not fail again
+        return ExitCode.DONE
+    except Exception as error:  # the last resort: the traceback goes to the log, one sentence to the user
+        return _failed(arguments, _logged(arguments, error))
+
+
+def _early_language(arguments: Sequence[str]) -> str:
+    """The language before the arguments are parsed, so that help and usage errors speak it too."""
+    given: dict[str, str] = {}
+    for at, argument in enumerate(arguments):
+        name, equals, value = argument.partition("=")
+        if name in ("--home", "--language"):
+            given[name] = value if equals else "".join(arguments[at + 1 : at + 2])
+    try:
+        return config.load(given.get("--home"), given.get("--language")).language
+    except UsageError:
+        return i18n.system_language()
+
+
+def _refused(arguments: Sequence[str], error: click.ClickException) -> int:
+    message = error.format_message()
+    hint = _("subtitle-rag --help lists the commands, subtitle-rag COMMAND --help its options.")
+    if isinstance(error, click.UsageError) and error.ctx is not None:
+        hint = error.ctx.get_usage()
+    entry = {"code": "usage", "message": message, "hint": hint, "video": None}
+    return _told(arguments, entry, ExitCode.USAGE)
+
+
+def _failed(arguments: Sequence[str], error: AppError) -> int:
+    return _told(arguments, output.error_entry(error), exit_code_for(error))
+
+
+def _told(arguments: Sequence[str], entry: dict[str, Any], code: ExitCode) -> int:
+    output.say_error(entry)
+    if "--json" in arguments:
+        verb = next((argument for argument in arguments if argument in VERBS), "")
+        output.envelope(verb, output.Outcome(None, [entry], code))
+    return code
+
+
+def _logged(arguments: Sequence[str], error: Exception) -> AppError:
+    path = config.Paths.find(_home(arguments)).log / "subtitle-rag.log"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler = logging.FileHandler(path, encoding="utf-8")
+    except OSError:
+        return AppError("unexpected", reason=repr(error), log="stderr")
+    logger = logging.getLogger("subtitle_rag")
+    logger.addHandler(handler)
+    logger.error("unexpected", exc_info=error)
+    logger.removeHandler(handler)
+    handler.close()
+    return AppError("unexpected", reason=repr(error), log=str(path))
+
+
+def _home(arguments: Sequence[str]) -> Path | None:
+    for at, argument in enumerate(arguments[:-1]):
+        if argument == "--home":
+            return Path(arguments[at + 1])
+    return None

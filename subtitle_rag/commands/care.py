@@ -1,0 +1,103 @@
+"""`paths`, `doctor`, `demo`, `eval`."""
+
+import sys
+from dataclasses import replace
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import click
+
+from subtitle_rag import output
+from subtitle_rag.commands import json_option
+from subtitle_rag.commands.find import result_values, scene_lines
+from subtitle_rag.config import Paths, Settings
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.runtime import Runtime
+
+DEMO_QUERY = "치킨 소스 찍어 먹는 장면"
+"""A scene of the sample library."""
+
+
+@click.command("paths", help=N_("Show where config, data, cache and log lie."))
+@json_option
+@click.pass_obj
+def paths_(settings: Settings, as_json: bool) -> int:
+    paths = settings.paths
+    places = {"config": paths.config, "data": paths.data, "cache": paths.cache, "log": paths.log}
+    if as_json:
+        output.envelope("paths", output.Outcome({name: str(path) for name, path in places.items()}))
+    else:
+        for line in output.table([(name, str(path)) for name, path in places.items()]):
+            output.data(line)
+    return 0
+
+
+@click.command("doctor", help=N_("Check what is there, what is missing, and what mends it."))
+@json_option
+@click.pass_obj
+def doctor_(settings: Settings, as_json: bool) -> int:
+    from subtitle_rag import doctor
+
+    marks = {"ok": "✓", "warning": "!", "error": "✗"}
+    checks = []
+    with Runtime(settings) as runtime:
+        for check in doctor.run(runtime):
+            checks.append(check)
+            if not as_json:
+                output.data(f"{marks[check.severity]} {check.name:<9} {check.message}")
+                if check.remedy:
+                    output.data(f"            → {check.remedy}")
+    failed = [check for check in checks if check.severity == "error"]
+    if as_json:
+        listed = [{"name": c.name, "severity": c.severity, "message": c.message, "hint": c.remedy} for c in checks]
+        errors = [{"code": c.name, "message": c.message, "hint": c.remedy, "video": None} for c in failed]
+        output.envelope("doctor", output.Outcome({"checks": listed}, errors, 1 if failed else 0))
+    return 1 if failed else 0
+
+
+@click.command("demo", help=N_("Open the sample library: nine invented videos of a channel that does not exist."))
+@json_option
+@click.pass_obj
+def demo_(settings: Settings, as_json: bool) -> int:
+    own = replace(settings, paths=Paths.under(settings.paths.cache / "demo"))
+    with Runtime(own) as runtime, as_file(files("subtitle_rag") / "sample") as folder:
+        runtime.preload()
+        for _event in runtime.indexer.index([Path(folder)]):
+            pass
+        if not as_json and sys.stdin.isatty() and sys.stdout.isatty():
+            from subtitle_rag import tui
+
+            return tui.run(own)
+        from subtitle_rag.retrieval.query import parse
+
+        found = runtime.searcher.search(parse(DEMO_QUERY), limit=5)
+    if as_json:
+        output.envelope("demo", output.Outcome(result_values(found)))
+        return 0
+    output.say(_("The sample library, and a search in it: {query}").format(query=DEMO_QUERY))
+    for scene in found.scenes:
+        for line in scene_lines(scene):
+            output.data(line)
+    output.say(_("On a terminal this opens the app. The channel and its links are invented."))
+    return 0
+
+
+@click.group("eval", help=N_("Measure how well scenes are found."))
+def eval_() -> None:
+    """The verbs of measuring."""
+
+
+@eval_.command("run", help=N_("Answer the questions of a file and print hit@k, MRR and nDCG by kind."))
+@click.argument("queries", type=click.Path(path_type=Path))
+@json_option
+@click.pass_obj
+def eval_run(settings: Settings, queries: Path, as_json: bool) -> int:
+    from subtitle_rag.evaluation import run as evaluation
+
+    with Runtime(settings) as runtime:
+        report = evaluation.run(runtime, queries)
+    if as_json:
+        output.envelope("eval run", output.Outcome(report.to_json()))
+    else:
+        output.data(evaluation.render(report))
+    return 0

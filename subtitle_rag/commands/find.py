@@ -1,0 +1,240 @@
+"""`search`, `show`, `open`."""
+
+import uuid
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from subtitle_rag import output, player
+from subtitle_rag.commands import json_option
+from subtitle_rag.config import Settings
+from subtitle_rag.domain import Video, Window, clock, parse_clock, watch_url
+from subtitle_rag.errors import UsageError
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.retrieval.query import Query, day, parse
+from subtitle_rag.retrieval.search import RETRIEVERS, Scene, SearchResult
+from subtitle_rag.runtime import Runtime
+
+AROUND_MS = 60_000
+
+
+@click.command("search", help=N_('Find scenes. "a phrase", -word, channel:NAME, after:2026-01-01, before:2026-12-31.'))
+@click.argument("query", nargs=-1, required=True)
+@click.option("--limit", type=click.IntRange(1, 200), help=N_("At most so many scenes (20)."))
+@click.option("--channel", multiple=True, help=N_("Only channels whose name holds this."))
+@click.option("--video", multiple=True, help=N_("Only this video: its id, or a part of its title."))
+@click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later."))
+@click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier."))
+@click.option("--retrievers", default=",".join(RETRIEVERS), help=N_("Which retrievers to ask, with commas."))
+@click.option("--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever."))
+@json_option
+@click.pass_obj
+def search_(
+    settings: Settings,
+    query: Sequence[str],
+    limit: int | None,
+    channel: Sequence[str],
+    video: Sequence[str],
+    after: str | None,
+    before: str | None,
+    retrievers: str,
+    explain: bool,
+    as_json: bool,
+) -> int:
+    asked = _narrowed(parse(" ".join(query)), channel, video, after, before)
+    names = [name.strip() for name in retrievers.split(",") if name.strip()]
+    with Runtime(settings) as runtime:
+        runtime.preload()
+        found = runtime.searcher.search(asked, limit=limit or settings.search.limit, retrievers=names)
+        empty = not found.scenes and not runtime.library.counts().videos
+    if as_json:
+        output.envelope("search", output.Outcome(result_values(found)))
+        return 0
+    for scene in found.scenes:
+        for line in scene_lines(scene, explain=explain):
+            output.data(line)
+    if not found.scenes:
+        output.say(_("No scenes found. Fewer or shorter words find more."))
+    elif found.more:
+        output.say(_("There are more scenes; --limit shows them."))
+    if empty:
+        output.say(
+            _("The library is empty: subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
+        )
+    return 0
+
+
+def _narrowed(
+    asked: Query, channel: Sequence[str], video: Sequence[str], after: str | None, before: str | None
+) -> Query:
+    """The query with the options' filters added to its own."""
+    return Query(
+        asked.raw,
+        asked.text,
+        asked.phrases,
+        asked.excluded,
+        (*asked.channels, *channel),
+        (*asked.videos, *video),
+        day("after", after) if after else asked.after,
+        day("before", before) if before else asked.before,
+    )
+
+
+def result_values(found: SearchResult) -> dict[str, Any]:
+    """A search's result as `--json` tells it; times in seconds."""
+    return {
+        "query": found.query.raw,
+        "retrievers": list(found.retrievers),
+        "reranked": False,
+        "took_ms": dict(found.took_ms),
+        "more": found.more,
+        "scenes": [_scene_values(scene) for scene in found.scenes],
+    }
+
+
+def _scene_values(scene: Scene) -> dict[str, Any]:
+    video = scene.video
+    return {
+        "rank": scene.rank,
+        "scene": scene.id,
+        "video": {
+            "id": video.id,
+            "title": video.title,
+            "channel": video.channel,
+            "url": video.url,
+            "published": video.published.isoformat() if video.published else None,
+        },
+        "start": scene.start_ms / 1000,
+        "end": scene.end_ms / 1000,
+        "url": scene.url,
+        "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
+        "text": scene.text,
+        "context": None,
+        "highlights": [list(span) for span in scene.highlights],
+        "score": scene.score,
+        "scores": {
+            **{name: {"rank": s.rank, "score": s.score} for name, s in scene.scores.items()},
+            "fused": scene.score,
+        },
+    }
+
+
+def scene_lines(scene: Scene, *, explain: bool = False) -> Iterator[str]:
+    """A scene as a person reads it: the best line with its time, where it is from, and the link."""
+    video = scene.video
+    text, spans = best_text(scene)
+    where = " · ".join(filter(None, (video.channel, video.title, str(video.published or ""))))
+    yield f"{scene.rank:>3}  {clock(scene.at_ms):>8}  {output.marked(text, spans)}"
+    yield f"               {where}"
+    yield f"               {scene.jump_url or video.source or video.id}"
+    if explain:
+        ranks = ", ".join(f"{name} #{s.rank} {s.score:.2f}" for name, s in scene.scores.items())
+        yield f"               {ranks}  {clock(scene.start_ms)}–{clock(scene.end_ms)}  {scene.id}"
+
+
+def best_text(scene: Scene) -> tuple[str, list[tuple[int, int]]]:
+    """The line to jump to and the one after it, with the spans to mark in them."""
+    at = next(index for index, line in enumerate(scene.lines) if line.start_ms == scene.at_ms)
+    start = scene.lines[at].offset
+    end = scene.lines[at + 2].offset - 1 if at + 2 < len(scene.lines) else len(scene.text)
+    spans = [(max(a, start) - start, min(b, end) - start) for a, b in scene.highlights if a < end and b > start]
+    return scene.text[start:end], spans
+
+
+@click.command("show", help=N_("Print a video's transcript, or the part of it around a time."))
+@click.argument("video")
+@click.option("--at", "at", metavar="TIME", help=N_("Only a minute on either side of this time (12:41)."))
+@json_option
+@click.pass_obj
+def show_(settings: Settings, video: str, at: str | None, as_json: bool) -> int:
+    around = _time(at) if at else None
+    with Runtime(settings) as runtime:
+        known = _video(runtime, video)
+        windows = runtime.library.windows_of(known.id)
+    lines = [
+        (start, text)
+        for window in windows
+        for start, text in _spoken(window)
+        if around is None or abs(start - around) <= AROUND_MS
+    ]
+    if as_json:
+        result = {
+            "video": {"id": known.id, "title": known.title, "channel": known.channel, "url": known.url},
+            "lines": [{"start": start / 1000, "text": text} for start, text in lines],
+        }
+        output.envelope("show", output.Outcome(result))
+        return 0
+    output.say(f"{known.title}\n{known.channel}")
+    for start, text in lines:
+        output.data(f"{clock(start):>8}  {text}")
+    return 0
+
+
+def _spoken(window: Window) -> Iterator[tuple[int, str]]:
+    ends = [line.offset - 1 for line in window.lines[1:]] + [len(window.text)]
+    for line, end in zip(window.lines, ends, strict=True):
+        yield line.start_ms, window.text[line.offset : end]
+
+
+@click.command("open", help=N_("Play a scene, or a video at a time: SCENE (its id) or VIDEO@TIME."))
+@click.argument("target", metavar="SCENE|VIDEO@TIME")
+@click.option("--player", "name", help=N_("browser, mpv, iina, vlc, or one from the config."))
+@click.option("--print", "only_print", is_flag=True, help=N_("Only print the link."))
+@json_option
+@click.pass_obj
+def open_(settings: Settings, target: str, name: str | None, only_print: bool, as_json: bool) -> int:
+    with Runtime(settings) as runtime:
+        video, at_ms = _place(runtime, target)
+    if video.url is None:
+        raise UsageError("no_link", video=video.title)
+    link = watch_url(video.id, at_ms)
+    playing = not only_print
+    chosen = name or settings.player.default
+    if playing and not player.can_show() and chosen in (player.BROWSER, *player.names(settings.players)):
+        output.say(_("There is no screen to play on here; this is the link."))
+        playing = False
+    if playing:
+        player.play(
+            chosen,
+            watch_url=video.url,
+            link=link,
+            at_ms=at_ms,
+            lead_in=settings.player.lead_in,
+            extra=settings.players,
+        )
+    if as_json:
+        output.envelope("open", output.Outcome({"url": link, "at": at_ms / 1000, "played": playing}))
+    else:
+        output.data(link)
+    return 0
+
+
+def _place(runtime: Runtime, target: str) -> tuple[Video, int]:
+    """The video and the time in ms that `SCENE` or `VIDEO@TIME` names."""
+    name, separator, time = target.rpartition("@")
+    if separator and name:
+        return _video(runtime, name), _time(time)
+    try:
+        window = runtime.library.window(str(uuid.UUID(target)))
+    except ValueError:
+        window = None
+    if window is None:
+        return _video(runtime, target), 0
+    return _video(runtime, window.video_id), window.start_ms
+
+
+def _video(runtime: Runtime, name: str) -> Video:
+    """The video of this id, or the only one whose title holds this."""
+    found = runtime.library.find_videos(name)
+    video = runtime.library.video(found[0]) if len(found) == 1 else None
+    if video is None:
+        raise UsageError("several_videos" if found else "unknown_video", video=name)
+    return video
+
+
+def _time(text: str) -> int:
+    try:
+        return parse_clock(text)
+    except ValueError:
+        raise UsageError("bad_time", value=text) from None

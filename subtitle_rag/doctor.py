@@ -1,0 +1,133 @@
+"""Checks: what is there, what is missing, and the one command that mends it.
+
+Probes are short; nothing is repaired, downloaded or sent anywhere.
+"""
+
+import platform
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Literal
+
+from subtitle_rag import player
+from subtitle_rag.errors import AppError
+from subtitle_rag.i18n import _
+from subtitle_rag.runtime import Runtime
+
+LOW_DISK_BYTES = 500_000_000
+
+Severity = Literal["ok", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was looked at, how it stands, and what mends it."""
+
+    name: str
+    severity: Severity
+    message: str
+    remedy: str | None = None
+
+
+def run(runtime: Runtime) -> Iterator[Check]:
+    """All checks, in the order in which a user meets what they are about."""
+    for name, probe in PROBES.items():
+        try:
+            yield probe(runtime)
+        except AppError as error:
+            yield Check(name, "error", error.message, error.hint)
+        except Exception as error:  # a check that breaks is itself a finding, and the next ones still run
+            yield Check(name, "error", repr(error), _("Install subtitle-rag anew."))
+
+
+def _python(_runtime: Runtime) -> Check:
+    return Check("python", "ok", f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")
+
+
+def _terminal(_runtime: Runtime) -> Check:
+    encoding = (sys.stdout.encoding or "").lower()
+    if encoding.replace("-", "") != "utf8":
+        message = _("The terminal's encoding is {encoding}; Hangul will not show.").format(encoding=encoding or "?")
+        return Check("terminal", "warning", message, _("Set LANG to a UTF-8 locale, such as ko_KR.UTF-8 or C.UTF-8."))
+    return Check("terminal", "ok", "UTF-8")
+
+
+def _library(runtime: Runtime) -> Check:
+    counts = runtime.library.counts()
+    message = _("{videos} videos, {windows} windows in {path}").format(
+        videos=counts.videos, windows=counts.windows, path=runtime.library.path
+    )
+    if counts.failed:
+        return Check(
+            "library", "warning", message, _("subtitle-rag status tells why {n} failed.").format(n=counts.failed)
+        )
+    return Check("library", "ok", message)
+
+
+def _index(runtime: Runtime) -> Check:
+    counts = runtime.library.counts()
+    points = runtime.index.count()
+    message = _("{points} of {windows} windows are searchable").format(points=points, windows=counts.windows)
+    if counts.searchable < counts.windows:
+        return Check(
+            "index", "warning", message, _("subtitle-rag index with the same folders goes on where it stopped.")
+        )
+    return Check("index", "ok", message)
+
+
+def _analyzer(runtime: Runtime) -> Check:
+    found = next(runtime.analyzer.morphemes(["꽃게를 먹었어요"])).forms
+    if found != ("꽃게", "먹"):
+        return Check(
+            "kiwi", "error", _("Kiwi analyses {text} wrongly.").format(text="꽃게를"), _("Install subtitle-rag anew.")
+        )
+    return Check("kiwi", "ok", f"kiwipiepy {version('kiwipiepy')}")
+
+
+def _disk(runtime: Runtime) -> Check:
+    place = runtime.settings.paths.data
+    while not place.exists():
+        place = place.parent
+    free = shutil.disk_usage(place).free
+    message = _("{free} MB free in {path}").format(free=free // 1_000_000, path=place)
+    if free < LOW_DISK_BYTES:
+        return Check("disk", "warning", message, _("Free some space, or move the library with --home."))
+    return Check("disk", "ok", message)
+
+
+def _player(runtime: Runtime) -> Check:
+    name = runtime.settings.player.default
+    commands = {**player.COMMANDS, **runtime.settings.players}
+    if name != player.BROWSER and (name not in commands or shutil.which(commands[name][0]) is None):
+        error = AppError("no_player", player=name)
+        return Check("player", "warning", error.message, error.hint)
+    if not player.can_show():
+        return Check("player", "warning", _("There is no screen to play on here; links are shown instead."))
+    return Check("player", "ok", name)
+
+
+def _packages(_runtime: Runtime) -> Check:
+    missing = []
+    for name in ("yt-dlp", "qdrant-edge-py", "qdrant-client", "ollama", "FlagEmbedding", "sentence-transformers"):
+        try:
+            version(name)
+        except PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        return Check("packages", "error", ", ".join(missing), _("Install subtitle-rag anew."))
+    return Check("packages", "ok", f"qdrant-edge-py {version('qdrant-edge-py')}, yt-dlp {version('yt-dlp')}")
+
+
+PROBES: dict[str, Callable[[Runtime], Check]] = {
+    "python": _python,
+    "terminal": _terminal,
+    "packages": _packages,
+    "disk": _disk,
+    "library": _library,
+    "index": _index,
+    "kiwi": _analyzer,
+    "player": _player,
+}

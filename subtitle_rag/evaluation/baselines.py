@@ -1,0 +1,59 @@
+"""What everybody else does: BM25 over words, and over pairs of letters, on the very same windows.
+
+Both by `bm25s` (Lù 2024, "BM25S: Orders of magnitude faster lexical search via eager sparse scoring",
+arXiv:2407.03618) in Lucene's variant with Lucene's default parameters, over the windows' text alone.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from subtitle_rag.retrieval.morphemes import bigrams, clean, key
+
+K1 = 1.2
+B = 0.75
+SETTING = f"lucene k1={K1} b={B}"
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """A way to cut text into terms, and its name."""
+
+    name: str
+    terms: Callable[[str], list[str]]
+
+
+def words(text: str) -> list[str]:
+    """What stands between spaces, without the marks around it."""
+    stripped = (word.strip(_MARKS) for word in key(clean(text)).split())
+    return [word for word in stripped if word]
+
+
+def letter_pairs(text: str) -> list[str]:
+    """The pairs of neighbouring letters of each word; a word of one letter is its own pair."""
+    return [gram for gram, spanning in bigrams(text) if not spanning]
+
+
+_MARKS = ".,?!…~·:;'\"“”‘’()[]{}<>《》〈〉「」『』-"
+
+BASELINES = (Baseline("whitespace", words), Baseline("bigrams", letter_pairs))
+
+
+def rankings(
+    baseline: Baseline, windows: Sequence[tuple[str, str]], queries: Sequence[str], *, depth: int
+) -> list[list[str]]:
+    """For each query the ids of the best windows ((id, text) pairs) that share a term with it; ties by id."""
+    if not windows:
+        return [[] for _ in queries]
+    import bm25s
+    import numpy as np
+
+    ordered = sorted(windows)
+    model = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numpy")
+    model.index([baseline.terms(text) for _id, text in ordered], show_progress=False)
+    found = []
+    for query in queries:
+        known = [term for term in baseline.terms(query) if term in model.vocab_dict]
+        scores = model.get_scores(known) if known else np.zeros(len(ordered), dtype=np.float32)
+        best = np.argsort(-scores, kind="stable")[:depth]
+        found.append([ordered[at][0] for at in best if scores[at] > 0])
+    return found

@@ -1,0 +1,109 @@
+"""KorQuAD 1.0 as a retrieval set: every article a video, its paragraphs cut into windows of invented times.
+
+Lim, Kim & Lee 2019, "KorQuAD1.0: Korean QA Dataset for Machine Reading Comprehension", arXiv:1909.07005. The layout is
+SQuAD 1.1's: `data[].paragraphs[].qas[].answers[0].answer_start`, in characters of `context`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.captions.windows import window_id
+from subtitle_rag.domain import Line, Video, Window
+from subtitle_rag.evaluation.dataset import Gold, Question, bad_queries
+from subtitle_rag.i18n import _
+
+WINDOW_CHARS = 300
+"""The size at which the published comparisons cut."""
+REACH = 80
+"""Characters on either side of an even cut in which a better place is looked for."""
+SECONDS = 60
+"""Invented length of a window."""
+RULE = f"korquad.{WINDOW_CHARS}"
+
+Documents = tuple[tuple[Video, tuple[Window, ...]], ...]
+
+_SENTENCE = re.compile(r"(?<=[.?!])\s+")
+_SPACE = re.compile(r"\s+")
+
+
+def read(path: Path, file: Mapping[str, Any]) -> tuple[tuple[Question, ...], Documents]:
+    """The questions of a KorQuAD file and its articles as videos with windows.
+
+    Raises:
+        UsageError: `bad_queries` for a file of another layout.
+    """
+    questions: list[Question] = []
+    documents: list[tuple[Video, tuple[Window, ...]]] = []
+    place = "data"
+    try:
+        for number, article in enumerate(file["data"]):
+            place = f"data[{number}]"
+            video = Video(f"korquad-{number:04d}", str(article["title"]), "korquad", "KorQuAD 1.0")
+            windows: list[Window] = []
+            for paragraph in article["paragraphs"]:
+                own = _windows(video.id, str(paragraph["context"]), len(windows))
+                questions += _questions(video.id, paragraph["qas"], own)
+                windows += [window for window, _start in own]
+            documents.append((video, tuple(windows)))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        reason = _("{place} is not laid out as in KorQuAD 1.0").format(place=place)
+        raise bad_queries(path, 1, reason) from error
+    if not questions:
+        raise bad_queries(path, 1, _("it holds no queries"))
+    return tuple(questions), tuple(documents)
+
+
+def pieces(text: str) -> Iterator[tuple[int, str]]:
+    """`text` in parts of about `WINDOW_CHARS`, each with its offset: cut after a sentence where one ends near an even
+    cut, else at a space, else in the middle of a word."""
+    count = max(1, round(len(text) / WINDOW_CHARS))
+    begin = 0
+    for number in range(1, count + 1):
+        end, after = _cut(text, round(len(text) * number / count)) if number < count else (len(text), len(text))
+        if begin < end:
+            yield begin, text[begin:end]
+        begin = max(begin, after)
+
+
+def _cut(text: str, wanted: int) -> tuple[int, int]:
+    """Where the part ends that should end at `wanted`, and where the next one begins."""
+    for border in (_SENTENCE, _SPACE):
+        near = [match.span() for match in border.finditer(text, max(0, wanted - REACH), wanted + REACH)]
+        if near:
+            return min(near, key=lambda span: abs(span[0] - wanted))
+    return wanted, wanted
+
+
+def _windows(video_id: str, context: str, first: int) -> list[tuple[Window, int]]:
+    """A paragraph's windows, the first one being the video's window number `first`, with their offsets in it."""
+    result = []
+    for ordinal, (offset, text) in enumerate(pieces(context), start=first):
+        start = ordinal * SECONDS * 1000
+        window = Window(
+            id=window_id(video_id, start),
+            video_id=video_id,
+            ordinal=ordinal,
+            start_ms=start,
+            end_ms=start + SECONDS * 1000,
+            text=_SPACE.sub(" ", text),
+            lines=(Line(0, start),),
+        )
+        result.append((window, offset))
+    return result
+
+
+def _questions(video_id: str, entries: Any, own: list[tuple[Window, int]]) -> Iterator[Question]:
+    """The questions of a paragraph; gold is the window, or the neighbouring windows, that hold the answer."""
+    for entry in entries:
+        answer = entry["answers"][0]
+        begin = int(answer["answer_start"])
+        end = begin + len(answer["text"])
+        holding = [
+            window
+            for (window, offset), after in zip(own, [*(at for _window, at in own[1:]), None], strict=True)
+            if offset < end and (after is None or begin < after)
+        ]
+        gold = Gold(video_id, holding[0].start_ms, holding[-1].end_ms)
+        yield Question(str(entry["id"]), str(entry["question"]), "korquad", (gold,))

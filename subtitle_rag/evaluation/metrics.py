@@ -1,0 +1,105 @@
+"""Figures of merit of ranked windows, with bootstrapped intervals.
+
+Success@k, RR@10 and nDCG@10 are computed by `ir_measures` (MacAvaney, Macdonald & Ounis 2022, "Streamlining
+Evaluation with ir-measures"), which hands them to trec_eval. `failure@20` is counted here, because it is about gold
+ranges: 1 − the share of a question's ranges that one of the first 20 windows shows, however many windows show each.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+METRICS = ("hit@1", "hit@5", "hit@20", "failure@20", "mrr@10", "ndcg@10")
+"""Names of the figures, all of 0–1, in the order of the columns of `per_question`."""
+FAILURE_DEPTH = 20
+RESAMPLES = 2_000
+SEED = 20_090_719
+"""Of the resampling: the same questions always get the same intervals."""
+_CHUNK = 100
+"""Resamples that are drawn together; bounds the memory at thousands of questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What is right for a question: window id → the numbers of the gold ranges that it shows; `ranges` of them in
+    all, those included that no window shows."""
+
+    ranges: int
+    windows: Mapping[str, frozenset[int]]
+
+
+def per_question(judged: Sequence[Judged], rankings: Sequence[Sequence[str]]) -> "NDArray[np.float64]":
+    """One row of `METRICS` per question, from its windows' ids, best first and without duplicates."""
+    import numpy as np
+
+    values = np.zeros((len(judged), len(METRICS)))
+    columns = {measure: METRICS.index(name) for name, measure in _measures().items()}
+    qrels = {str(at): dict.fromkeys(question.windows, 1) for at, question in enumerate(judged) if question.windows}
+    # scores that fall with the rank: trec_eval orders by score, not by place
+    run = {
+        str(at): {window_id: float(-rank) for rank, window_id in enumerate(ranking)}
+        for at, ranking in enumerate(rankings)
+        if ranking
+    }
+    if qrels and run:
+        import ir_measures
+
+        for result in ir_measures.iter_calc(list(columns), qrels, run):
+            values[int(result.query_id), columns[result.measure]] = result.value
+    values[:, METRICS.index("failure@20")] = [
+        _failure(question, ranking) for question, ranking in zip(judged, rankings, strict=True)
+    ]
+    return values
+
+
+def _measures() -> dict[str, Any]:
+    from ir_measures import RR, Success, nDCG
+
+    return {
+        "hit@1": Success @ 1,
+        "hit@5": Success @ 5,
+        "hit@20": Success @ 20,
+        "mrr@10": RR @ 10,
+        "ndcg@10": nDCG @ 10,
+    }
+
+
+def _failure(question: Judged, ranking: Sequence[str]) -> float:
+    found = frozenset[int]().union(*(question.windows.get(id, frozenset()) for id in ranking[:FAILURE_DEPTH]))
+    return 1.0 - len(found) / question.ranges
+
+
+def means(values: "NDArray[np.float64]") -> dict[str, float]:
+    """The mean of each metric over the questions."""
+    return {name: float(value) for name, value in zip(METRICS, values.mean(axis=0), strict=True)}
+
+
+def intervals(values: "NDArray[np.float64]") -> dict[str, tuple[float, float]]:
+    """The 95 % percentile interval of each metric's mean.
+
+    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. Given the differences of two systems,
+    question by question, it is the interval of the paired bootstrap (Sakai 2006, "Evaluating Evaluation Metrics based
+    on the Bootstrap").
+    """
+    import numpy as np
+
+    low, high = np.percentile(_draws(len(values)) @ values / len(values), (2.5, 97.5), axis=0)
+    return {name: (float(a), float(b)) for name, a, b in zip(METRICS, low, high, strict=True)}
+
+
+@lru_cache(maxsize=1)
+def _draws(n: int) -> Any:
+    """How often each of `n` questions is drawn, for every resample (rows)."""
+    import numpy as np
+
+    generator = np.random.default_rng(SEED)
+    drawn = np.empty((RESAMPLES, n), dtype=np.float32)
+    for start in range(0, RESAMPLES, _CHUNK):
+        picks = generator.integers(n, size=(_CHUNK, n)) + np.arange(_CHUNK)[:, None] * n
+        drawn[start : start + _CHUNK] = np.bincount(picks.ravel(), minlength=_CHUNK * n).reshape(_CHUNK, n)
+    return drawn

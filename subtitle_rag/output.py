@@ -1,0 +1,161 @@
+"""The only writer of stdout: text for people, one versioned envelope for `--json`, a line per event for `--jsonl`.
+
+stdout is data, stderr is narration: progress, warnings and errors never stand between a program and its input.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.i18n import _
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+SCHEMA = 1
+"""Version of the envelope and of everything in it."""
+
+Status = Literal["success", "partial", "error"]
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a command came to. Its result goes to stdout, its errors to stderr (and into the envelope)."""
+
+    result: Any
+    errors: list[dict[str, Any]] = field(default_factory=list)
+    exit_code: int = 0
+
+    @property
+    def status(self) -> Status:
+        if not self.errors:
+            return "success"
+        return "error" if self.exit_code else "partial"
+
+
+def error_entry(error: AppError, video: str | None = None) -> dict[str, Any]:
+    """An error as the envelope holds it."""
+    return {"code": error.code, "message": error.message, "hint": error.hint, "video": video}
+
+
+def failure_entry(event: VideoFailed) -> dict[str, Any]:
+    """A video's failure as the envelope holds it."""
+    return error_entry(AppError(event.code, **event.details), event.video)
+
+
+def data(text: str = "") -> None:
+    """A line of data."""
+    sys.stdout.write(text + "\n")
+
+
+def say(text: str) -> None:
+    """A line of narration."""
+    sys.stdout.flush()
+    sys.stderr.write(text + "\n")
+
+
+def say_error(error: AppError | Mapping[str, Any]) -> None:
+    """What happened and why, then what to do next."""
+    entry = error_entry(error) if isinstance(error, AppError) else error
+    say(f"! {entry['message']}\n  {entry['hint']}")
+
+
+def envelope(command: str, outcome: Outcome) -> None:
+    """The one JSON document of a command."""
+    document = {
+        "schema": SCHEMA,
+        "command": command,
+        "status": outcome.status,
+        "result": outcome.result,
+        "errors": outcome.errors,
+    }
+    data(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def event_line(event: IndexEvent) -> None:
+    """One event as one line of JSON, at once."""
+    name = {
+        Found: "found",
+        VideoDone: "video_done",
+        VideoFailed: "video_failed",
+        WindowsIndexed: "windows_indexed",
+        IndexReport: "report",
+    }[type(event)]
+    values = asdict(event)
+    if isinstance(event, VideoFailed):
+        values = {"title": event.title, **failure_entry(event)}
+    elif isinstance(event, IndexReport):
+        values = report_values(event)
+    data(json.dumps({"event": name, **values}, ensure_ascii=False))
+    sys.stdout.flush()
+
+
+def report_values(report: IndexReport) -> dict[str, Any]:
+    """The sum of a run as `index --json` tells it."""
+    return {
+        "videos": {
+            "found": report.found,
+            "new": report.new,
+            "changed": report.changed,
+            "unchanged": report.unchanged,
+            "failed": report.failed,
+        },
+        "windows_indexed": report.windows,
+    }
+
+
+@contextmanager
+def progress() -> Iterator["Progress"]:
+    """A bar on stderr with counts, rate and time left; silent where stderr is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class Rate(TextColumn):
+        def render(self, task: Any) -> Text:
+            return Text(_("{rate:.0f}/s").format(rate=task.speed) if task.speed else "")
+
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        Rate(""),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    )
+    with bar:
+        yield bar
+
+
+def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> Iterator[str]:
+    """Rows as lines whose columns align by terminal cells; `right` names the columns that align at their right."""
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(cell) for cell in column) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = []
+        for at, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            space = " " * (width - cell_len(cell))
+            cells.append(space + cell if at in right else cell + space)
+        yield "  ".join(cells).rstrip()
+
+
+def marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """The text with its highlights in bold, where stdout is a terminal that may show it."""
+    import os
+
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    parts: list[str] = []
+    at = 0
+    for start, end in spans:
+        parts += [text[at:start], "\x1b[1;4m", text[start:end], "\x1b[0m"]
+        at = end
+    return "".join(parts) + text[at:]

@@ -1,0 +1,25 @@
+"""The terminal app. `run` is its only door; nothing of Textual is imported before it is called.
+
+The Kitty keyboard protocol breaks Hangul input on several terminals (iTerm2 drops what an input method commits, VS
+Code doubles it), and Textual reads the switch that turns it off when it is imported. The app uses no key that needs
+the protocol.
+"""
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from subtitle_rag.config import Settings
+
+
+def run(settings: "Settings") -> int:
+    """Show the app until the user leaves it; returns the exit status."""
+    if not settings.tui.kitty_keyboard:
+        os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.app import SubtitleApp
+
+    with Runtime(settings) as runtime:
+        app = SubtitleApp(runtime)
+        app.run()
+    return app.return_code or 0

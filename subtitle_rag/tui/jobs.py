@@ -1,0 +1,86 @@
+"""Indexing as the screens show it: the sums of a run's events, as one value that replaces the one before."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from subtitle_rag.events import Found, IndexReport, Removed, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.i18n import _, n_
+
+if TYPE_CHECKING:
+    from subtitle_rag.events import IndexEvent
+
+BAR = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """How far an indexing run has come."""
+
+    source: str
+    videos: int = 0
+    """Videos that the run is about; 0 while they are being looked for."""
+    taken: frozenset[str] = frozenset()
+    """Videos that were read, or could not be."""
+    windows: int = 0
+    """Windows of the videos that are new or changed."""
+    searchable: int = 0
+    failures: tuple[VideoFailed, ...] = ()
+    seconds: float = 0.0
+    ended: bool = False
+
+    def after(self, event: "IndexEvent | Removed", seconds: float) -> "Job":
+        """The sums with one more event, `seconds` after the beginning."""
+        job = replace(self, seconds=seconds)
+        match event:
+            case Found(videos):
+                return replace(job, videos=videos)
+            case VideoDone(video, _title, change, windows):
+                new = windows if change != "unchanged" else 0
+                return replace(job, taken=job.taken | {video}, windows=job.windows + new)
+            case VideoFailed(video):
+                return replace(job, taken=job.taken | {video}, failures=(*job.failures, event))
+            case WindowsIndexed(count):
+                return replace(job, searchable=job.searchable + count)
+            case IndexReport():
+                return replace(job, ended=True)
+        return job
+
+    @property
+    def progress(self) -> float:
+        """0 to 1: reading captions and making them searchable count alike."""
+        read = len(self.taken) / self.videos if self.videos else 0.0
+        made = self.searchable / self.windows if self.windows else read
+        return min(1.0, (read + min(1.0, made)) / 2)
+
+
+def line(job: Job) -> str:
+    """One line about a running job: stage, counts, rate and, at its end, the bar."""
+    if not job.videos:
+        return _("Looking for captions in {source}").format(source=job.source)
+    reading = len(job.taken) < job.videos
+    parts = [
+        _("Reading captions") if reading else _("Making them searchable"),
+        _("videos {done}/{all}").format(done=len(job.taken), all=job.videos),
+        _("windows {done}/{all}").format(done=min(job.searchable, job.windows), all=job.windows),
+    ]
+    if job.searchable and job.seconds > 1:
+        parts.append(_("{rate} windows/s").format(rate=round(job.searchable / job.seconds)))
+    if job.failures:
+        parts.append(failed(job))
+    filled = round(job.progress * BAR)
+    return "  ".join([*parts, "█" * filled + "░" * (BAR - filled)])
+
+
+def outcome(job: Job) -> str:
+    """What a finished job came to."""
+    videos = len(job.taken) - len(_lost(job))
+    told = n_("{n} video can be searched now.", "{n} videos can be searched now.", videos).format(n=videos)
+    return f"{told} {failed(job)}" if job.failures else told
+
+
+def failed(job: Job) -> str:
+    return n_("! {n} failed", "! {n} failed", len(job.failures)).format(n=len(job.failures))
+
+
+def _lost(job: Job) -> set[str]:
+    return {failure.video for failure in job.failures}

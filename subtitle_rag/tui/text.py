@@ -1,0 +1,105 @@
+"""Outside text on the screen: titles and captions as `Content`, never as markup, measured in cells.
+
+What would surprise: the library keeps text clean already, but a shared index holds what others wrote, so control
+characters are dropped here once more; spans are cut out before, for dropping moves what follows.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from subtitle_rag.domain import clock
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.search import Scene
+
+MARK = "bold underline $text-warning"
+"""How the words that a query meant are drawn; the underline stays where there are no colours."""
+MUTED = "$text-muted"
+TIME_CELLS = 8
+EXCERPT = 400
+"""Characters of a scene that a row of the list holds; more never fit."""
+LEAD = 60
+"""A first mark further into its line than this many characters would be cut off: the excerpt begins near it."""
+
+_JOINER = "\u200d"  # holds emoji together
+
+
+def clean(text: str) -> str:
+    """One line without characters that steer a terminal or show nothing."""
+    if text.isascii() and text.isprintable():
+        return text
+    kept = (" " if c.isspace() else c for c in text if c.isspace() or c == _JOINER or unicodedata.category(c)[0] != "C")
+    return "".join(kept)
+
+
+def marked(text: str, spans: Iterable[tuple[int, int]], start: int, end: int, style: str = "") -> Content:
+    """`text[start:end]` in `style`, with the parts within `spans` (of the whole text) marked."""
+    parts: list[tuple[str, str]] = []
+    at = start
+    for left, right in spans:
+        left, right = max(left, at), min(right, end)
+        if left < right:
+            parts += [(clean(text[at:left]), style), (clean(text[left:right]), MARK)]
+            at = right
+    parts.append((clean(text[at:end]), style))
+    return Content.assemble(*((part, style) for part, style in parts if part))
+
+
+def byline(scene: "Scene") -> str:
+    """Channel · title · date."""
+    video = scene.video
+    published = video.published.isoformat() if video.published else ""
+    return " · ".join(part for part in (clean(video.channel), clean(video.title), published) if part)
+
+
+def best_line(scene: "Scene") -> int:
+    """Which of the scene's lines is the one to jump to."""
+    return next((i for i, line in enumerate(scene.lines) if line.start_ms == scene.at_ms), 0)
+
+
+def row(scene: "Scene") -> Content:
+    """A scene in the list: when and what is said, then of which video."""
+    start = scene.lines[best_line(scene)].offset if scene.lines else 0
+    lead = ""
+    first = next((left for left, _right in scene.highlights if left >= start), start)
+    if first - start > LEAD:
+        start, lead = first - LEAD // 3, "… "
+    said = marked(scene.text, scene.highlights, start, min(len(scene.text), start + EXCERPT))
+    return Content.assemble(
+        clock(scene.at_ms).rjust(TIME_CELLS),
+        "  " + lead,
+        said,
+        "\n" + " " * (TIME_CELLS + 2),
+        (byline(scene), MUTED),
+    )
+
+
+def transcript(scene: "Scene", width: int) -> tuple[list[Content], int]:
+    """The scene line by line, wrapped to `width` cells under its times, and the row of the matched line."""
+    best = best_line(scene)
+    ends = [line.offset for line in scene.lines[1:]] + [len(scene.text)]
+    rows: list[Content] = []
+    matched = 0
+    rows += _hanging("", Content.styled(clean(scene.overlap_before), "dim"), width)
+    for index, (line, end) in enumerate(zip(scene.lines, ends, strict=False)):
+        if index == best:
+            matched = len(rows)
+        sign = "▶" if index == best else " "
+        style = "bold" if index == best else ""
+        said = marked(scene.text, scene.highlights, line.offset, end, style)
+        rows += _hanging(f"{sign}{clock(line.start_ms).rjust(TIME_CELLS - 1)}", said, width, style)
+    rows += _hanging("", Content.styled(clean(scene.overlap_after), "dim"), width)
+    return rows, matched
+
+
+def _hanging(head: str, content: Content, width: int, style: str = "") -> Sequence[Content]:
+    if not content.plain.strip():
+        return []
+    indent = TIME_CELLS + 2
+    wrapped = content.wrap(max(8, width - indent))
+    first = Content.styled(head.ljust(indent), style or MUTED)
+    blank = Content(" " * indent)
+    return [(first if index == 0 else blank) + line.rstrip() for index, line in enumerate(wrapped)]

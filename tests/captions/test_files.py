@@ -1,0 +1,354 @@
+"""Caption files on disk: names, folders, groups, sidecars, and reading."""
+
+import hashlib
+import json
+import os
+import unicodedata
+from collections.abc import Callable, Sequence
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.captions import files
+from subtitle_rag.captions.files import CaptionFile, CaptionGroup, discover, read
+from subtitle_rag.domain import Chapter
+from subtitle_rag.errors import CaptionError, UsageError
+from subtitle_rag.events import VideoFailed
+
+CONTENT = "WEBVTT\n\n00:01.000 --> 00:02.000\n안녕하세요\n"
+ID = "aB3_-xYz019"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "동네 채널"
+    path.mkdir()
+    return path
+
+
+def put(folder: Path, *names: str) -> None:
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(CONTENT, encoding="utf-8")
+
+
+def groups(*sources: Path, languages: Sequence[str] = ("ko",)) -> list[CaptionGroup]:
+    found = list(discover(sources, languages=languages))
+    assert all(isinstance(item, CaptionGroup) for item in found), found
+    return [item for item in found if isinstance(item, CaptionGroup)]
+
+
+def only(source: Path) -> CaptionFile:
+    (group,) = groups(source)
+    (file,) = group.candidates
+    assert group.video == file.video
+    return file
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(unicodedata.normalize("NFC", text).encode()).hexdigest()[:16]
+
+
+# --- names ---
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "youtube_id", "language", "format"),
+    [
+        (f"시장 구경 [{ID}].ko.vtt", "시장 구경", ID, "ko", "vtt"),
+        (f"시장 구경 [{ID}].ko-orig.json3", "시장 구경", ID, "ko-orig", "json3"),
+        (f"시장 구경 [{ID}].mp4.ko-KR.srt", "시장 구경", ID, "ko-KR", "srt"),
+        (f"시장_구경_[{ID}].zh-Hans.VTT", "시장_구경", ID, "zh-Hans", "vtt"),
+        (f"[{ID}].vtt", ID, ID, "und", "vtt"),
+        (f"시장 [공지] 구경 [{ID}].vtt", "시장 [공지] 구경", ID, "und", "vtt"),
+        (f"시장 구경-{ID}.ko.vtt", f"시장 구경-{ID}", None, "ko", "vtt"),
+        ("시장 구경 [짧은글].ko.vtt", "시장 구경 [짧은글]", None, "ko", "vtt"),
+        ("강연 - 김하나.ssul.srt", "강연 - 김하나.ssul", None, "und", "srt"),
+        ("버전 3.7 어찌.srt", "버전 3.7 어찌", None, "und", "srt"),
+        ("강연.ver2.srt", "강연.ver2", None, "und", "srt"),
+        ("노래.feat.srt", "노래.feat", None, "und", "srt"),
+        ("노래.mix.srt", "노래.mix", None, "und", "srt"),
+        ("강연.kor.sbv", "강연", None, "ko", "sbv"),
+        ("강연.en.mp4.srt", "강연.en", None, "und", "srt"),
+        ("강연.webm.en.srt", "강연", None, "en", "srt"),
+        ("강연.ko-nP7-2PuUl7o.vtt", "강연", None, "ko-nP7-2PuUl7o", "vtt"),
+        ("ko.vtt", "ko", None, "und", "vtt"),
+        ("제\u202e목\u200b  둘.vtt", "제목 둘", None, "und", "vtt"),
+    ],
+)
+def test_what_a_name_says(
+    folder: Path, name: str, title: str, youtube_id: str | None, language: str, format: str
+) -> None:
+    put(folder, name)
+    file = only(folder)
+    assert (file.video.title, file.language, file.format) == (title, language, format)
+    assert file.video.url == (f"https://www.youtube.com/watch?v={youtube_id}" if youtube_id else None)
+    if youtube_id:
+        assert file.video.id == youtube_id
+    assert file.video.channel == "동네 채널"
+    assert file.video.channel_id == "folder-" + digest(str(folder))
+    assert file.video.source == unicodedata.normalize("NFC", str(folder / name))
+
+
+def test_an_id_without_youtube_hangs_on_folder_and_stem(folder: Path) -> None:
+    put(folder, "첫 강연.mp4.ko.vtt")
+    assert only(folder).video.id == "file-" + digest(f"{folder}/첫 강연")
+
+
+def test_decomposed_names_give_the_same_video(folder: Path) -> None:
+    put(folder, "첫 강연.ko.vtt")
+    composed = only(folder)
+    (folder / "첫 강연.ko.vtt").unlink()
+    put(folder, unicodedata.normalize("NFD", "첫 강연.ko.vtt"))
+    decomposed = only(folder)
+    assert decomposed.video == composed.video
+    assert read(decomposed).raw.decode() == CONTENT
+
+
+def test_long_names_are_cut(folder: Path) -> None:
+    put(folder, "긴" * 80 + ".vtt")
+    (folder / ("긴" * 80 + ".info.json")).write_text(json.dumps({"title": "아주" * 5000, "channel": "긴" * 5000}))
+    video = only(folder).video
+    assert (len(video.title), len(video.channel)) == (300, 300)
+
+
+# --- folders ---
+
+
+def test_folders_are_walked_in_order_without_hidden_entries(folder: Path) -> None:
+    put(folder, "나/둘.srt", "나/하나.srt", "가/셋.vtt", "다.json3", "메모.txt", "다.info.json", "다.live_chat.json")
+    put(folder, ".git/x.vtt", "._AppleDouble/x.vtt", "가/._셋.vtt", "가/.셋.vtt", "나/깊이/넷.sbv")
+    assert [group.video.title for group in groups(folder)] == ["다", "셋", "둘", "하나", "넷"]
+    assert [group.video.channel for group in groups(folder)] == ["동네 채널", "가", "나", "나", "깊이"]
+
+
+def test_a_folder_without_captions_yields_nothing(folder: Path) -> None:
+    put(folder, "메모.txt")
+    assert groups(folder) == []
+
+
+def test_sources_are_taken_in_turn_and_each_file_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(folder, "가.vtt", "나.vtt")
+    monkeypatch.chdir(folder)
+    found = groups(Path("나.vtt"), folder, Path("../동네 채널/가.vtt"))
+    assert [group.video.title for group in found] == ["나", "가"]
+    assert all(len(group.candidates) == 1 for group in found)
+
+
+def test_link_loops_end_and_real_paths_win(folder: Path) -> None:
+    put(folder, "바깥/안/강연.vtt")
+    (folder / "가짜").symlink_to(folder / "바깥" / "안", target_is_directory=True)
+    (folder / "바깥" / "안" / "위").symlink_to(folder, target_is_directory=True)
+    (folder / "자기").symlink_to(folder / "자기")
+    assert only(folder).path == folder / "바깥" / "안" / "강연.vtt"
+
+
+def test_a_linked_folder_outside_is_walked(folder: Path, tmp_path: Path) -> None:
+    put(tmp_path / "밖", "강연.vtt")
+    (folder / "연결").symlink_to(tmp_path / "밖", target_is_directory=True)
+    assert only(folder).video.channel == "연결"
+
+
+def test_an_unreadable_folder_is_told_once_and_the_walk_goes_on(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(folder, "가/하나.vtt", "나/둘.vtt", "다/셋.vtt")
+    scandir = os.scandir
+
+    def refuse(path: Path) -> object:
+        if path.name == "나":
+            raise PermissionError(13, "no")
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    first, failure, last = discover([folder])
+    assert isinstance(first, CaptionGroup)
+    assert isinstance(last, CaptionGroup)
+    path = str(folder / "나")
+    details = {"path": path, "reason": os.strerror(13)}
+    assert failure == VideoFailed(video=path, title="나", code="unreadable", details=details)
+
+
+def test_a_file_of_another_kind_is_told(folder: Path) -> None:
+    put(folder, "메모.txt", "강연.vtt")
+    failure, group = discover([folder / "메모.txt", folder / "강연.vtt"])
+    assert isinstance(group, CaptionGroup)
+    assert isinstance(failure, VideoFailed)
+    assert (failure.code, failure.title, failure.details["path"]) == (
+        "not_captions",
+        "메모.txt",
+        str(folder / "메모.txt"),
+    )
+
+
+@pytest.mark.parametrize("name", ["없음", "없음.vtt", "강연.vtt/없음.vtt", "a\0b"])
+def test_a_path_that_does_not_exist_stops_before_anything(folder: Path, name: str) -> None:
+    put(folder, "강연.vtt")
+    with pytest.raises(UsageError) as caught:
+        next(discover([folder, folder / name]))
+    assert caught.value.code == "unsupported_source"
+    assert caught.value.details == {"source": str(folder / name)}
+
+
+def test_names_that_are_no_utf8_do_no_harm(folder: Path) -> None:
+    path = os.fsencode(folder) + b"/\xb0\xad\xbf\xac.vtt"
+    try:
+        Path(os.fsdecode(path)).write_text(CONTENT)
+    except OSError:
+        pytest.skip("this file system takes UTF-8 names only")
+    file = only(folder)
+    for text in (file.video.title, file.video.source, file.video.id):
+        assert text
+        text.encode()
+    assert read(file).raw.decode() == CONTENT
+
+
+# --- groups ---
+
+
+def names(group: CaptionGroup) -> list[str]:
+    return [file.path.name for file in group.candidates]
+
+
+def test_the_tracks_of_a_video_come_best_first(folder: Path) -> None:
+    order = ["강연.ko.json3", "강연.ko.vtt", "강연.ko-KR.srt", "강연.ko.sbv", "강연.ko-orig.json3"]
+    order += ["강연.vtt", "강연.srt", "강연.en.json3", "강연.en.vtt", "강연.ja-orig.vtt"]
+    put(folder, *order)
+    (group,) = groups(folder)
+    assert names(group) == order
+    assert group.video == group.candidates[0].video
+    (group,) = groups(folder, languages=["ja", "EN"])
+    assert names(group)[:3] == ["강연.ja-orig.vtt", "강연.en.json3", "강연.en.vtt"]
+
+
+def test_one_youtube_id_is_one_video_in_whatever_folder(folder: Path) -> None:
+    put(folder, f"가/옛 제목 [{ID}].ko.srt", f"나/새 제목 [{ID}].ko.vtt", "나/다른.vtt", "가/다른.vtt")
+    first, *others = groups(folder)
+    assert names(first) == [f"새 제목 [{ID}].ko.vtt", f"옛 제목 [{ID}].ko.srt"]
+    assert (first.video.title, first.video.channel) == ("새 제목", "나")
+    assert len(others) == 2
+
+
+# --- sidecars ---
+
+
+def sidecar(folder: Path, content: object) -> CaptionFile:
+    put(folder, f"강연 [{ID}].ko.vtt")
+    (folder / f"강연 [{ID}].info.json").write_text(
+        content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
+    )
+    return only(folder)
+
+
+def test_a_sidecar_says_more_than_the_name(folder: Path) -> None:
+    video = sidecar(
+        folder,
+        {
+            "title": "진짜\u202e 제목\n둘",
+            "channel": "바닷가 부엌",
+            "channel_id": "UCabcdefghijklmnopqrstuv",
+            "upload_date": "20260531",
+            "duration": 61.5,
+            "chapters": [{"start_time": 30, "title": "둘"}, {"start_time": 0.0, "title": "하나", "end_time": 30}],
+        },
+    ).video
+    assert (video.title, video.channel, video.channel_id) == ("진짜 제목 둘", "바닷가 부엌", "UCabcdefghijklmnopqrstuv")
+    assert (video.published, video.duration_ms) == (date(2026, 5, 31), 61_500)
+    assert video.chapters == (Chapter(0, "하나"), Chapter(30_000, "둘"))
+    assert video.id == ID
+
+
+def test_the_uploader_stands_in_for_the_channel(folder: Path) -> None:
+    assert sidecar(folder, {"channel": None, "uploader": "올린 이"}).video.channel == "올린 이"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[1]",
+        "null",
+        '{"a":' * 100_000,
+        "9" * 5000,
+        {"title": 3, "channel": [], "uploader": {}, "channel_id": "../x y", "upload_date": 20260531, "duration": "1"},
+        {"title": "\u200b", "channel": " ", "upload_date": "20261399", "duration": -1, "chapters": {"a": 1}},
+        {"upload_date": "2026053a", "duration": 1e400, "chapters": [1, {"title": "x"}, {"start_time": 1}]},
+        {"upload_date": "", "duration": True, "chapters": [{"start_time": "1", "title": "x"}]},
+    ],
+)
+def test_a_broken_sidecar_is_passed_over(folder: Path, content: object) -> None:
+    video = sidecar(folder, content).video
+    assert (video.title, video.channel, video.published) == ("강연", "동네 채널", None)
+    assert (video.duration_ms, video.chapters) == (None, ())
+    assert video.channel_id.startswith("folder-")
+
+
+def test_a_huge_sidecar_is_left_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "SIDECAR_LIMIT", 10)
+    assert sidecar(folder, {"title": "너무 긴 것"}).video.title == "강연"
+
+
+def test_a_sidecar_that_is_a_folder_or_a_pipe_is_left_alone(folder: Path) -> None:
+    put(folder, "가.vtt", "나.vtt", "가.info.json/x.txt")
+    os.mkfifo(folder / "나.info.json")
+    assert [group.video.title for group in groups(folder)] == ["가", "나"]
+
+
+# --- reading ---
+
+
+def test_reading_gives_the_bytes_with_their_digest_and_time(folder: Path) -> None:
+    put(folder, "강연.ko.vtt")
+    os.utime(folder / "강연.ko.vtt", (0, 1_780_000_000.9))
+    track = read(only(folder))
+    assert (track.language, track.kind, track.format) == ("ko", "file", "vtt")
+    assert track.raw == CONTENT.encode()
+    assert track.sha256 == hashlib.sha256(CONTENT.encode()).hexdigest()
+    assert track.fetched_at == 1_780_000_000
+
+
+def test_a_file_over_the_limit_is_refused_before_it_is_read(folder: Path) -> None:
+    put(folder, "강연.vtt")
+    file = only(folder)
+    os.truncate(file.path, 3 * 2**20 + 1)
+    with pytest.raises(CaptionError) as caught:
+        read(file, limit_mb=3)
+    assert caught.value.code == "too_large"
+    assert caught.value.details == {"path": str(file.path), "size": 4, "limit": 3}
+    os.truncate(file.path, 3 * 2**20)
+    assert len(read(file, limit_mb=3).raw) == 3 * 2**20
+
+
+def _removed(path: Path) -> None:
+    path.unlink()
+
+
+def _folder_instead(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _pipe_instead(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+@pytest.mark.parametrize("spoil", [_removed, _folder_instead, _pipe_instead])
+def test_what_cannot_be_read_says_why(folder: Path, spoil: Callable[[Path], None]) -> None:
+    name = unicodedata.normalize("NFD", "강연.vtt")
+    put(folder, name)
+    file = only(folder)
+    spoil(file.path)
+    with pytest.raises(CaptionError) as caught:
+        read(file)
+    assert caught.value.code == "unreadable"
+    assert caught.value.details["path"] == str(folder / "강연.vtt")
+    assert caught.value.details["reason"] in {os.strerror(2), "it is not a regular file"}
+
+
+def test_a_broken_link_is_found_and_fails_when_read(folder: Path) -> None:
+    (folder / "강연.vtt").symlink_to(folder / "없음.vtt")
+    with pytest.raises(CaptionError) as caught:
+        read(only(folder))
+    assert caught.value.details == {"path": str(folder / "강연.vtt"), "reason": os.strerror(2)}
