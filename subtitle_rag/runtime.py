@@ -1,16 +1,21 @@
 """The composition: builds each door once, when it is first needed, from the settings."""
 
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from subtitle_rag.config import Settings
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
     from subtitle_rag.indexing import Indexer
     from subtitle_rag.library.store import Library
     from subtitle_rag.retrieval.index import Index
+    from subtitle_rag.retrieval.index_client import HostedIndex
     from subtitle_rag.retrieval.morphemes import Analyzer
     from subtitle_rag.retrieval.search import Searcher
 
@@ -31,14 +36,14 @@ class Runtime:
 
     def close(self) -> None:
         """Close what was opened. What was written stays."""
-        for name in ("index", "library"):
+        for name in ("host", "library"):
             door = self.__dict__.pop(name, None)
             if door is not None:
                 door.close()
 
     def preload(self) -> None:
-        """Begin to load the analyzer in the background; what needs it waits for it."""
-        threading.Thread(target=self.analyzer.load, daemon=True).start()
+        """Begin to load what answers queries; a query waits for it."""
+        threading.Thread(target=_quietly, args=(self.host.load,), daemon=True).start()
 
     @cached_property
     def library(self) -> "Library":
@@ -53,31 +58,35 @@ class Runtime:
         return Analyzer()
 
     @cached_property
-    def index(self) -> "Index":
-        """The search index; raises `index_damaged` where it has lost points that the library knows of."""
-        from subtitle_rag.errors import AppError
+    def host(self) -> "HostedIndex":
+        """The search index as its host process has it, whatever state that is in."""
+        return self._open_host()
 
-        index = self.open_index()
-        known = self.library.counts().searchable
-        if known > index.count():
-            index.close()
-            raise AppError("index_damaged", path=str(self.settings.paths.index), reason=f"{known} > {index.count()}")
-        return index
-
-    def open_index(self, *, fresh: bool = False) -> "Index":
-        """The index as it is; `fresh` empties it, whatever state it is in."""
-        from subtitle_rag.retrieval.index_client import open_index
+    def _open_host(self, *, fresh: bool = False) -> "HostedIndex":
+        from subtitle_rag.retrieval.index_client import HostedIndex
         from subtitle_rag.retrieval.morphemes import ANALYZER
 
-        meta: dict[str, Any] = {"analyzer": ANALYZER}
-        return open_index(self.settings.paths.index, meta, fresh=fresh)
+        return HostedIndex(self.settings.paths.index, {"analyzer": ANALYZER}, fresh=fresh)
+
+    @cached_property
+    def index(self) -> "Index":
+        """The search index; raises `index_damaged` where it has lost points that the library knows of."""
+        known, found = self.library.counts().searchable, self.host.count()
+        if known > found:
+            path = str(self.settings.paths.index)
+            raise AppError(
+                "index_damaged",
+                path=path,
+                reason=_("it holds {found} of {known} windows").format(found=found, known=known),
+            )
+        return self.host
 
     @cached_property
     def searcher(self) -> "Searcher":
         from subtitle_rag.retrieval.lexical import QueryAnalyzer
         from subtitle_rag.retrieval.search import Searcher
 
-        return Searcher(self.library, self.index, QueryAnalyzer(self.library, self.analyzer))
+        return Searcher(self.library, self.index, QueryAnalyzer(self.library, self.host))
 
     @cached_property
     def indexer(self) -> "Indexer":
@@ -86,15 +95,19 @@ class Runtime:
         return Indexer(self.library, self.index, self.analyzer)
 
     def rebuilder(self) -> "Indexer":
-        """An indexer whose index may have been unusable: then it begins empty."""
-        from subtitle_rag.errors import AppError, BusyError
+        """An indexer for `rebuild`: an index that cannot be used is emptied."""
         from subtitle_rag.indexing import Indexer
 
         try:
-            index = self.open_index()
+            index = self.host
         except BusyError:
             raise
         except AppError:
-            index = self.open_index(fresh=True)
-        self.__dict__["index"] = index
+            index = self.__dict__["host"] = self._open_host(fresh=True)
         return Indexer(self.library, index, self.analyzer)
+
+
+def _quietly(call: Callable[[], None]) -> None:
+    """For a hint: whoever needs what it prepares meets the failure, if there is one, and tells it."""
+    with suppress(AppError, RuntimeError):
+        call()

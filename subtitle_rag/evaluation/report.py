@@ -118,17 +118,25 @@ def _overall(rows: Sequence[Row]) -> Iterator[str]:
 
 def _notes(report: EvalReport) -> Iterator[str]:
     if report.missing:
-        videos = n_("{n} video of the questions is not in the library:", "{n} videos of the questions are not in the library:", len(report.missing))
+        videos = n_(
+            "{n} video of the questions is not in the library:",
+            "{n} videos of the questions are not in the library:",
+            len(report.missing),
+        )
         yield ""
         yield f"{videos.format(n=len(report.missing))} {', '.join(report.missing)}"
     if report.left_out:
         count = len(report.left_out)
         yield ""
-        yield n_("{n} question does not count for that reason.", "{n} questions do not count for that reason.", count).format(n=count)
+        yield n_(
+            "{n} question does not count for that reason.", "{n} questions do not count for that reason.", count
+        ).format(n=count)
     if report.refused:
         count = len(report.refused)
         yield ""
-        refused = n_("{n} query was refused and counts as not found:", "{n} queries were refused and count as not found:", count)
+        refused = n_(
+            "{n} query was refused and counts as not found:", "{n} queries were refused and count as not found:", count
+        )
         yield f"{refused.format(n=count)} {', '.join(report.refused)}"
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_BRACKETED_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]")
+
 Progress = Callable[[int, int], None]
 """Called with the questions that were searched and their total."""
 
@@ -43,7 +46,7 @@ class _Searched:
 
 
 def run(
-    runtime: Runtime, path: Path, *, baselines: bool = True, progress: Progress = lambda done, total: None
+    runtime: Runtime, path: Path, *, baselines: bool = True, progress: Progress | None = None
 ) -> EvalReport:
     """Measure the search with the questions in `path`: over the library, or over the file's own documents.
 
@@ -85,7 +88,7 @@ def _temporary(dataset: Dataset, runtime: Runtime) -> Iterator[tuple[Library, Se
 
 
 def _measured(
-    dataset: Dataset, library: Library, searcher: Searcher, baselines: bool, progress: Progress
+    dataset: Dataset, library: Library, searcher: Searcher, baselines: bool, progress: Progress | None
 ) -> EvalReport:
     windows = _windows(library)
     named = _by_name(library, windows, dataset.questions)
@@ -119,18 +122,18 @@ def _by_name(
 ) -> dict[str, list[Window]]:
     """The windows of each video named in gold, by its name there; none where the library has none.
 
-    A name is a video's id or its caption file's name. One name may stand for several videos: files that are called
-    the same in different folders.
+    A name is a video's id, its caption file's name, or another caption file's that carries the id as yt-dlp writes
+    it. One name may stand for several videos: files that are called the same in different folders.
     """
     files: dict[str, list[str]] = {}
     for state in library.videos():
         if state.video.source:
             files.setdefault(nfc(os.path.basename(state.video.source)), []).append(state.video.id)  # noqa: PTH119
-    return {
-        gold.video: [window for id in (gold.video, *files.get(gold.video, ())) for window in windows.get(id, ())]
-        for question in questions
-        for gold in question.gold
-    }
+    named = {}
+    for name in {gold.video for question in questions for gold in question.gold}:
+        ids = {name, *files.get(name, ()), *_BRACKETED_ID.findall(name)}
+        named[name] = [window for id in sorted(ids) for window in windows.get(id, ())]
+    return named
 
 
 def _judged(question: Question, named: dict[str, list[Window]]) -> Judged:
@@ -138,7 +141,7 @@ def _judged(question: Question, named: dict[str, list[Window]]) -> Judged:
     return Judged(ranges, answers(question, named))
 
 
-def _search(searcher: Searcher, questions: Sequence[Question], progress: Progress) -> _Searched:
+def _search(searcher: Searcher, questions: Sequence[Question], progress: Progress | None) -> _Searched:
     import numpy as np
 
     result = _Searched([], [], [], {})
@@ -156,7 +159,8 @@ def _search(searcher: Searcher, questions: Sequence[Question], progress: Progres
             times.append((time.perf_counter() - started) * 1000)
             result.rankings.append(ranking)
             result.texts.append(query.text)
-        progress(done, len(questions))
+        if progress:
+            progress(done, len(questions))
     if times:
         p50, p95 = np.percentile(times, (50, 95))
         result.took_ms = {"p50": round(float(p50), 1), "p95": round(float(p95), 1)}

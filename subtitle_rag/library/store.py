@@ -168,7 +168,7 @@ class Library:
         ]
 
     def find_videos(self, name: str) -> list[str]:
-        """The ids of the video of this id, else of all whose title holds `name`, regardless of spaces and ASCII case."""
+        """The id of the video `name`, else of all videos whose title holds it, regardless of spaces and ASCII case."""
         wanted = "".join(name.split()).lower()
         with self._read() as db:
             found = db.execute("SELECT id FROM video WHERE id = ?", (name,)).fetchall() or db.execute(

@@ -22,7 +22,7 @@ def spans(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[Sp
 
 
 def best_line(lines: Sequence[Line], text: str, marked: Iterable[Span]) -> Line:
-    """The line from which a viewer sees most of what was searched: the most distinct marked strings in it and the next."""
+    """The line from which most of what was searched is seen: the most distinct marked strings in it and the next."""
     found: list[set[str]] = [set() for _ in lines]
     offsets = [line.offset for line in lines]
     for start, end in marked:

@@ -58,7 +58,9 @@ class Index(Protocol):
 
     Raises:
         BusyError: `index_locked`, `index_unreachable`, `disk_full`.
+        BusyError: `library_readonly` too, from calls that write.
         AppError: `index_damaged`, `index_mismatch` (both mended by a rebuild).
+        RuntimeError: the index was closed.
         ValueError: a vector or an id that the index cannot hold; nothing of that call has been written.
     """
 
@@ -71,8 +73,19 @@ class Index(Protocol):
     def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
         """Delete a video's points except the ids in `keep`; durable when the call returns."""
 
-    def search(self, name: str, query: SparseVector, *, limit: int, where: Filter | None = None) -> list[Hit]:
-        """The best `limit` points by the dot product of the named vector, best first; ties by id."""
+    def search(
+        self,
+        name: str,
+        query: SparseVector,
+        *,
+        limit: int,
+        where: Filter | None = None,
+        payload: Sequence[str] | None = None,
+    ) -> list[Hit]:
+        """The best `limit` points by the dot product of the named vector, best first; ties by id.
+
+        Hits carry the payload's keys that `payload` names, or all of them.
+        """
 
     def ids(self, video_id: str) -> set[str]:
         """The ids of a video's points."""

@@ -6,10 +6,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, SparseVector
 from subtitle_rag.retrieval.index_host import PROTOCOL, SOCKET_PREFIX, host_entry
@@ -73,8 +74,17 @@ class HostedIndex:
     def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
         self._call("delete_video", video_id, keep=frozenset(keep))
 
-    def search(self, name: str, query: SparseVector, *, limit: int, where: Filter | None = None) -> list[Hit]:
-        return [Hit(*hit) for hit in self._call("search", name, query, limit=limit, where=where)]
+    def search(
+        self,
+        name: str,
+        query: SparseVector,
+        *,
+        limit: int,
+        where: Filter | None = None,
+        payload: Sequence[str] | None = None,
+    ) -> list[Hit]:
+        found = self._call("search", name, query, limit=limit, where=where, payload=payload)
+        return [Hit(*hit) for hit in found]
 
     def ids(self, video_id: str) -> set[str]:
         found: set[str] = self._call("ids", video_id)
@@ -85,6 +95,19 @@ class HostedIndex:
 
     def clear(self) -> None:
         self._call("clear")
+
+    def load(self) -> None:
+        """Have the host load its analyzer, if it has not yet (0.7 s)."""
+        self._call("load")
+
+    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
+        """As `Analyzer.morphemes`, by the host's analyzer: for queries, which are short and must start at once."""
+        yield from self._call("morphemes", list(texts))
+
+    def related(self, form: str, *, limit: int = 8) -> list[tuple[str, float]]:
+        """As `Analyzer.related`, by the host's analyzer."""
+        found: list[tuple[str, float]] = self._call("related", form, limit=limit)
+        return found
 
     def close(self) -> None:
         """Hang up; calls of other threads that are under way still get their replies."""

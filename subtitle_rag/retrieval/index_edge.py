@@ -31,8 +31,6 @@ from subtitle_rag.retrieval.index_rules import check_id, check_points, check_vec
 if TYPE_CHECKING:
     import qdrant_edge
 
-DENSE = "dense"
-DENSE_SIZE = 1024
 BATCH = 1_000
 """Points a single engine operation writes: about 0.1 s, in which nothing else is answered."""
 MOST_TIES = 10_000
@@ -66,7 +64,7 @@ def as_app_error(folder: Path, error: BaseException) -> AppError:
         return BusyError("disk_full", path=str(folder))
     if number in {"13", "30"} or isinstance(error, PermissionError | NotADirectoryError | FileExistsError):
         reason = getattr(error, "strerror", None) or text
-        return AppError("library_readonly", path=str(folder), reason=reason)
+        return BusyError("library_readonly", path=str(folder), reason=reason)
     return AppError("index_damaged", path=str(folder), reason=text)
 
 
@@ -107,21 +105,10 @@ def _edge_vector(vector: SparseVector) -> "qdrant_edge.SparseVector":
 
 
 def _layout() -> "qdrant_edge.EdgeConfig":
-    """Exact search over float16: below some 500,000 windows HNSW gains 3 ms a query and costs minutes."""
+    """The lexical vector only: a named dense vector costs every point 2 KB, and can be added to a filled shard."""
     import qdrant_edge as edge
 
-    no_graph = edge.HnswIndexConfig(m=0, ef_construct=100, full_scan_threshold=10_000)
-    dense = edge.EdgeVectorParams(
-        size=DENSE_SIZE,
-        distance=edge.Distance.Cosine,
-        datatype=edge.VectorStorageDatatype.Float16,
-        hnsw_config=no_graph,
-    )
-    sparse = {
-        "sparse": edge.EdgeSparseVectorParams(),
-        "bm25": edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf),
-    }
-    return edge.EdgeConfig(vectors={DENSE: dense}, sparse_vectors=sparse, hnsw_config=no_graph)
+    return edge.EdgeConfig(sparse_vectors={"bm25": edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)})
 
 
 class EdgeIndex:
@@ -131,8 +118,8 @@ class EdgeIndex:
     call takes about 0.15 s per 1,000 points, `optimize` seconds; in both no other thread of the process runs.
 
     Raises:
-        AppError: `index_mismatch`, `index_damaged`, `library_readonly`.
-        BusyError: `index_locked` (this or another process has it open), `disk_full`.
+        AppError: `index_mismatch`, `index_damaged`.
+        BusyError: `index_locked` (this or another process has it open), `disk_full`, `library_readonly`.
     """
 
     def __init__(self, folder: Path, meta: dict[str, Any], *, fresh: bool = False) -> None:
@@ -262,7 +249,15 @@ class EdgeIndex:
         with self._call(writing=True) as shard:
             shard.update(edge.UpdateOperation.delete_points_by_filter(_edge_filter(where)))
 
-    def search(self, name: str, query: SparseVector, *, limit: int, where: Filter | None = None) -> list[Hit]:
+    def search(
+        self,
+        name: str,
+        query: SparseVector,
+        *,
+        limit: int,
+        where: Filter | None = None,
+        payload: Sequence[str] | None = None,
+    ) -> list[Hit]:
         """See `Index.search`; a point without a common term is no hit.
 
         Where more than `MOST_TIES` points tie at the cut, the engine chooses among them.
@@ -274,7 +269,7 @@ class EdgeIndex:
         if limit < 1 or not query.indices or where.only == frozenset():
             return []
         with self._call() as shard:
-            return _best(shard, name, query, limit, where)
+            return _best(shard, name, query, limit, where, True if payload is None else list(payload))
 
     def ids(self, video_id: str) -> set[str]:
         import qdrant_edge as edge
@@ -339,7 +334,14 @@ class EdgeIndex:
                 shard.close()
 
 
-def _best(shard: "qdrant_edge.EdgeShard", name: str, query: SparseVector, limit: int, where: Filter) -> list[Hit]:
+def _best(
+    shard: "qdrant_edge.EdgeShard",
+    name: str,
+    query: SparseVector,
+    limit: int,
+    where: Filter,
+    wanted: bool | list[str],
+) -> list[Hit]:
     """The hits, best first. One point beyond the limit tells whether the cut goes through equal scores; then
     ids are read on, without payloads, until these scores end or `MOST_TIES` are read."""
     import qdrant_edge as edge
@@ -347,19 +349,19 @@ def _best(shard: "qdrant_edge.EdgeShard", name: str, query: SparseVector, limit:
     nearest = edge.Query.Nearest(_edge_vector(query), using=name)
     condition = _edge_filter(where)
 
-    def read(count: int, *, payload: bool) -> "list[qdrant_edge.ScoredPoint]":
+    def read(count: int, payload: bool | list[str]) -> "list[qdrant_edge.ScoredPoint]":
         return shard.query(edge.QueryRequest(limit=count, query=nearest, filter=condition, with_payload=payload))
 
-    found = read(limit + 1, payload=True)
+    found = read(limit + 1, wanted)
     if len(found) <= limit or found[-1].score < found[-2].score:
         hits = [Hit(str(p.id), p.score, p.payload or {}) for p in found[:limit]]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))
     count = limit
     while True:
         count = min(limit + MOST_TIES, count * 4 + 64)
-        found = read(count, payload=False)
+        found = read(count, False)
         if len(found) < count or found[-1].score < found[limit - 1].score or count == limit + MOST_TIES:
             break
     best = sorted((-p.score, str(p.id)) for p in found)[:limit]
-    payloads = {str(r.id): r.payload for r in shard.retrieve([i for _, i in best], True, False)}
+    payloads = {str(r.id): r.payload for r in shard.retrieve([i for _, i in best], wanted, False)}
     return [Hit(point_id, -score, payloads[point_id] or {}) for score, point_id in best]

@@ -1,7 +1,8 @@
 """The process that owns a library's embedded index; `index_client` starts it and talks to it.
 
 qdrant-edge holds the GIL in every call and lets one process in at a time. So one host process per folder owns
-the `EdgeIndex`; the app and every run of the command line are clients of it at the same time.
+the `EdgeIndex`; the app and every run of the command line are clients of it at the same time. It analyses their
+queries too: Kiwi takes longer to load than a whole search may take, and 270 MB that they share here.
 
     folder/
       host.json    how to reach the host of this very folder: address, key, pid; readable by the owner alone
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.retrieval.index_rules import mismatch, record_of
+from subtitle_rag.retrieval.morphemes import Analyzer
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection, Listener
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 PROTOCOL = 1
 """Version of what goes over a connection; clients and a host of different versions do not talk."""
+ANALYSES = frozenset({"load", "morphemes", "related"})
 METHODS = frozenset({"insert", "replace_vector", "delete_video", "search", "ids", "count", "clear"})
 LINGER_S = 20.0
 IDLE_S = 5.0
@@ -52,6 +55,7 @@ class _Host:
     def __init__(self, folder: Path, index: "EdgeIndex", linger_s: float) -> None:
         self._folder = folder
         self._index = index
+        self._analyzer = Analyzer()
         self._linger_s = linger_s
         self._calls = threading.Lock()
         self._state = threading.Lock()
@@ -106,8 +110,11 @@ class _Host:
                     method, args, options = connection.recv()
                     if method == "hello":
                         record = record_of(args[1])
-                    with self._calls:
-                        reply = self._reply(record, method, args, options)
+                    if method in ANALYSES:
+                        reply = self._analysed(method, args, options)
+                    else:
+                        with self._calls:
+                            reply = self._reply(record, method, args, options)
                     self._last = time.monotonic()
                     connection.send(reply)
         except (EOFError, OSError):  # the client hung up or was killed
@@ -131,12 +138,23 @@ class _Host:
             return True, value
         except (AppError, ValueError) as error:
             return False, error.with_traceback(None)
-        except Exception as error:
-            import traceback
+        except Exception as error:  # the client learns of it, and this host serves on
+            return False, self._unexpected(error)
 
-            traceback.print_exc()
-            log = str(self._folder / "host.log")
-            return False, AppError("unexpected", reason=f"{type(error).__name__}: {error}", log=log)
+    def _analysed(self, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[bool, Any]:
+        """The analyzer is safe between threads, so that its calls wait for no call of the index."""
+        try:
+            value = getattr(self._analyzer, method)(*args, **options)
+            return True, None if method == "load" else list(value)
+        except Exception as error:  # as above
+            return False, self._unexpected(error)
+
+    def _unexpected(self, error: Exception) -> AppError:
+        import traceback
+
+        traceback.print_exception(error)
+        log = str(self._folder / "host.log")
+        return AppError("unexpected", reason=f"{type(error).__name__}: {error}", log=log)
 
     def _hello(self, protocol: int, meta: dict[str, Any], fresh: bool) -> int:
         if protocol != PROTOCOL:

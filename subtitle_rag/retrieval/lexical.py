@@ -18,6 +18,7 @@ from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.morphemes import (
     SPANNING_WEIGHT,
     Analyzer,
+    QueryMorphemes,
     bigrams,
     document_vector,
     key,
@@ -81,7 +82,7 @@ class LexicalQuery:
 class QueryAnalyzer:
     """Turns query text into a vector, with the library's own vocabulary at hand."""
 
-    def __init__(self, library: Library, analyzer: Analyzer) -> None:
+    def __init__(self, library: Library, analyzer: QueryMorphemes) -> None:
         self._library = library
         self._analyzer = analyzer
         self._vocabulary: list[tuple[str, str]] = []

@@ -18,6 +18,8 @@ RRF_K = 60
 """Cormack, Clarke & Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"."""
 MAX_MERGED = 3
 RETRIEVERS = ("bm25",)
+PLACE = ("video", "ordinal")
+"""Of the payload, what ranking and merging need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +124,7 @@ class Searcher:
         if where.only is not None and not where.only:
             return []
         lexical = lexical or self._queries.analyze(query.text)
-        return fused({"bm25": self._index.search("bm25", lexical.vector, limit=depth, where=where)})
+        return fused({"bm25": self._index.search("bm25", lexical.vector, limit=depth, where=where, payload=PLACE)})
 
     def _where(self, query: Query) -> Filter:
         excluded: frozenset[str] = frozenset().union(*(self._library.containing([word]) for word in query.excluded))

@@ -19,8 +19,8 @@ class Job:
     source: str
     videos: int = 0
     """Videos that the run is about; 0 while they are being looked for."""
-    taken: frozenset[str] = frozenset()
-    """Videos that were read, or could not be."""
+    done: frozenset[str] = frozenset()
+    """Videos that are in the library."""
     windows: int = 0
     """Windows of the videos that are new or changed."""
     searchable: int = 0
@@ -36,9 +36,9 @@ class Job:
                 return replace(job, videos=videos)
             case VideoDone(video, _title, change, windows):
                 new = windows if change != "unchanged" else 0
-                return replace(job, taken=job.taken | {video}, windows=job.windows + new)
-            case VideoFailed(video):
-                return replace(job, taken=job.taken | {video}, failures=(*job.failures, event))
+                return replace(job, done=job.done | {video}, windows=job.windows + new)
+            case VideoFailed():
+                return replace(job, failures=(*job.failures, event))
             case WindowsIndexed(count):
                 return replace(job, searchable=job.searchable + count)
             case IndexReport():
@@ -46,9 +46,14 @@ class Job:
         return job
 
     @property
+    def taken(self) -> int:
+        """Videos that were read, or could not be; one whose second track did is not counted twice."""
+        return len(self.done | {failure.video for failure in self.failures})
+
+    @property
     def progress(self) -> float:
         """0 to 1: reading captions and making them searchable count alike."""
-        read = len(self.taken) / self.videos if self.videos else 0.0
+        read = self.taken / self.videos if self.videos else 0.0
         made = self.searchable / self.windows if self.windows else read
         return min(1.0, (read + min(1.0, made)) / 2)
 
@@ -57,10 +62,10 @@ def line(job: Job) -> str:
     """One line about a running job: stage, counts, rate and, at its end, the bar."""
     if not job.videos:
         return _("Looking for captions in {source}").format(source=job.source)
-    reading = len(job.taken) < job.videos
+    reading = job.taken < job.videos
     parts = [
         _("Reading captions") if reading else _("Making them searchable"),
-        _("videos {done}/{all}").format(done=len(job.taken), all=job.videos),
+        _("videos {done}/{all}").format(done=job.taken, all=job.videos),
         _("windows {done}/{all}").format(done=min(job.searchable, job.windows), all=job.windows),
     ]
     if job.searchable and job.seconds > 1:
@@ -73,8 +78,8 @@ def line(job: Job) -> str:
 
 def outcome(job: Job) -> str:
     """What a finished job came to."""
-    videos = len(job.taken) - len(_lost(job))
-    told = n_("{n} video can be searched now.", "{n} videos can be searched now.", videos).format(n=videos)
+    told = n_("{n} video can be searched now.", "{n} videos can be searched now.", len(job.done))
+    told = told.format(n=len(job.done))
     return f"{told} {failed(job)}" if job.failures else told
 
 
@@ -82,5 +87,6 @@ def failed(job: Job) -> str:
     return n_("! {n} failed", "! {n} failed", len(job.failures)).format(n=len(job.failures))
 
 
-def _lost(job: Job) -> set[str]:
-    return {failure.video for failure in job.failures}
+def ended(job: Job) -> Job:
+    """The job when its run is over, however it ended."""
+    return replace(job, ended=True)

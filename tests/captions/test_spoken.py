@@ -93,7 +93,8 @@ def test_the_same_track_reads_alike_as_vtt_and_as_json3(track: tuple[list[Line],
     assert spoken(vtt) == spoken(cues(to_json3(lines, end_ms), "json3")) == expected(lines)
 
 
-@given(tracks(), INDEXES, INDEXES)
+# without word times a handful of trimmed cues could as well be manual captions that repeat themselves
+@given(tracks().filter(lambda track: any(len(line) > 1 for line in track[0])), INDEXES, INDEXES)
 def test_trimmed_one_space_lines_lose_and_double_nothing(
     track: tuple[list[Line], int], cleared: set[int], held: set[int]
 ) -> None:

@@ -1,0 +1,44 @@
+"""The command palette in the user's language. Its entries only call actions that have keys too, or a theme."""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual.app import SystemCommand
+from textual.command import CommandPalette
+
+from subtitle_rag.i18n import _
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from subtitle_rag.tui.app import SubtitleApp
+
+
+def open_palette(app: "SubtitleApp") -> None:
+    if not CommandPalette.is_open(app):
+        app.push_screen(CommandPalette(placeholder=_("Search for a command")))
+
+
+def open_themes(app: "SubtitleApp") -> None:
+    from textual.theme import ThemeProvider
+
+    app.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for a theme")))
+
+
+def entries(app: "SubtitleApp", screen: "Screen[Any]") -> Iterator[SystemCommand]:
+    """What can be done from `screen`."""
+    if screen is app.search_screen:
+        copy = app.search_screen.action_copy_link
+        yield SystemCommand(_("Find: copy link"), _("Copy the link to the chosen scene"), copy)
+        yield SystemCommand(_("Open: library"), _("Videos, and new captions"), app.action_library)
+    yield SystemCommand(_("Open: sample"), _("Index the sample captions"), lambda: load_sample(app))
+    yield SystemCommand(_("Open: help"), _("Keys and how to write a query"), app.action_help)
+    yield SystemCommand(_("View: theme"), _("Choose the colours"), app.search_themes)
+    yield SystemCommand(_("Quit"), _("Leave the app"), app.action_leave)
+
+
+def load_sample(app: "SubtitleApp") -> None:
+    """Index the captions that come with the program."""
+    app.index([Path(str(files("subtitle_rag") / "sample"))])

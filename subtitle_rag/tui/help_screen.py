@@ -1,0 +1,72 @@
+"""F1: the keys, from the bindings themselves, and how a query is written."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.tui.text import MUTED
+
+
+class HelpScreen(ModalScreen[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,f1,q,ㅂ,enter", "dismiss", N_("Close"), id="help.close"),
+    ]
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="help") as page:
+            page.border_title = Content(_("Help")).markup
+            page.border_subtitle = Content(_("esc closes")).markup
+            yield Static(Content("\n").join(_page()))
+
+    def on_mount(self) -> None:
+        self.query_one("#help").focus()
+
+
+def _page() -> Iterator[Content]:
+    yield from _table(
+        _("Search"),
+        (
+            ("⏎", _("search at once; play the scene when its results are shown")),
+            ("↑ ↓  PgUp PgDn", _("choose a scene, from the query too (also ctrl+n)")),
+            ("ctrl+y", _("copy the link to the scene's second")),
+            ("tab", _("query ⇄ list; in the list j k (ㅓ ㅏ) move, / returns")),
+            ("esc", _("list → query → empty query")),
+        ),
+    )
+    yield from _table(
+        _("Query"),
+        (
+            (_("chicken sauce"), _("scenes that meet these words best")),
+            (_('"dip it in"'), _("with exactly these words, whatever the spaces")),
+            (_("-advert"), _("without this word")),
+            (_("channel:table"), _("of channels with this name")),
+            (_("video:camping"), _("of videos with this in the title")),
+            ("after:2026-01-01", _("published on this day or later")),
+            ("before:2026-05-31", _("published on this day or earlier")),
+        ),
+    )
+    yield from _table(
+        _("Everywhere"),
+        (
+            ("f1", _("this help")),
+            ("f2", _("library: videos, new captions")),
+            ("ctrl+p", _("all commands, themes")),
+            ("ctrl+q", _("quit")),
+        ),
+    )
+    yield Content.styled(_("Where the keyboard types Hangul, every key above works just the same."), MUTED)
+
+
+def _table(title: str, rows: tuple[tuple[str, str], ...]) -> Iterator[Content]:
+    yield Content.styled(title, "bold $text-accent")
+    for keys, meaning in rows:
+        left = Content.styled(keys, "bold")
+        yield Content("  ") + left.pad_right(max(1, 20 - left.cell_length)) + Content(meaning)
+    yield Content("")

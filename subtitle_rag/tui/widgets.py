@@ -1,0 +1,172 @@
+"""The parts that the screens are made of. They show what they are given and know nothing of the library."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.screen import Screen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from subtitle_rag.domain import clock
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.tui import jobs, text
+
+if TYPE_CHECKING:
+    from textual import events
+    from textual.binding import ActiveBinding
+
+    from subtitle_rag.retrieval.search import Scene
+    from subtitle_rag.tui.jobs import Job
+
+
+PLACES = {"app.help": 0, "app.quit": 2}
+"""Where keys stand in the footer, whose end is cut off on narrow terminals."""
+
+
+class Page(Screen[None]):
+    """A screen whose footer speaks the user's language, with help first and the way out last.
+
+    Bindings are class attributes, made before the language is known: their descriptions are message ids.
+    """
+
+    @property
+    def active_bindings(self) -> "dict[str, ActiveBinding]":
+        found = super().active_bindings.items()
+        order = sorted(found, key=lambda item: PLACES.get(item[1].binding.id or "", 1))
+        return {key: active._replace(binding=spoken(active.binding)) for key, active in order}
+
+
+def spoken(binding: Binding) -> Binding:
+    """The binding with its description translated."""
+    description = _(binding.description) if binding.description else ""
+    return replace(binding, description=description, tooltip=_(binding.tooltip) if binding.tooltip else "")
+
+
+class Line(Input):
+    """A text field that steals no key of ours: ctrl+d, ctrl+k and the like of `Input` lose to priority bindings."""
+
+    def __init__(self, placeholder: str, id: str) -> None:
+        super().__init__(placeholder=placeholder, id=id, compact=True, select_on_focus=False)
+
+
+class SceneList(OptionList):
+    """The scenes of a search. The keys that move it come from the screen, for the query has the focus."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,ㅓ", "cursor_down", N_("Down"), show=False, id="list.down"),
+        Binding("k,ㅏ", "cursor_up", N_("Up"), show=False, id="list.up"),
+        Binding("y,ㅛ", "screen.copy_link", N_("Copy link"), show=False, id="list.copy"),
+        Binding("slash", "screen.focus_query", N_("Query"), show=False, id="list.query"),
+    ]
+
+    class Typed(Message):
+        """A letter for the query was typed while the list had the focus."""
+
+        def __init__(self, character: str) -> None:
+            super().__init__()
+            self.character = character
+
+    def __init__(self) -> None:
+        super().__init__(id="scenes", markup=False, compact=True)
+        self._scenes: dict[str, Scene] = {}
+
+    def fill(self, scenes: Sequence["Scene"], keep: str | None) -> None:
+        """Show other scenes; the highlight goes to the scene `keep` if it is among them, else to the top."""
+        self._scenes = {scene.id: scene for scene in scenes}
+        at = list(self._scenes).index(keep) if keep in self._scenes else 0
+        with self.prevent(OptionList.OptionHighlighted):
+            self.clear_options()
+            self.add_options([Option(text.row(scene), id=scene.id) for scene in scenes])
+            self.highlighted = at if scenes else None
+
+    @property
+    def scene(self) -> "Scene | None":
+        """The highlighted scene."""
+        option = self.highlighted_option
+        return self._scenes.get(option.id or "") if option else None
+
+    def move(self, rows: int) -> None:
+        """Move the highlight, without running over the ends."""
+        if self.option_count:
+            self.highlighted = max(0, min(self.option_count - 1, (self.highlighted or 0) + rows))
+
+    @property
+    def page(self) -> int:
+        """Scenes that fit."""
+        return max(1, self.size.height // 2 - 1)
+
+    def on_key(self, event: "events.Key") -> None:
+        bound = {"j", "k", "y", "ㅓ", "ㅏ", "ㅛ", "/"}
+        if event.is_printable and event.character and event.character not in bound:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Typed(event.character))
+
+
+class Preview(Vertical):
+    """One scene: of which video it is, and what is said in it."""
+
+    can_focus = False
+
+    def __init__(self) -> None:
+        super().__init__(id="preview")
+        self._scene: Scene | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="about")
+        with VerticalScroll(id="transcript", can_focus=False):
+            yield Static(id="lines")
+
+    def show(self, scene: "Scene | None") -> None:
+        self._scene = scene
+        self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        about, lines = self.query_one("#about", Static), self.query_one("#lines", Static)
+        scene = self._scene
+        if scene is None:
+            about.update("")
+            lines.update("")
+            return
+        video = scene.video
+        where = (text.clean(video.channel), video.published.isoformat() if video.published else "", clock(scene.at_ms))
+        rows = [
+            Content.styled(text.clean(video.title), "bold"),
+            Content.styled(" · ".join(part for part in where if part), text.MUTED),
+            Content.styled(scene.jump_url or _("no link"), text.MUTED),
+        ]
+        about.update(Content("\n").join(rows))
+        transcript = self.query_one("#transcript", VerticalScroll)
+        said, matched = text.transcript(scene, transcript.scrollable_content_region.width)
+        lines.update(Content("\n").join(said))
+        # the new lines have no height before the next layout
+        self.call_after_refresh(
+            transcript.scroll_to, y=max(0, matched - transcript.size.height // 3), animate=False, force=True
+        )
+
+
+class JobBar(Static):
+    """The running job in one line; not there when nothing runs."""
+
+    def __init__(self) -> None:
+        super().__init__(id="job", markup=False)
+        self.display = False
+
+    def show(self, job: "Job | None") -> None:
+        self.display = job is not None and not job.ended
+        if job is not None and self.display:
+            self.update(Content(text.clean(jobs.line(job))))
+
+
+def paragraphs(rows: Iterable[str | tuple[str, str]]) -> Content:
+    """Lines of plain text, each with its style."""
+    return Content("\n").join(Content(row) if isinstance(row, str) else Content.styled(*row) for row in rows)
