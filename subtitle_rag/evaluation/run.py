@@ -45,9 +45,7 @@ class _Searched:
     took_ms: dict[str, float]
 
 
-def run(
-    runtime: Runtime, path: Path, *, baselines: bool = True, progress: Progress | None = None
-) -> EvalReport:
+def run(runtime: Runtime, path: Path, *, baselines: bool = True, progress: Progress | None = None) -> EvalReport:
     """Measure the search with the questions in `path`: over the library, or over the file's own documents.
 
     Windows are ranked one by one, before neighbours merge, so that a long scene wins nothing.

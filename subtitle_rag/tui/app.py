@@ -21,6 +21,7 @@ from subtitle_rag import i18n, player
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.retrieval.query import parse
 from subtitle_rag.tui import commands, jobs, messages
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.jobs import Job
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.library_screen import LibraryScreen
 
+WARM_UP = "장면"
 REPORT_S = 0.1
 """Least time between two reports of a job: every repaint can make an input method's window flicker."""
 
@@ -86,8 +88,8 @@ class SubtitleApp(App[object]):
         try:
             with self._doors:
                 self.post_message(messages.LibraryOpened(self.runtime.library.counts()))
-                self.runtime.analyzer.load()
-                _searcher = self.runtime.searcher
+                # the first search reads models and the vocabulary, for about a second
+                self.runtime.searcher.search(parse(WARM_UP), limit=1)
             self.post_message(messages.SearchReady())
         except Exception as error:  # whatever a door throws, the app stays up
             self.post_message(messages.LibraryFailed(told(error, self.settings.paths)))
@@ -237,17 +239,12 @@ class SubtitleApp(App[object]):
     def action_help(self) -> None:
         from subtitle_rag.tui.help_screen import HelpScreen
 
-        if isinstance(self.screen, HelpScreen):
-            self.screen.dismiss()
-        else:
-            self.push_screen(HelpScreen())
+        self.push_screen(HelpScreen())
 
     def action_library(self) -> None:
         from subtitle_rag.tui.library_screen import LibraryScreen
 
-        if isinstance(self.screen, LibraryScreen):
-            self.screen.dismiss()
-        elif self.screen is self.search_screen:
+        if self.screen is self.search_screen:
             self.push_screen(LibraryScreen(self.search_screen.counts))
 
     def _library_screen(self) -> "LibraryScreen | None":

@@ -36,7 +36,7 @@ def _page() -> Iterator[Content]:
             ("⏎", _("search at once; play the scene when its results are shown")),
             ("↑ ↓  PgUp PgDn", _("choose a scene, from the query too (also ctrl+n)")),
             ("ctrl+y", _("copy the link to the scene's second")),
-            ("tab", _("query ⇄ list; in the list j k (ㅓ ㅏ) move, / returns")),
+            ("tab", _("query ⇄ list (in the list j k ㅓ ㅏ move)")),
             ("esc", _("list → query → empty query")),
         ),
     )

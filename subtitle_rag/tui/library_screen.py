@@ -38,6 +38,7 @@ class LibraryScreen(Page):
         Binding("ctrl+d", "sample", N_("Sample"), priority=True, id="library.sample"),
         Binding("tab", "switch", N_("Field/table"), priority=True, show=False, id="library.switch"),
         Binding("escape", "back", N_("Search"), priority=True, id="library.back"),
+        Binding("f2", "dismiss", N_("Search"), show=False, priority=True, id="library.close"),
     ]
 
     counts: var["Counts | None"] = var(None, init=False)
@@ -93,8 +94,8 @@ class LibraryScreen(Page):
         self.query_one("#intro", Static).update(
             paragraphs(
                 (
-                    _("Name a folder of caption files (.vtt, .srt, .sbv, .json3). They are indexed on this computer"),
-                    _("and nothing leaves it. Files whose names end in [id], as yt-dlp writes them, can be played."),
+                    _("Name a folder of caption files (.vtt, .srt, .sbv, .json3)."),
+                    _("They are indexed on this computer, and nothing leaves it."),
                 )
             )
         )
