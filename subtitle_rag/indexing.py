@@ -8,6 +8,7 @@ means, leaves work to do, never work to undo.
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -118,14 +119,12 @@ class Indexer:
     def _make_searchable(self, work: Work) -> WindowsIndexed:
         """Write the points of these videos' windows; what the index held of them before goes first."""
         self._purge()
-        own = [window for _video, some in work for window in some]
-        analyses = list(self._analyzer.morphemes([window.text for window in own])) if own else []
+        texts = [window.text for _video, some in work for window in some]
+        analyses = self._analyzer.morphemes(texts) if texts else iter(())
         points: list[Point] = []
         noted: dict[str, tuple[str, Morphemes]] = {}
-        at = 0
         for video, some in work:
-            part = analyses[at : at + len(some)]
-            at += len(some)
+            part = list(islice(analyses, len(some)))  # the analyzer's workers go on while vectors are made of these
             source = _source_hash(video, some)
             vectors = window_vectors(video.title, some, part, self._analyzer)
             for window, analysis, vector in zip(some, part, vectors, strict=True):

@@ -5,10 +5,11 @@ next and no short remainder is left at the end. Every cue's text is in exactly o
 is kept apart from the text, because neighbours' raw speech in the index ruins the search for known scenes.
 """
 
+import math
 import re
 import uuid
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 
 from subtitle_rag.domain import NAMESPACE, Cue, Line, Window
@@ -18,8 +19,11 @@ MIN_MS = 20_000
 MAX_MS = 90_000
 MAX_CHARS = 2_000
 """A window of broken captions (a thousand cues at 0:00) ends here; 90 s of fast speech are about 800 characters."""
+MAX_CUES = 300
+"""The same for cues of a letter or two; 90 s of one cue per word are fewer."""
 OVERLAP_MS = 12_000
-RULE = f"p1.w1.{TARGET_MS // 1000}-{MIN_MS // 1000}-{MAX_MS // 1000}.o{OVERLAP_MS // 1000}"
+"""Of speech on either side, `MAX_CHARS` at most."""
+RULE = f"p1.w2.{TARGET_MS // 1000}-{MIN_MS // 1000}-{MAX_MS // 1000}.o{OVERLAP_MS // 1000}"
 """Names the parsing and windowing rules; windows of another rule are stale."""
 
 _LENGTH_SCALE_MS = 30_000
@@ -33,10 +37,10 @@ _NEW_SPEAKER = re.compile(r"^(?:>>|- |\[)")
 def windows(video_id: str, cues: Sequence[Cue]) -> list[Window]:
     """The windows of one video, in order.
 
-    A window lasts 20–90 s; shorter ones are left only where silence or the end of the video leaves no choice. `cues`
-    must be sorted by start; a cue longer than a window is divided at its words.
+    A window lasts 20–90 s; shorter ones are left only where silence or the end of the video leaves no choice. A cue
+    longer than a window is divided at its words, and other cues may begin before its parts.
     """
-    pieces = [piece for cue in cues for piece in _divided(cue)]
+    pieces = sorted((piece for cue in cues for piece in _divided(cue)), key=lambda piece: piece.start_ms)
     seen: Counter[int] = Counter()
     result = []
     for ordinal, (first, last) in enumerate(_best_cuts(pieces)):
@@ -58,9 +62,17 @@ def _window(video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: 
     end = min(max(cue.end_ms for cue in own), start + MAX_MS)
     offsets = accumulate((len(cue.text) + 1 for cue in own[:-1]), initial=0)
     before, after = first, last + 1
+    room = MAX_CHARS
     while before > 0 and cues[before - 1].start_ms >= start - OVERLAP_MS:
+        room -= len(cues[before - 1].text) + 1
+        if room < 0:
+            break
         before -= 1
+    room = MAX_CHARS
     while after < len(cues) and cues[after].start_ms < end + OVERLAP_MS:
+        room -= len(cues[after].text) + 1
+        if room < 0:
+            break
         after += 1
     return Window(
         id=window_id(video_id, start, twin),
@@ -78,32 +90,35 @@ def _window(video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: 
 def _best_cuts(cues: Sequence[Cue]) -> list[tuple[int, int]]:
     """The (first, last) cue of each window, of least total cost."""
     cut_costs = [_cut_cost(a, b) for a, b in zip(cues, cues[1:], strict=False)] + [0.0]
-    best: list[tuple[float, int]] = [(0.0, 0)]  # of the cues before i: the cost, and where the last window begins
+    costs = [0.0]  # of the cues before i, cut at their best
+    begins = [0]  # where the last window of that cut begins
     for last in range(len(cues)):
-        options = (
-            (best[first][0] + _length_cost(span) + cut_costs[last], first)
-            for first, span in _spans_ending_at(cues, last)
-        )
-        best.append(min(options))
+        first, cost = _best_window(cues, last, costs)
+        costs.append(cost + cut_costs[last])
+        begins.append(first)
     cuts: list[tuple[int, int]] = []
     end = len(cues)
     while end:
-        first = best[end][1]
-        cuts.append((first, end - 1))
-        end = first
+        cuts.append((begins[end], end - 1))
+        end = begins[end]
     return cuts[::-1]
 
 
-def _spans_ending_at(cues: Sequence[Cue], last: int) -> Iterator[tuple[int, int]]:
-    """(first cue, duration in ms) of every window that may end with `last`; the last cue alone always may."""
+def _best_window(cues: Sequence[Cue], last: int, costs: Sequence[float]) -> tuple[int, float]:
+    """The first cue of the best window that ends with `last`, which alone always may, and the cost up to there."""
     end = chars = 0
+    best, least = last, math.inf
     for first in range(last, -1, -1):
-        end = max(end, cues[first].end_ms)
-        chars += len(cues[first].text) + 1
-        span = end - cues[first].start_ms
-        if first < last and (span > MAX_MS or chars > MAX_CHARS):
-            return
-        yield first, span
+        cue = cues[first]
+        end = max(end, cue.end_ms)
+        chars += len(cue.text) + 1
+        span = end - cue.start_ms
+        if first < last and (span > MAX_MS or chars > MAX_CHARS + 1 or last - first >= MAX_CUES):
+            break
+        cost = costs[first] + _length_cost(span)
+        if cost <= least:
+            best, least = first, cost
+    return best, least
 
 
 def _length_cost(span_ms: int) -> float:
@@ -120,20 +135,20 @@ def _cut_cost(before: Cue, after: Cue) -> float:
 
 
 def _divided(cue: Cue) -> list[Cue]:
-    """The cue, or its parts of less than a window where it is longer or wordier than a window may be."""
-    words = cue.text.split(" ")
-    duration = cue.end_ms - cue.start_ms
-    parts = max(-(-duration // MAX_MS), -(-len(cue.text) // MAX_CHARS))
-    if parts <= 1 or len(words) == 1:
+    """The cue, or where it is longer or wordier than a window may be, parts of half a window's size."""
+    words = cue.text.split()
+    if len(words) < 2 or (cue.end_ms - cue.start_ms <= MAX_MS and len(cue.text) <= MAX_CHARS):
         return [cue]
     starts = cue.word_starts or _spread(words, cue)
-    size = -(-len(words) // min(parts * 2, len(words)))
     result = []
-    for at in range(0, len(words), size):
-        after = at + size
-        end = starts[after] if after < len(words) else cue.end_ms
-        text = " ".join(words[at:after])
-        result.append(Cue(starts[at], end, text, cue.word_starts[at:after]))
+    first = chars = 0
+    for at, word in enumerate([*words[1:], ""], start=1):
+        chars += len(words[at - 1]) + 1
+        over = at == len(words)
+        if over or starts[at] - starts[first] > TARGET_MS // 2 or chars + len(word) > MAX_CHARS // 2:
+            end = min(cue.end_ms if over else starts[at], starts[first] + MAX_MS)
+            result.append(Cue(starts[first], end, " ".join(words[first:at]), cue.word_starts[first:at]))
+            first, chars = at, 0
     return result
 
 

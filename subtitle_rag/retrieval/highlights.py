@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from subtitle_rag.domain import Line, Morphemes
 from subtitle_rag.retrieval.lexical import LexicalQuery
+from subtitle_rag.retrieval.morphemes import key
 
 MIN_RUN = 3
 """Letters that a part of a word must share with the text to be marked on its own."""
@@ -40,13 +41,15 @@ def _morpheme_spans(analysis: Morphemes | None, query: LexicalQuery) -> Iterator
 
 
 def _run_spans(text: str, query: LexicalQuery) -> Iterator[Span]:
-    letters = [(c.lower(), at) for at, c in enumerate(text) if c.isalnum()]
-    joined = "".join(c if len(c) == 1 else c[0] for c, _at in letters)
+    letters = [(k, at) for at, c in enumerate(text) if c.isalnum() for k in key(c) if k.isalnum()]
+    joined = "".join(k for k, _at in letters)
     for word in query.words:
         for run in _runs(word, joined):
             at = joined.find(run)
             while at >= 0:
-                yield letters[at][1], letters[at + len(run) - 1][1] + 1
+                start, end = letters[at][1], letters[at + len(run) - 1][1] + 1
+                if len(run) >= MIN_RUN or end - start <= len(run):  # two letters across a space are chance
+                    yield start, end
                 at = joined.find(run, at + 1)
 
 
@@ -54,10 +57,10 @@ def _runs(word: str, joined: str) -> Iterator[str]:
     """The longest pieces of `word` that stand in `joined`: the whole of two letters or more, or parts of `MIN_RUN`."""
     at = 0
     while at < len(word):
-        length = len(word) - at
-        while length >= MIN_RUN and word[at : at + length] not in joined:
-            length -= 1
-        if length >= MIN_RUN or (at == 0 and length == len(word) == 2 and word in joined):
+        length = min(MIN_RUN, len(word))
+        if length > 1 and len(word) - at >= length and word[at : at + length] in joined:
+            while at + length < len(word) and word[at : at + length + 1] in joined:
+                length += 1
             yield word[at : at + length]
             at += length
         else:

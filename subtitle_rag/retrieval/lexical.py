@@ -16,14 +16,13 @@ from subtitle_rag.domain import Morphemes, Window
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.morphemes import (
-    SPANNING_WEIGHT,
     Analyzer,
     QueryMorphemes,
-    bigrams,
     document_vector,
-    key,
+    query_bigrams,
     sparse,
     term_id,
+    words,
 )
 
 KEYWORDS = 5
@@ -76,7 +75,7 @@ class LexicalQuery:
     vector: SparseVector
     forms: frozenset[str]
     words: tuple[str, ...]
-    """The typed words without spaces and marks, in their indexed form."""
+    """The typed words, in their indexed form."""
 
 
 class QueryAnalyzer:
@@ -91,22 +90,22 @@ class QueryAnalyzer:
     def analyze(self, text: str) -> LexicalQuery:
         """The query's vector: what was typed with weight 1, its likely variants with less."""
         typed = next(self._analyzer.morphemes([text])).forms
-        words = tuple("".join(c for c in key(word) if c.isalnum()) for word in text.split())
-        variants = self._variants(typed, words)
+        found = words(text)
+        variants = self._variants(typed, found)
         weights: dict[int, float] = {}
         for form, count in Counter(typed).items():
             weights[term_id("m", form)] = float(count)
         for form, weight in variants.items():
             weights.setdefault(term_id("m", form), weight)
-        for gram, spans in bigrams(text):
+        for gram, weight in query_bigrams(text):
             term = term_id("b", gram)
-            weights[term] = weights.get(term, 0.0) + (SPANNING_WEIGHT if spans else 1.0)
-        return LexicalQuery(sparse(weights), frozenset((*typed, *variants)), tuple(filter(None, words)))
+            weights[term] = weights.get(term, 0.0) + weight
+        return LexicalQuery(sparse(weights), frozenset((*typed, *variants)), tuple(found))
 
-    def _variants(self, typed: Sequence[str], words: Sequence[str]) -> dict[str, float]:
+    def _variants(self, typed: Sequence[str], spoken: Sequence[str]) -> dict[str, float]:
         """Forms that stand for a typed one, with weights; a rare variant never outscores the word itself."""
         found: dict[str, tuple[str, float]] = {}
-        for form in dict.fromkeys((*typed, *words)):
+        for form in dict.fromkeys((*typed, *spoken)):
             for other in self._misheard(form):
                 found.setdefault(other, (form, MISHEARD_WEIGHT))
         for form in dict.fromkeys(typed):
@@ -133,14 +132,15 @@ class QueryAnalyzer:
         from rapidfuzz.distance import Levenshtein
         from rapidfuzz.process import extract
 
-        self._refresh()
+        vocabulary = self._current_vocabulary()
         letters = unicodedata.normalize("NFD", form)
-        choices = [decomposed for _form, decomposed in self._vocabulary]
+        choices = [decomposed for _form, decomposed in vocabulary]
         near = extract(letters, choices, scorer=Levenshtein.distance, score_cutoff=1, limit=20)
-        return [self._vocabulary[at][0] for _text, _distance, at in near if self._vocabulary[at][0] != form]
+        return [vocabulary[at][0] for _text, _distance, at in near if vocabulary[at][0] != form]
 
-    def _refresh(self) -> None:
+    def _current_vocabulary(self) -> list[tuple[str, str]]:
         if time.monotonic() - self._read_at > VOCABULARY_SECONDS:
             forms = self._library.vocabulary(letters=MIN_MISHEARD_LETTERS)
             self._vocabulary = [(form, unicodedata.normalize("NFD", form)) for form in sorted(forms)]
             self._read_at = time.monotonic()
+        return self._vocabulary

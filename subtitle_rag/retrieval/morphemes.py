@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
 
@@ -34,12 +35,12 @@ AVERAGE_BIGRAMS = 340.0
 """Fixed average lengths: a window's weights never change because other windows arrived."""
 
 _NUMBERS = (K1, B, BIGRAM_WEIGHT, AVERAGE_MORPHEMES, AVERAGE_BIGRAMS, sorted(TAGS))
-ANALYZER = f"kiwi0.24-v2-{crc32(repr(_NUMBERS).encode()):08x}"
+ANALYZER = f"kiwi0.24-v3-{crc32(repr(_NUMBERS).encode()):08x}"
 """Names all that decides a `bm25` vector; an index made under another name must be rebuilt. Raise the version with
 every change of the analysis that the numbers do not show."""
 
 _NOISE = re.compile(r"\[[^\[\]]{1,12}\]|>>|♪+")
-_WORD = re.compile(r"[\w&+#@'.-]*\w[+#]*")
+_LETTERS = re.compile(r"[^\W_]+")
 
 
 class QueryMorphemes(Protocol):
@@ -119,23 +120,31 @@ def key(form: str) -> str:
     return unicodedata.normalize("NFKC", form).lower()
 
 
-def bigrams(text: str) -> Iterator[tuple[str, bool]]:
-    """Character bigrams over the spaceless text, each with whether it spans a space.
+def words(text: str) -> list[str]:
+    """The runs of letters and digits in a text, in their indexed form."""
+    return _LETTERS.findall(unicodedata.normalize("NFKC", clean(text)).lower())
 
-    A text of one letter, and a one-letter word, is its own gram.
-    """
+
+def document_bigrams(text: str) -> Counter[str]:
+    """Character bigrams over the spaceless text; a one-letter word is a gram of its own too."""
+    found = words(text)
+    joined = "".join(found)
+    grams = Counter(map(str.__add__, joined, joined[1:]))
+    grams.update(word for word in found if len(word) == 1)
+    return grams
+
+
+def query_bigrams(text: str) -> Iterator[tuple[str, float]]:
+    """The same grams with their weights in a query: those that lie across a space count less."""
     previous = ""
-    for word in _WORD.findall(key(clean(text))):
-        letters = [letter for letter in word if letter.isalnum()]
-        if not letters:
-            continue
+    for word in words(text):
         if previous:
-            yield previous + letters[0], True
-        if len(letters) == 1:
-            yield letters[0], False
-        for first, second in zip(letters, letters[1:], strict=False):
-            yield first + second, False
-        previous = letters[-1]
+            yield previous + word[0], SPANNING_WEIGHT
+        if len(word) == 1:
+            yield word, 1.0
+        for first, second in pairwise(word):
+            yield first + second, 1.0
+        previous = word[-1]
 
 
 @lru_cache(maxsize=262144)
@@ -149,19 +158,23 @@ def document_vector(forms: Iterable[str], text: str) -> SparseVector:
 
     Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", equation 3.15.
     """
-    weights: Counter[int] = Counter()
+    weights: dict[int, float] = {}
     _add_field(weights, "m", Counter(forms), AVERAGE_MORPHEMES, 1.0)
-    _add_field(weights, "b", Counter(gram for gram, _spans in bigrams(text)), AVERAGE_BIGRAMS, BIGRAM_WEIGHT)
+    _add_field(weights, "b", document_bigrams(text), AVERAGE_BIGRAMS, BIGRAM_WEIGHT)
     return sparse(weights)
 
 
-def _add_field(weights: Counter[int], field: str, counts: Counter[str], average: float, field_weight: float) -> None:
+def _add_field(
+    weights: dict[int, float], field: str, counts: Counter[str], average: float, field_weight: float
+) -> None:
     norm = K1 * (1 - B + B * counts.total() / average)
+    by_frequency = {tf: field_weight * tf * (K1 + 1) / (tf + norm) for tf in set(counts.values())}
     for term, tf in counts.items():
-        weights[term_id(field, term)] += field_weight * tf * (K1 + 1) / (tf + norm)  # type: ignore[assignment]
+        id = term_id(field, term)
+        weights[id] = weights.get(id, 0.0) + by_frequency[tf]
 
 
 def sparse(weights: Mapping[int, float]) -> SparseVector:
-    """The vector of these weights, ids ascending, zeros left out."""
-    pairs = sorted((term, weight) for term, weight in weights.items() if weight)
-    return SparseVector(tuple(term for term, _ in pairs), tuple(weight for _, weight in pairs))
+    """The vector of these weights, ids ascending."""
+    ids = sorted(weights)
+    return SparseVector(tuple(ids), tuple(map(weights.__getitem__, ids)))

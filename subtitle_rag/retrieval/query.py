@@ -81,8 +81,8 @@ def parse(raw: str) -> Query:
 
 def tidy(raw: str) -> str:
     """NFC on one line, without control and other invisible characters (some terminals deliver decomposed Hangul)."""
-    visible = (" " if c.isspace() else c for c in nfc(raw) if c.isspace() or unicodedata.category(c)[0] != "C")
-    return " ".join("".join(visible).split())
+    visible = (" " if c.isspace() else c for c in raw if c.isspace() or unicodedata.category(c)[0] != "C")
+    return nfc(" ".join("".join(visible).split()))
 
 
 def day(name: Literal["after", "before"], value: str) -> date:
