@@ -5,12 +5,10 @@ Nothing heavy is imported before a verb needs it: `--help` costs what click cost
 
 import copy
 import logging
-import os
 import sys
 from collections.abc import Sequence
 from enum import IntEnum
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
@@ -107,12 +105,27 @@ def root(ctx: click.Context, home: str | None, language: str | None) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console script."""
+    output.prepare()
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code; no traceback reaches the user."""
     i18n.activate(_early_language(arguments))
+    try:
+        status = _run(arguments)
+        sys.stdout.flush()  # what fails to get through fails here, not when the interpreter ends
+        return status
+    except BrokenPipeError:  # the reader has seen enough
+        output.discard()
+        return ExitCode.DONE
+    except OSError as error:
+        output.discard()
+        output.say_error(_logged(arguments, error))
+        return ExitCode.FAILED
+
+
+def _run(arguments: list[str]) -> int:
     try:
         result = localized(root).main(arguments, prog_name="subtitle-rag", standalone_mode=False)
         return int(result or 0)
@@ -126,23 +139,32 @@ def run(arguments: list[str]) -> int:
     except AppError as error:
         return _failed(arguments, error)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the last flush must not fail again
-        return ExitCode.DONE
+        raise
     except Exception as error:  # the last resort: the traceback goes to the log, one sentence to the user
         return _failed(arguments, _logged(arguments, error))
 
 
 def _early_language(arguments: Sequence[str]) -> str:
     """The language before the arguments are parsed, so that help and usage errors speak it too."""
-    given: dict[str, str] = {}
-    for at, argument in enumerate(arguments):
-        name, equals, value = argument.partition("=")
-        if name in ("--home", "--language"):
-            given[name] = value if equals else "".join(arguments[at + 1 : at + 2])
+    given, _rest = _divided(arguments)
     try:
         return config.load(given.get("--home"), given.get("--language")).language
     except UsageError:
         return i18n.system_language()
+
+
+def _divided(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """The frame's own options by name, and the other arguments; nothing of them is judged yet."""
+    given: dict[str, str] = {}
+    rest: list[str] = []
+    coming = iter(arguments)
+    for argument in coming:
+        name, equals, value = argument.partition("=")
+        if name in ("--home", "--language"):
+            given[name] = value if equals else next(coming, "")
+        else:
+            rest.append(argument)
+    return given, rest
 
 
 def _refused(arguments: Sequence[str], error: click.ClickException) -> int:
@@ -161,13 +183,16 @@ def _failed(arguments: Sequence[str], error: AppError) -> int:
 def _told(arguments: Sequence[str], entry: dict[str, Any], code: ExitCode) -> int:
     output.say_error(entry)
     if "--json" in arguments:
-        verb = next((argument for argument in arguments if argument in VERBS), "")
-        output.envelope(verb, output.Outcome(None, [entry], code))
+        _given, rest = _divided(arguments)
+        verb = next((argument for argument in rest if argument in VERBS), "")
+        command = "eval run" if verb == "eval" else verb
+        output.envelope(command, output.Outcome(None, [entry], code))
     return code
 
 
 def _logged(arguments: Sequence[str], error: Exception) -> AppError:
-    path = config.Paths.find(_home(arguments)).log / "subtitle-rag.log"
+    given, _rest = _divided(arguments)
+    path = config.Paths.find(given.get("--home")).log / "subtitle-rag.log"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handler = logging.FileHandler(path, encoding="utf-8")
@@ -179,10 +204,3 @@ def _logged(arguments: Sequence[str], error: Exception) -> AppError:
     logger.removeHandler(handler)
     handler.close()
     return AppError("unexpected", reason=repr(error), log=str(path))
-
-
-def _home(arguments: Sequence[str]) -> Path | None:
-    for at, argument in enumerate(arguments[:-1]):
-        if argument == "--home":
-            return Path(arguments[at + 1])
-    return None

@@ -108,10 +108,12 @@ def load(home: str | Path | None = None, language: str | None = None) -> Setting
     paths = Paths.find(home)
     table = _read(paths.config)
     _known(paths.config, "", table, ("language", "players", *_SECTIONS))
-    chosen = language or os.environ.get(LANGUAGE_VARIABLE) or table.get("language") or system_language()
+    from_environment = os.environ.get(LANGUAGE_VARIABLE)
+    chosen = language or from_environment or table.get("language") or system_language()
     if chosen not in LANGUAGES:
+        place = "--language" if language else LANGUAGE_VARIABLE if from_environment else str(paths.config)
         reason = _("language is {value}, but only {known} are known").format(value=chosen, known=", ".join(LANGUAGES))
-        raise UsageError("bad_config", path=str(paths.config), reason=reason)
+        raise UsageError("bad_config", path=place, reason=reason)
     sections = {name: _section(paths.config, name, table.get(name, {})) for name in _SECTIONS}
     return Settings(paths, chosen, players=_players(paths.config, table.get("players", {})), **sections)
 
@@ -149,13 +151,20 @@ def _section(path: Path, name: str, table: Any) -> Any:
         if type(value) is not wanted:
             reason = _("{name} must be of the type {type}").format(name=f"{name}.{key}", type=wanted.__name__)
             raise UsageError("bad_config", path=str(path), reason=reason)
+        if wanted is int and value < 0:
+            reason = _("{name} must not be negative").format(name=f"{name}.{key}")
+            raise UsageError("bad_config", path=str(path), reason=reason)
     return kind(**table)
 
 
 def _players(path: Path, table: Any) -> dict[str, tuple[str, ...]]:
+    if not isinstance(table, dict):
+        raise UsageError("bad_config", path=str(path), reason=_("{name} must be a table").format(name="players"))
     players = {}
-    for name, entry in table.items() if isinstance(table, dict) else [("players", None)]:
+    for name, entry in table.items():
         command = entry.get("command") if isinstance(entry, dict) else None
+        if isinstance(entry, dict):
+            _known(path, f"players.{name}.", entry, ("command",))
         if not (isinstance(command, list) and command and all(isinstance(part, str) for part in command)):
             reason = _("{name} must be a list of strings").format(name=f"players.{name}.command")
             raise UsageError("bad_config", path=str(path), reason=reason)

@@ -119,11 +119,11 @@ def clock(ms: int) -> str:
 def parse_clock(text: str) -> int:
     """Milliseconds of `12:41`, `1:02:33`, `761`, `761.5` or `12m41s`; raises ValueError for anything else."""
     text = text.strip()
-    if match := re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?", text):
+    if match := re.fullmatch(r"(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9}(?:\.\d+)?)s)?", text):
         if any(match.groups()):
             h, m, s = (float(part or 0) for part in match.groups())
             return round((h * 3600 + m * 60 + s) * 1000)
-    elif match := re.fullmatch(r"(?:(?:(\d+):)?(\d+):)?(\d+(?:\.\d+)?)", text):
+    elif match := re.fullmatch(r"(?:(?:(\d{1,9}):)?(\d{1,9}):)?(\d{1,9}(?:\.\d+)?)", text):
         h, m, s = (float(part or 0) for part in match.groups())
         return round((h * 3600 + m * 60 + s) * 1000)
     raise ValueError(text)

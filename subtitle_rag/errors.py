@@ -52,6 +52,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         N_("{value} is not a date for {name}."),
         N_("Write dates as 2026-05-31."),
     ),
+    "excluded_filter": (
+        N_("The filter {name}: cannot be excluded with a minus."),
+        N_("Write {name}: without the minus to search there only; a minus before a word leaves out what holds it."),
+    ),
     "unknown_retriever": (
         N_("There is no retriever called {name} here."),
         N_("Retrievers that are ready: {ready}."),

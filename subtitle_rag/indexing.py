@@ -18,6 +18,7 @@ from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.errors import BusyError, CaptionError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, Removed, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.library.connection import unwritable
 from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.retrieval.index import Index, Point
 from subtitle_rag.retrieval.lexical import window_vectors
@@ -52,7 +53,7 @@ class Indexer:
         with self._working():
             found = list(files.discover(sources, languages=languages))
             if not found:
-                raise UsageError("no_caption_files", path=", ".join(map(str, sources)))
+                raise UsageError("no_caption_files", path=", ".join(map(files.shown, sources)))
             report = IndexReport(found=len(found))
             yield Found(len(found))
             work: Work = []
@@ -88,10 +89,11 @@ class Indexer:
         """Bring one video's best usable track into the library; tracks that cannot be used are told."""
         video = group.video
         for file in group.candidates:
+            path = files.shown(file.path)
             try:
                 track = files.read(file)
                 known = self._library.has(video, track.sha256, RULE)
-                own = windows(video.id, parse(track.raw, track.format, path=str(file.path))) if known is None else []
+                own = windows(video.id, parse(track.raw, track.format, path=path)) if known is None else []
             except CaptionError as error:
                 failure = VideoFailed(video.id, video.title, error.code, error.details)
                 yield failure
@@ -148,14 +150,14 @@ class Indexer:
         """Keep a second indexer away from the library."""
         from filelock import FileLock, Timeout
 
-        lock = FileLock(self._library.path.with_suffix(".lock"))
+        # a run may be ended by another thread than the one that began it
+        lock = FileLock(self._library.path.with_suffix(".lock"), thread_local=False)
         try:
             lock.acquire(timeout=0)
         except Timeout:
             raise BusyError("library_busy", path=str(self._library.path.parent)) from None
         except OSError as error:
-            path = str(self._library.path.parent)
-            raise BusyError("library_readonly", path=path, reason=error.strerror) from error
+            raise unwritable(self._library.path.parent, error) from error
         try:
             yield
         finally:

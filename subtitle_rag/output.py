@@ -3,7 +3,9 @@
 stdout is data, stderr is narration: progress, warnings and errors never stand between a program and its input.
 """
 
+import io
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -48,6 +50,18 @@ def failure_entry(event: VideoFailed) -> dict[str, Any]:
     return error_entry(AppError(event.code, **event.details), event.video)
 
 
+def prepare() -> None:
+    """See that no character makes writing fail: one that the encoding lacks is written as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def discard() -> None:
+    """Let what still waits for stdout go nowhere: its reader has left, or its disk is full."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def data(text: str = "") -> None:
     """A line of data."""
     sys.stdout.write(text + "\n")
@@ -74,7 +88,7 @@ def envelope(command: str, outcome: Outcome) -> None:
         "result": outcome.result,
         "errors": outcome.errors,
     }
-    data(json.dumps(document, ensure_ascii=False, indent=2))
+    data(_json(document, indent=2))
 
 
 def event_line(event: IndexEvent) -> None:
@@ -91,8 +105,13 @@ def event_line(event: IndexEvent) -> None:
         values = {"title": event.title, **failure_entry(event)}
     elif isinstance(event, IndexReport):
         values = report_values(event)
-    data(json.dumps({"event": name, **values}, ensure_ascii=False))
+    data(_json({"event": name, **values}))
     sys.stdout.flush()
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    utf8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    return json.dumps(value, ensure_ascii=not utf8, indent=indent)
 
 
 def report_values(report: IndexReport) -> dict[str, Any]:
@@ -149,8 +168,6 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
 
 def marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """The text with its highlights in bold, where stdout is a terminal that may show it."""
-    import os
-
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
         return text
     parts: list[str] = []

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 
 from subtitle_rag.errors import UsageError
@@ -52,10 +53,14 @@ def play(name: str, *, watch_url: str, link: str, at_ms: int, lead_in: int, extr
         raise UsageError("no_player", player=name)
     seconds = max(0, at_ms // 1000 - lead_in)
     command = [part.replace("{seconds}", str(seconds)).replace("{url}", watch_url) for part in template]
-    subprocess.Popen(  # noqa: S603 - an argument list from the user's own config, no shell
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    try:
+        process = subprocess.Popen(  # noqa: S603 - an argument list from the user's own config, no shell
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise UsageError("no_player", player=name) from error
+    threading.Thread(target=process.wait, daemon=True).start()  # else an ended player stays a zombie

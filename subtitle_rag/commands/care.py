@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,8 +12,12 @@ from subtitle_rag import output
 from subtitle_rag.commands import json_option
 from subtitle_rag.commands.find import result_values, scene_lines
 from subtitle_rag.config import Paths, Settings
+from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.indexing import Indexer
 
 DEMO_QUERY = "치킨 소스 찍어 먹는 장면"
 """A scene of the sample library."""
@@ -61,8 +66,9 @@ def doctor_(settings: Settings, as_json: bool) -> int:
 def demo_(settings: Settings, as_json: bool) -> int:
     own = replace(settings, paths=Paths.under(settings.paths.cache / "demo"))
     with Runtime(own) as runtime, as_file(files("subtitle_rag") / "sample") as folder:
+        indexer = _demo_indexer(runtime)
         runtime.preload()
-        for _event in runtime.indexer.index([Path(folder)]):
+        for _event in indexer.index([Path(folder)]):
             pass
         if not as_json and sys.stdin.isatty() and sys.stdout.isatty():
             from subtitle_rag import tui
@@ -82,6 +88,18 @@ def demo_(settings: Settings, as_json: bool) -> int:
     return 0
 
 
+def _demo_indexer(runtime: Runtime) -> "Indexer":
+    """The demo's indexer; an index of other rules, or a damaged one, is made anew: nobody else would."""
+    try:
+        return runtime.indexer
+    except BusyError:
+        raise
+    except AppError:
+        for _event in runtime.rebuilder().rebuild():
+            pass
+        return runtime.indexer
+
+
 @click.group("eval", help=N_("Measure how well scenes are found."))
 def eval_() -> None:
     """The verbs of measuring."""
@@ -92,6 +110,7 @@ def eval_() -> None:
 @json_option
 @click.pass_obj
 def eval_run(settings: Settings, queries: Path, as_json: bool) -> int:
+    from subtitle_rag.evaluation import report as reports
     from subtitle_rag.evaluation import run as evaluation
 
     with Runtime(settings) as runtime:
@@ -99,5 +118,5 @@ def eval_run(settings: Settings, queries: Path, as_json: bool) -> int:
     if as_json:
         output.envelope("eval run", output.Outcome(report.to_json()))
     else:
-        output.data(evaluation.render(report))
+        output.data(reports.render(report))
     return 0

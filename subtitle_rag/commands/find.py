@@ -12,7 +12,7 @@ from subtitle_rag.config import Settings
 from subtitle_rag.domain import Video, Window, clock, parse_clock, watch_url
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.retrieval.query import Query, day, parse
+from subtitle_rag.retrieval.query import Query, day, parse, tidy
 from subtitle_rag.retrieval.search import RETRIEVERS, Scene, SearchResult
 from subtitle_rag.runtime import Runtime
 
@@ -43,7 +43,7 @@ def search_(
     as_json: bool,
 ) -> int:
     asked = _narrowed(parse(" ".join(query)), channel, video, after, before)
-    names = [name.strip() for name in retrievers.split(",") if name.strip()]
+    names = [name.strip() for name in retrievers.split(",")]
     with Runtime(settings) as runtime:
         runtime.preload()
         found = runtime.searcher.search(asked, limit=limit or settings.search.limit, retrievers=names)
@@ -74,10 +74,10 @@ def _narrowed(
         asked.text,
         asked.phrases,
         asked.excluded,
-        (*asked.channels, *channel),
-        (*asked.videos, *video),
-        day("after", after) if after else asked.after,
-        day("before", before) if before else asked.before,
+        (*asked.channels, *map(tidy, channel)),
+        (*asked.videos, *map(tidy, video)),
+        asked.after if after is None else day("after", after),
+        asked.before if before is None else day("before", before),
     )
 
 
@@ -226,7 +226,7 @@ def _place(runtime: Runtime, target: str) -> tuple[Video, int]:
 
 def _video(runtime: Runtime, name: str) -> Video:
     """The video of this id, or the only one whose title holds this."""
-    found = runtime.library.find_videos(name)
+    found = runtime.library.find_videos(tidy(name))
     video = runtime.library.video(found[0]) if len(found) == 1 else None
     if video is None:
         raise UsageError("several_videos" if found else "unknown_video", video=name)
@@ -236,5 +236,5 @@ def _video(runtime: Runtime, name: str) -> Video:
 def _time(text: str) -> int:
     try:
         return parse_clock(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise UsageError("bad_time", value=text) from None

@@ -14,6 +14,7 @@ from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library.rows import VideoState
+from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.runtime import Runtime
 
 
@@ -91,7 +92,7 @@ def list_(settings: Settings, channel: str | None, as_json: bool) -> int:
     with Runtime(settings) as runtime:
         states = runtime.library.videos()
     if channel:
-        wanted = channel.casefold()
+        wanted = tidy(channel).casefold()
         states = [s for s in states if wanted in s.video.channel.casefold() or wanted == s.video.channel_id.casefold()]
         if not states:
             raise UsageError("unknown_channel", channel=channel)
@@ -184,7 +185,7 @@ def status_(settings: Settings, as_json: bool) -> int:
 def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool) -> int:
     with Runtime(settings) as runtime:
         states = runtime.library.videos()
-        chosen = {state.video.id: state.video.title for target in targets for state in _meant(states, target)}
+        chosen = {state.video.id: state.video.title for target in targets for state in _meant(states, tidy(target))}
         question = n_("Remove {n} video?", "Remove {n} videos?", len(chosen)).format(n=len(chosen))
         if not yes:
             if not sys.stdin.isatty():

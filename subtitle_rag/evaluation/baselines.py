@@ -6,8 +6,10 @@ arXiv:2407.03618) in Lucene's variant with Lucene's default parameters, over the
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
-from subtitle_rag.retrieval.morphemes import bigrams, clean, key
+from subtitle_rag.retrieval.morphemes import clean
+from subtitle_rag.retrieval.morphemes import words as letter_runs
 
 K1 = 1.2
 B = 0.75
@@ -24,13 +26,13 @@ class Baseline:
 
 def words(text: str) -> list[str]:
     """What stands between spaces, without the marks around it."""
-    stripped = (word.strip(_MARKS) for word in key(clean(text)).split())
+    stripped = (word.strip(_MARKS) for word in normalize("NFKC", clean(text)).lower().split())
     return [word for word in stripped if word]
 
 
 def letter_pairs(text: str) -> list[str]:
     """The pairs of neighbouring letters of each word; a word of one letter is its own pair."""
-    return [gram for gram, spanning in bigrams(text) if not spanning]
+    return [pair for word in letter_runs(text) for pair in map(str.__add__, word, word[1:] or [""])]
 
 
 _MARKS = ".,?!…~·:;'\"“”‘’()[]{}<>《》〈〉「」『』-"

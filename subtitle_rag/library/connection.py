@@ -1,5 +1,6 @@
 """Opening the library's SQLite file, and its failures in the program's own words."""
 
+import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ def connect(path: Path) -> sqlite3.Connection:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BusyError("library_readonly", path=str(path.parent), reason=error.strerror) from error
+            raise unwritable(path.parent, error) from error
         db = sqlite3.connect(path, isolation_level=None)
         try:
             db.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
@@ -46,9 +47,11 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        extended = getattr(error, "sqlite_errorcode", 0)
+        code = extended & 0xFF
         reason = str(error)
-        if code == sqlite3.SQLITE_FULL:
+        # readers need room too: the memory that connections share is a file beside the library
+        if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:
             raise BusyError("disk_full", path=str(path.parent)) from error
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             raise BusyError("library_readonly", path=str(path.parent), reason=reason) from error
@@ -57,3 +60,10 @@ def translated(path: Path) -> Iterator[None]:
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR):
             raise AppError("library_damaged", path=str(path), reason=reason) from error
         raise
+
+
+def unwritable(folder: Path, error: OSError) -> BusyError:
+    """Why the library's folder cannot be written: `disk_full` or `library_readonly`."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return BusyError("disk_full", path=str(folder))
+    return BusyError("library_readonly", path=str(folder), reason=error.strerror)

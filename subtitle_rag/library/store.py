@@ -169,11 +169,12 @@ class Library:
 
     def find_videos(self, name: str) -> list[str]:
         """The id of the video `name`, else of all videos whose title holds it, regardless of spaces and ASCII case."""
-        wanted = "".join(name.split()).lower()
         with self._read() as db:
-            found = db.execute("SELECT id FROM video WHERE id = ?", (name,)).fetchall() or db.execute(
-                "SELECT id FROM video WHERE instr(lower(replace(title, ' ', '')), ?) ORDER BY id", (wanted,)
-            )
+            found = db.execute("SELECT id FROM video WHERE id = ?", (name,)).fetchall()
+            if not found and (wanted := _squeezed(name)):
+                found = db.execute(
+                    "SELECT id FROM video WHERE instr(lower(replace(title, ' ', '')), ?) ORDER BY id", (wanted,)
+                ).fetchall()
             return [id for (id,) in found]
 
     def channels(self) -> list[tuple[str, str]]:
@@ -224,7 +225,7 @@ class Library:
     def containing(self, phrases: Sequence[str]) -> frozenset[str]:
         """The ids of the windows whose text holds all `phrases`, regardless of spaces and of ASCII case."""
         tests = " AND ".join("instr(lower(replace(text, ' ', '')), ?)" for _ in phrases)
-        wanted = ["".join(phrase.split()).lower() for phrase in phrases]
+        wanted = [_squeezed(phrase) for phrase in phrases]
         with self._read() as db:
             return frozenset(id for (id,) in db.execute(f"SELECT id FROM window WHERE {tests}", wanted))
 
@@ -303,6 +304,11 @@ class Library:
             for table in ("indexed", "analysis", "term", "purge"):
                 db.execute(f"DELETE FROM {table}")
             db.execute("INSERT INTO purge VALUES (?)", (ALL,))
+
+
+def _squeezed(text: str) -> str:
+    """`text` as SQL's `lower(replace(text, ' ', ''))` has it: SQLite's `lower` knows ASCII alone."""
+    return "".join(c.lower() if c.isascii() else c for c in text if not c.isspace())
 
 
 def _put_metadata(db: sqlite3.Connection, video: Video) -> None:

@@ -22,7 +22,7 @@ _PART = re.compile(
     r"""(?P<minus>(?<!\S)-)?
         (?:(?P<name>channel|video|after|before|채널|영상|이후|이전):)?
         (?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+))""",
-    re.VERBOSE | re.IGNORECASE,
+    re.VERBOSE | re.IGNORECASE | re.ASCII,  # ASCII: else İ would pass for the i of video
 )
 _NAMES = {"채널": "channel", "영상": "video", "이후": "after", "이전": "before"}
 
@@ -56,7 +56,7 @@ def parse(raw: str) -> Query:
     """Read a query.
 
     Raises:
-        UsageError: `empty_query`, `only_exclusions`, `query_too_long`, `bad_filter`.
+        UsageError: `empty_query`, `only_exclusions`, `query_too_long`, `bad_filter`, `excluded_filter`.
     """
     typed = tidy(raw)
     if len(typed) > MAX_LENGTH:
@@ -98,10 +98,13 @@ def _take(parts: _Parts, match: re.Match[str]) -> None:
     name = _NAMES.get(name, name)
     value = match["phrase"] if match["phrase"] is not None else match["word"]
     meaningful = any(character.isalnum() for character in value)
+    if name and match["minus"]:
+        raise UsageError("excluded_filter", name=name)
     if name in ("after", "before"):
         setattr(parts, name, day(name, value))  # type: ignore[arg-type]
     elif name:
-        getattr(parts, name).append(value)
+        if meaningful:
+            getattr(parts, name).append(value)
     elif match["minus"]:
         if meaningful:
             parts.excluded.append(value)

@@ -103,8 +103,10 @@ class Searcher:
         started = time.perf_counter()
         lexical = self._queries.analyze(query.text)
         ranked = self.rank(query, lexical, retrievers=retrievers)
-        groups = merged(ranked, limit + 1)
-        scenes = self._scenes(groups[:limit], lexical)
+        windows = self._library.windows([entry.window_id for entry in ranked])
+        # the index may still hold what has left the library
+        groups = merged([entry for entry in ranked if entry.window_id in windows], limit + 1)
+        scenes = self._scenes(groups[:limit], windows, lexical)
         took = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
         return SearchResult(query, tuple(retrievers), scenes, took, len(groups) > limit, lexical)
 
@@ -159,17 +161,17 @@ class Searcher:
             ids += found
         return tuple(ids)
 
-    def _scenes(self, groups: Sequence[Sequence[Ranked]], lexical: LexicalQuery) -> tuple[Scene, ...]:
-        ids = [ranked.window_id for group in groups for ranked in group]
-        windows = self._library.windows(ids)
-        analyses = self._library.morphemes(ids)
+    def _scenes(
+        self, groups: Sequence[Sequence[Ranked]], windows: Mapping[str, Window], lexical: LexicalQuery
+    ) -> tuple[Scene, ...]:
+        analyses = self._library.morphemes([ranked.window_id for group in groups for ranked in group])
         videos = {video_id: self._library.video(video_id) for video_id in {group[0].video_id for group in groups}}
         scenes: list[Scene] = []
         for group in groups:
             video = videos[group[0].video_id]
-            own = [windows[r.window_id] for r in sorted(group, key=lambda r: r.ordinal) if r.window_id in windows]
-            if video is None or not own:  # it left the library while the index still held it
+            if video is None:  # it left the library just now
                 continue
+            own = [windows[r.window_id] for r in sorted(group, key=lambda r: r.ordinal)]
             marked = [highlights.spans(w.text, analyses.get(w.id), lexical) for w in own]
             scenes.append(_scene(len(scenes) + 1, video, group[0], own, marked))
         return tuple(scenes)
@@ -189,15 +191,16 @@ def fused(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float] | Non
 
 
 def merged(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]:
-    """Groups of directly adjacent windows, each led by its best; at most `limit` groups of at most three windows."""
+    """Groups of directly adjacent windows, each led by its best; at most `limit` groups of at most three windows.
+
+    A greater limit only adds groups.
+    """
     groups: list[list[Ranked]] = []
     for entry in ranked:
         neighbours = [group for group in groups if len(group) < MAX_MERGED and _touches(group, entry)]
         if neighbours:
             neighbours[0].append(entry)
-        elif len(groups) == limit:
-            break
-        else:
+        elif len(groups) < limit:
             groups.append([entry])
     return groups
 
@@ -223,7 +226,7 @@ def _scene(
         id=best.window_id,
         video=video,
         start_ms=own[0].start_ms,
-        end_ms=own[-1].end_ms,
+        end_ms=max(window.end_ms for window in own),
         text=text,
         lines=tuple(lines),
         highlights=tuple(spans),

@@ -21,6 +21,7 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.query import parse, tidy
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.messages import ScenesFound, SearchFailed
+from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.widgets import JobBar, Line, Page, Preview, SceneList, paragraphs
 
 if TYPE_CHECKING:
@@ -218,7 +219,7 @@ class SearchScreen(Page):
     def _notice(self) -> list[str | tuple[str, str]]:
         if self._failed:
             retry = _("ctrl+r tries again, ctrl+q leaves.")
-            return [(f"! {self._failed.message}", "bold"), "", self._failed.hint, "", (retry, "$text-muted")]
+            return [(f"! {self._failed.message}", "bold"), "", self._failed.hint, "", (retry, MUTED)]
         if self.shown is None:
             return self._welcome()
         if self.scenes.option_count:
@@ -241,7 +242,7 @@ class SearchScreen(Page):
     def _welcome(self) -> list[str | tuple[str, str]]:
         counts = self.counts
         if counts is None:
-            return [(_("Opening the library…"), "$text-muted")]
+            return [(_("Opening the library…"), MUTED)]
         sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
         rows: list[str | tuple[str, str]] = [(sizes, "bold"), ""]
         if counts.searchable < counts.windows:
@@ -249,7 +250,7 @@ class SearchScreen(Page):
             rows += [part.format(done=f"{counts.searchable:,}", all=f"{counts.windows:,}"), ""]
         rows += [
             _("Type what you remember of a scene, for example: chicken dipped in sauce"),
-            (_('Exactly these words: "in quotes" · without: -word · channel: · after:2026-01-01'), "$text-muted"),
+            (_('Exactly these words: "in quotes" · without: -word · channel: · after:2026-01-01'), MUTED),
         ]
         return rows
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MARK = "bold underline $text-warning"
 """How the words that a query meant are drawn; the underline stays where there are no colours."""
-MUTED = "$text-muted"
+MUTED = "dim"
 TIME_CELLS = 8
 EXCERPT = 400
 """Characters of a scene that a row of the list holds; more never fit."""

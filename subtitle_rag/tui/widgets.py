@@ -53,6 +53,8 @@ class Line(Input):
 
     def __init__(self, placeholder: str, id: str) -> None:
         super().__init__(placeholder=placeholder, id=id, compact=True, select_on_focus=False)
+        # every repaint can make the window of an input method flicker
+        self.cursor_blink = False
 
 
 class SceneList(OptionList):

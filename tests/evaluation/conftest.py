@@ -1,0 +1,63 @@
+"""A small library of invented captions, and the place of the real data."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import config
+from subtitle_rag.retrieval.index_client import open_index
+from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from subtitle_rag.runtime import Runtime
+
+TALKS = {
+    "국수 이야기": ["오늘은 시장에서 메밀국수를 먹어 봤습니다", "육수에는 멸치와 다시마가 들어가요", "면은 손으로 밀어서 썰었어요"],
+    "산책 일기": ["강가를 따라 천천히 걸었습니다", "돌다리 위에서 왜가리를 보았어요", "벤치에 앉아 귤을 까먹었습니다"],
+}
+"""Title → one line for each minute."""
+
+
+def captions(lines: list[str]) -> str:
+    """The lines as SRT, each of them filling a window of a minute with pauses between them."""
+    parts = []
+    for minute, line in enumerate(lines):
+        start, end = f"00:{2 * minute:02d}:00,000", f"00:{2 * minute + 1:02d}:00,000"
+        parts.append(f"{minute + 1}\n{start} --> {end}\n{line}\n")
+    return "\n".join(parts)
+
+
+@pytest.fixture(scope="session")
+def analyzer() -> Analyzer:
+    return Analyzer()
+
+
+@pytest.fixture
+def runtime(tmp_path: Path, analyzer: Analyzer) -> Iterator[Runtime]:
+    """A runtime with an empty library, whose index lies in this process."""
+    with Runtime(config.load(home=tmp_path / "home", language="en")) as made:
+        index = open_index(made.settings.paths.index, {"analyzer": ANALYZER}, hosted=False)
+        made.__dict__.update(index=index, analyzer=analyzer)
+        yield made
+
+
+@pytest.fixture
+def filled(runtime: Runtime, tmp_path: Path) -> Runtime:
+    """The runtime with both talks of `TALKS`."""
+    folder = tmp_path / "captions"
+    folder.mkdir()
+    for title, lines in TALKS.items():
+        (folder / f"{title}.srt").write_text(captions(lines), encoding="utf-8")
+    for _event in runtime.indexer.index([folder]):
+        pass
+    return runtime
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real captions and questions, which is not part of the project."""
+    beside = Path(__file__).parents[3] / "shared" / "data"
+    folder = Path(os.environ.get("SUBTITLE_RAG_DATA") or beside)
+    if not (folder / "scene_bench").is_dir():
+        pytest.skip(f"no real data in {folder}; set SUBTITLE_RAG_DATA")
+    return folder

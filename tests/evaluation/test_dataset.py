@@ -1,0 +1,236 @@
+"""Reading questions, and which windows answer them."""
+
+import json
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subtitle_rag.domain import Window
+from subtitle_rag.errors import UsageError
+from subtitle_rag.evaluation import korquad
+from subtitle_rag.evaluation.dataset import Gold, Question, answers, load
+
+GOOD: dict[str, Any] = {
+    "id": "q1",
+    "query": "메밀국수",
+    "kind": "keyword",
+    "gold": [{"video": "a.srt", "start": 1.5, "end": 9}],
+}
+
+
+def write(folder: Path, *lines: object) -> Path:
+    path = folder / "queries.jsonl"
+    text = "\n".join(line if isinstance(line, str) else json.dumps(line, ensure_ascii=False) for line in lines)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def window(id: str, start_ms: int, end_ms: int) -> Window:
+    return Window(id, "v", 0, start_ms, end_ms, "말", ())
+
+
+def test_lines_become_questions(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD, "", {**GOOD, "id": "q2", "asr_error": True}, "")
+
+    dataset = load(path)
+
+    assert [question.id for question in dataset.questions] == ["q1", "q2"]
+    assert dataset.questions[0] == Question("q1", "메밀국수", "keyword", (Gold("a.srt", 1500, 9000),))
+    assert not dataset.documents
+
+
+def test_a_mark_of_byte_order_and_windows_line_ends_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(GOOD).encode() + b"\r\n")
+
+    assert len(load(path).questions) == 1
+
+
+def test_a_line_separator_inside_a_string_does_not_end_the_line(tmp_path: Path) -> None:
+    assert load(write(tmp_path, {**GOOD, "query": "메밀\u2028국수"})).questions[0].query == "메밀\u2028국수"
+
+
+def test_decomposed_names_of_videos_are_composed(tmp_path: Path) -> None:
+    gold = [{"video": unicodedata.normalize("NFD", "국수.srt"), "start": 0, "end": 5}]
+
+    assert load(write(tmp_path, {**GOOD, "gold": gold})).questions[0].gold[0].video == "국수.srt"
+
+
+@pytest.mark.parametrize(
+    ("second", "reason"),
+    [
+        ("{", "no JSON"),
+        ("[" * 200_000, "nested"),
+        ("[]", "not a JSON object"),
+        ({**GOOD, "id": ""}, "id must"),
+        ({**GOOD, "id": 7}, "id must"),
+        ({**GOOD, "query": None}, "query must"),
+        ({**GOOD, "kind": ["a"]}, "kind must"),
+        (GOOD, "twice"),
+        ({**GOOD, "id": "q2", "gold": []}, "gold must"),
+        ({**GOOD, "id": "q2", "gold": {"video": "a"}}, "gold must"),
+        ({**GOOD, "id": "q2", "gold": ["a"]}, "each range"),
+        ({**GOOD, "id": "q2", "gold": [{"video": "a", "start": 1}]}, "end must"),
+        ({**GOOD, "id": "q2", "gold": [{"video": "a", "start": True, "end": 2}]}, "start must"),
+        ({**GOOD, "id": "q2", "gold": [{"video": "a", "start": -1, "end": 2}]}, "start must"),
+        ('{"id": "q2", "query": "a", "kind": "k", "gold": [{"video": "a", "start": 1, "end": NaN}]}', "end must"),
+        ('{"id": "q2", "query": "a", "kind": "k", "gold": [{"video": "a", "start": 1, "end": 1e999}]}', "end must"),
+        ({**GOOD, "id": "q2", "gold": [{"video": "a", "start": 2, "end": 2}]}, "end after"),
+        ({**GOOD, "id": "q2", "gold": [{"video": "", "start": 2, "end": 3}]}, "video must"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path: Path, second: object, reason: str) -> None:
+    path = write(tmp_path, GOOD, second)
+
+    with pytest.raises(UsageError) as caught:
+        load(path)
+
+    assert caught.value.code == "bad_queries"
+    assert caught.value.details["line"] == 2
+    assert reason in caught.value.details["reason"]
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize("raw", [b"", b"\n\n", b"{}", b"null", b"\xff\xfe", b'"text"'])
+def test_a_file_of_anything_else_is_refused(tmp_path: Path, raw: bytes) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_bytes(raw)
+
+    with pytest.raises(UsageError) as caught:
+        load(path)
+
+    assert (caught.value.code, caught.value.details["line"]) == ("bad_queries", 1)
+
+
+def test_the_line_of_a_broken_letter_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "q.jsonl"
+    path.write_bytes(json.dumps(GOOD).encode() + b"\n\n\xb1")
+
+    with pytest.raises(UsageError) as caught:
+        load(path)
+
+    assert caught.value.details["line"] == 3
+
+
+@pytest.mark.parametrize("name", ["absent.jsonl", "."])
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(tmp_path / name)
+
+    assert caught.value.code == "unreadable"
+
+
+@pytest.mark.parametrize(
+    ("gold", "shown", "hit"),
+    [
+        ((10_000, 40_000), (35_000, 90_000), True),  # just five seconds
+        ((10_000, 40_000), (35_001, 90_000), False),
+        ((10_000, 40_000), (40_000, 90_000), False),
+        ((10_000, 16_000), (13_000, 60_000), False),  # half of it is less than five seconds
+        ((10_000, 15_000), (0, 60_000), True),
+        ((10_000, 14_000), (12_000, 60_000), True),  # shorter than five seconds: half of it
+        ((10_000, 14_000), (12_001, 60_000), False),
+        ((10_000, 40_000), (8_500, 11_500), True),  # a window of three seconds
+        ((10_000, 40_000), (8_000, 11_000), False),
+    ],
+)
+def test_five_shared_seconds_are_an_answer(gold: tuple[int, int], shown: tuple[int, int], hit: bool) -> None:
+    assert Gold("v", *gold).answered_by(*shown) is hit
+
+
+@given(st.integers(1, 4_999), st.integers(1, 4_998))
+def test_a_short_range_is_found_wherever_a_cut_divides_it(length: int, cut: int) -> None:
+    gold = Gold("v", 60_000, 60_000 + length)
+    at = 60_000 + min(cut, length)
+
+    assert gold.answered_by(0, at) or gold.answered_by(at, 120_000)
+
+
+def test_answers_name_the_ranges_that_each_window_shows() -> None:
+    question = Question("q", "x", "k", (Gold("v", 0, 20_000), Gold("v", 25_000, 70_000), Gold("w", 0, 9_000)))
+    own = [window("a", 0, 60_000), window("b", 60_000, 120_000), window("c", 120_000, 180_000)]
+
+    assert answers(question, {"v": own, "w": []}) == {"a": {0, 1}, "b": {1}}
+
+
+def korquad_file(folder: Path, contexts: list[str], answer: str) -> Path:
+    entries = [
+        {
+            "context": context,
+            "qas": [
+                {
+                    "id": f"{number}",
+                    "question": "어디?",
+                    "answers": [{"text": answer, "answer_start": context.index(answer)}],
+                }
+            ]
+            if answer in context
+            else [],
+        }
+        for number, context in enumerate(contexts)
+    ]
+    path = folder / "korquad.json"
+    path.write_text(json.dumps({"version": "1", "data": [{"title": "글", "paragraphs": entries}]}), encoding="utf-8")
+    return path
+
+
+def test_korquad_is_told_by_its_content(tmp_path: Path) -> None:
+    long = "가나다 라마바사. " * 60 + "정답은 여기 있다. " + "아자차 카타파하. " * 30
+    dataset = load(korquad_file(tmp_path, ["짧은 글이다.", long], "여기"))
+
+    ((video, windows),) = dataset.documents
+    assert video.title == "글"
+    assert [w.ordinal for w in windows] == list(range(len(windows)))
+    assert "".join("".join(w.text for w in windows).split()) == "".join(("짧은 글이다." + long).split())
+    (question,) = dataset.questions
+    (answering,) = answers(question, {video.id: windows})
+    assert "여기" in next(w.text for w in windows if w.id == answering)
+
+
+def test_an_answer_across_a_cut_is_in_both_windows(tmp_path: Path) -> None:
+    context = "가" * 590
+    (video, windows), *_rest = load(korquad_file(tmp_path, [context], context[280:310])).documents
+    path = korquad_file(tmp_path, ["가" * 290 + "정답이여기" + "나" * 290], "정답이여기")
+    dataset = load(path)
+
+    found = answers(dataset.questions[0], {video.id: dataset.documents[0][1]})
+
+    assert len(windows) == 2
+    assert len(found) == 2
+    assert set(found.values()) == {frozenset({0})}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        [],
+        None,
+        [{}],
+        [{"title": "a"}],
+        [{"title": "a", "paragraphs": [{"context": "x"}]}],
+        [{"title": "a", "paragraphs": [{"context": "x", "qas": [{"id": "1", "question": "?", "answers": []}]}]}],
+        [{"title": "a", "paragraphs": []}],
+    ],
+)
+def test_another_layout_is_refused(tmp_path: Path, data: object) -> None:
+    path = tmp_path / "k.json"
+    path.write_text(json.dumps({"data": data}), encoding="utf-8")
+
+    with pytest.raises(UsageError) as caught:
+        load(path)
+
+    assert caught.value.code == "bad_queries"
+
+
+@given(st.text(alphabet="가나다. \n?", max_size=2_000))
+def test_pieces_lose_nothing_but_spaces(text: str) -> None:
+    parts = list(korquad.pieces(text))
+
+    assert "".join("".join(part for _at, part in parts).split()) == "".join(text.split())
+    assert all(text[at : at + len(part)] == part for at, part in parts)
+    assert all(len(part) <= 1.5 * korquad.WINDOW_CHARS + 2 * korquad.REACH for _at, part in parts)

@@ -1,0 +1,136 @@
+"""The figures against hand-computed ones and against a second computation."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from subtitle_rag.evaluation import metrics
+from subtitle_rag.evaluation.metrics import METRICS, Judged
+
+ONE = frozenset({0})
+
+
+def row(judged: Judged, ranking: list[str]) -> dict[str, float]:
+    (values,) = metrics.per_question([judged], [ranking])
+    return dict(zip(METRICS, map(float, values), strict=True))
+
+
+def names(count: int) -> list[str]:
+    return [f"n{at}" for at in range(count)]
+
+
+def test_the_right_window_first() -> None:
+    assert row(Judged(1, {"a": ONE}), ["a", "b"]) == {
+        "hit@1": 1.0,
+        "hit@5": 1.0,
+        "hit@20": 1.0,
+        "failure@20": 0.0,
+        "mrr@10": 1.0,
+        "ndcg@10": 1.0,
+    }
+
+
+def test_the_right_window_third() -> None:
+    found = row(Judged(1, {"a": ONE}), ["x", "y", "a"])
+
+    assert (found["hit@1"], found["hit@5"]) == (0.0, 1.0)
+    assert found["mrr@10"] == pytest.approx(1 / 3)
+    assert found["ndcg@10"] == pytest.approx(1 / math.log2(4))
+
+
+def test_the_depths_are_kept() -> None:
+    judged = Judged(1, {"a": ONE})
+
+    eleventh = row(judged, [*names(10), "a"])
+    assert (eleventh["mrr@10"], eleventh["ndcg@10"], eleventh["hit@20"]) == (0.0, 0.0, 1.0)
+    twentieth = row(judged, [*names(19), "a"])
+    assert (twentieth["hit@20"], twentieth["failure@20"]) == (1.0, 0.0)
+    next_one = row(judged, [*names(20), "a"])
+    assert (next_one["hit@20"], next_one["failure@20"]) == (0.0, 1.0)
+
+
+def test_failure_counts_ranges_not_windows() -> None:
+    both_of_one = Judged(4, {"a": frozenset({0}), "b": frozenset({0}), "c": frozenset({1, 2})})
+
+    assert row(both_of_one, ["a", "b"])["failure@20"] == 0.75
+    assert row(both_of_one, ["a", "c"])["failure@20"] == 0.25
+
+
+def test_nothing_found_and_nothing_to_find() -> None:
+    nothing = dict.fromkeys(METRICS, 0.0) | {"failure@20": 1.0}
+
+    assert row(Judged(1, {"a": ONE}), []) == nothing
+    assert row(Judged(1, {}), ["x"]) == nothing
+    assert row(Judged(1, {}), []) == nothing
+
+
+def test_questions_keep_their_order() -> None:
+    judged = [Judged(1, {"a": ONE}), Judged(1, {}), Judged(1, {"b": ONE}), Judged(1, {"c": ONE})]
+
+    values = metrics.per_question(judged, [["a"], ["b"], [], ["x", "c"]])
+
+    assert values[:, METRICS.index("mrr@10")].tolist() == [1.0, 0.0, 0.0, 0.5]
+
+
+def second(judged: Judged, ranking: list[str]) -> dict[str, float]:
+    """The same figures from their definitions."""
+    right = [id in judged.windows for id in ranking]
+    first = right.index(True) + 1 if any(right) else math.inf
+    gain = sum(hit / math.log2(place + 2) for place, hit in enumerate(right[:10]))
+    ideal = sum(1 / math.log2(place + 2) for place in range(min(10, len(judged.windows))))
+    shown = {number for id in ranking[:20] for number in judged.windows.get(id, ())}
+    return {
+        "hit@1": float(first <= 1),
+        "hit@5": float(first <= 5),
+        "hit@20": float(first <= 20),
+        "failure@20": 1 - len(shown) / judged.ranges,
+        "mrr@10": 1 / first if first <= 10 else 0.0,
+        "ndcg@10": gain / ideal if ideal else 0.0,
+    }
+
+
+IDS = st.sampled_from(names(40))
+JUDGED = st.builds(Judged, st.just(3), st.dictionaries(IDS, st.frozensets(st.integers(0, 2), min_size=1), max_size=15))
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(JUDGED, st.lists(IDS, unique=True)), min_size=1, max_size=6))
+def test_a_second_computation_agrees(cases: list[tuple[Judged, list[str]]]) -> None:
+    values = metrics.per_question([judged for judged, _ in cases], [ranking for _, ranking in cases])
+
+    for (judged, ranking), found in zip(cases, values, strict=True):
+        wanted = second(judged, ranking)
+        assert found.tolist() == pytest.approx([wanted[name] for name in METRICS])
+
+
+def test_intervals_are_the_same_every_time() -> None:
+    values = np.random.default_rng(1).random((50, len(METRICS)))
+    first = metrics.intervals(values)
+    metrics.intervals(values[:7])
+
+    assert metrics.intervals(values) == first
+
+
+def test_an_interval_is_about_two_standard_errors_wide() -> None:
+    values = np.zeros((400, len(METRICS)))
+    values[:200] = 1.0
+
+    low, high = metrics.intervals(values)["hit@1"]
+
+    error = 0.5 / math.sqrt(400)
+    assert (low, high) == pytest.approx((0.5 - 1.96 * error, 0.5 + 1.96 * error), abs=0.006)
+
+
+def test_a_constant_has_an_interval_without_width() -> None:
+    assert metrics.intervals(np.full((9, len(METRICS)), 0.25))["mrr@10"] == pytest.approx((0.25, 0.25))
+
+
+def test_every_resample_draws_as_many_as_there_are() -> None:
+    drawn = metrics._draws(13)
+
+    assert drawn.shape == (metrics.RESAMPLES, 13)
+    assert set(drawn.sum(axis=1).tolist()) == {13.0}
+    assert drawn.mean(axis=0).tolist() == pytest.approx([1.0] * 13, abs=0.1)

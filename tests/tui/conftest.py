@@ -1,0 +1,149 @@
+"""One real library of the sample captions, with its index host and Kiwi, shared by all tests of the app.
+
+Nothing is ever played and no clipboard touched: the fixture `outside` stands where the programs of the desktop are.
+"""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pyperclip
+import pytest
+from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
+
+from subtitle_rag import config, player
+from subtitle_rag.domain import Line, Video
+from subtitle_rag.retrieval.query import Query
+from subtitle_rag.retrieval.search import Scene, SearchResult
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+
+SAMPLE = Path(str(files("subtitle_rag") / "sample"))
+
+AppPilot = Pilot[object]
+MakeApp = Callable[..., SubtitleApp]
+
+
+@dataclass
+class Outside:
+    """What the app did to the desktop."""
+
+    played: list[dict[str, Any]] = field(default_factory=list)
+    copied: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Answers:
+    """A searcher that gives what it is told to, and remembers what it was asked."""
+
+    answer: Callable[[Query], SearchResult]
+    asked: list[str] = field(default_factory=list)
+
+    def search(self, query: Query, *, limit: int = 20) -> SearchResult:
+        self.asked.append(query.raw)
+        return self.answer(query)
+
+
+@pytest.fixture(scope="session")
+def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    home = tmp_path_factory.mktemp("home")
+    before = os.environ.get("SUBTITLE_RAG_HOST_LINGER")
+    os.environ["SUBTITLE_RAG_HOST_LINGER"] = "0.5"
+    yield home
+    if before is None:
+        del os.environ["SUBTITLE_RAG_HOST_LINGER"]
+    else:
+        os.environ["SUBTITLE_RAG_HOST_LINGER"] = before
+
+
+@pytest.fixture(scope="session")
+def shared(sample_home: Path) -> Iterator[Runtime]:
+    with Runtime(config.load(home=sample_home, language="en")) as runtime:
+        list(runtime.indexer.index([SAMPLE]))
+        pid = getattr(runtime.index, "host_pid", 0)
+        yield runtime
+    if pid:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+
+
+@pytest.fixture
+def runtime(shared: Runtime) -> Iterator[Runtime]:
+    """The shared runtime; what a test puts in the place of its doors is taken out again."""
+    doors, settings = dict(shared.__dict__), shared.settings
+    yield shared
+    shared.__dict__.update(doors)
+    shared.settings = settings
+
+
+@pytest.fixture
+def app_of(runtime: Runtime) -> MakeApp:
+    """Makes an app on the sample library; with `scenes`, every query is answered by these."""
+
+    def make(language: str = "en", *, scenes: list[Scene] | None = None, **options: Any) -> SubtitleApp:
+        runtime.settings = replace(runtime.settings, language=language)
+        if scenes is not None:
+            answers = Answers(lambda query: SearchResult(query, ("bm25",), tuple(scenes), {"retrieve": 1.0}))
+            runtime.__dict__["searcher"] = answers
+        return SubtitleApp(runtime, **options)
+
+    return make
+
+
+@pytest.fixture
+def empty(tmp_path: Path, shared: Runtime) -> Iterator[Runtime]:
+    """A runtime whose library holds nothing yet; Kiwi is loaded already."""
+    with Runtime(config.load(home=tmp_path, language="en")) as runtime:
+        runtime.__dict__["analyzer"] = shared.analyzer
+        yield runtime
+        pid = getattr(runtime.__dict__.get("index"), "host_pid", 0)
+    if pid:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGTERM)
+
+
+@pytest.fixture(autouse=True)
+def outside(monkeypatch: pytest.MonkeyPatch) -> Outside:
+    seen = Outside()
+    monkeypatch.setattr(player, "can_show", lambda: True)
+    monkeypatch.setattr(player, "play", lambda name, **how: seen.played.append({"name": name, **how}))
+    monkeypatch.setattr(pyperclip, "copy", seen.copied.append)
+    return seen
+
+
+async def settle(pilot: AppPilot) -> None:
+    """Wait until nothing is under way: no key, no message, no worker."""
+    await pilot.pause()
+    while running := [worker for worker in pilot.app.workers if not worker.is_finished]:
+        with suppress(WorkerCancelled):
+            await pilot.app.workers.wait_for_complete(running)
+        await pilot.pause()
+    await pilot.pause()
+
+
+def toasts(app: SubtitleApp) -> list[str]:
+    return [f"{toast.title} {toast.message}".strip() for toast in app._notifications]
+
+
+def scene(number: int = 1, text: str = "치킨 소스에 찍어 먹어요", *, title: str = "제목", **changes: Any) -> Scene:
+    """A scene of one line."""
+    own = Scene(
+        rank=number,
+        id=f"00000000-0000-5000-8000-{number:012d}",
+        video=Video(f"video-{number:05d}", title, "UC1", "채널", url="https://www.youtube.com/watch?v=x"),
+        start_ms=60_000,
+        end_ms=120_000,
+        text=text,
+        lines=(Line(0, 61_000),),
+        highlights=((0, 2),),
+        at_ms=61_000,
+        score=1.0,
+        scores={},
+    )
+    return replace(own, **changes)

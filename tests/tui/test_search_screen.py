@@ -1,0 +1,475 @@
+"""The first screen: typing in Hangul, pressing Enter too early, late answers, and what is shown meanwhile."""
+
+import threading
+import unicodedata
+from datetime import date
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from subtitle_rag.domain import Line
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.retrieval.query import Query
+from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.widgets import Preview, SceneList
+from tests.tui.conftest import Answers, AppPilot, MakeApp, Outside, scene, settle, toasts
+
+CHICKEN = "소스 찍어 먹는 치킨"
+
+
+def shown(app: SubtitleApp, selector: str) -> str:
+    return str(app.search_screen.query_one(selector, Static).content)
+
+
+def hint(app: SubtitleApp) -> str:
+    return str(app.search_screen.query_one("#top").border_subtitle or "")
+
+
+async def typed(pilot: AppPilot, text: str) -> None:
+    await pilot.press(*text)
+    await settle(pilot)
+
+
+class TestTyping:
+    async def test_hangul_finds_scenes_while_the_query_keeps_the_focus(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            await typed(pilot, CHICKEN)
+            screen = app.search_screen
+            assert screen.query_line.value == CHICKEN
+            assert screen.query_line.has_focus
+            assert screen.scenes.scene
+            assert "치킨" in screen.scenes.scene.text
+            assert "scenes" in shown(app, "#counter")
+            assert "ms" in shown(app, "#counter")
+            assert "▶" in shown(app, "#lines")
+            assert screen.scenes.scene.video.title in shown(app, "#about")
+
+    async def test_what_is_typed_while_the_library_opens_is_searched_then(
+        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        gate = threading.Event()
+        counts = runtime.library.counts
+        monkeypatch.setattr(runtime.library, "counts", lambda: (gate.wait(10), counts())[1])
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await pilot.press(*"치킨", "enter")
+            assert "getting ready" in shown(app, "#counter")
+            gate.set()
+            await settle(pilot)
+            assert app.search_screen.shown == "치킨"
+
+    async def test_letters_typed_in_quick_succession_are_one_search(self, app_of: MakeApp, runtime: Runtime) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨 소스")
+            answers = runtime.__dict__["searcher"]
+            assert answers.asked[1:] == ["치킨 소스"]  # the first one warms up
+
+    async def test_decomposed_hangul_is_composed(self, app_of: MakeApp, runtime: Runtime) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, unicodedata.normalize("NFD", "치킨"))
+            assert app.search_screen.shown == "치킨"
+            assert runtime.__dict__["searcher"].asked[-1] == "치킨"
+
+    async def test_the_counter_says_that_there_are_more_in_korean(self, app_of: MakeApp) -> None:
+        app = app_of("ko")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            assert "구간" in shown(app, "#notice")
+            await typed(pilot, CHICKEN)
+            assert shown(app, "#counter").startswith("20+장면 ")
+
+    async def test_no_hit_says_so_and_suggests(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "없는말")
+            assert "No scene for “없는말”." in shown(app, "#notice")
+            assert "another spelling" in shown(app, "#notice")
+            await typed(pilot, " after:2026-01-01")
+            assert "Take away a filter" in shown(app, "#notice")
+
+    async def test_an_empty_query_shows_the_size_of_the_library(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            assert "Videos 9 · Windows 72" in shown(app, "#notice")
+            await typed(pilot, "치킨")
+            assert not app.search_screen.query_one("#calm").display
+            await pilot.press("escape")
+            assert "Videos 9" in shown(app, "#notice")
+            assert app.search_screen.query_one("#calm").display
+
+
+class TestTheEnterRule:
+    async def test_enter_before_the_answer_searches_and_the_second_enter_plays(
+        self, app_of: MakeApp, outside: Outside
+    ) -> None:
+        app = app_of()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press(*CHICKEN, "enter")
+            await settle(pilot)
+            assert outside.played == []
+            assert app.search_screen.shown == CHICKEN
+            await pilot.press("enter")
+            await settle(pilot)
+            assert [play["name"] for play in outside.played] == ["browser"]
+
+    async def test_enter_with_the_last_syllable_does_not_play_the_scene_on_the_screen(
+        self, app_of: MakeApp, outside: Outside
+    ) -> None:
+        app = app_of()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치")
+            await pilot.press("킨", "enter")
+            await settle(pilot)
+            assert outside.played == []
+            assert app.search_screen.shown == "치킨"
+
+    async def test_what_is_played_is_the_second_of_the_best_line(self, app_of: MakeApp, outside: Outside) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("enter")
+            await settle(pilot)
+            [play] = outside.played
+            assert play["link"] == "https://youtu.be/video-00001?t=61"
+            assert play["at_ms"] == 61_000
+            assert play["lead_in"] == app.settings.player.lead_in
+            assert any("Playing from 1:01" in toast for toast in toasts(app))
+
+
+class TestLateAnswers:
+    async def test_an_answer_to_an_earlier_text_is_dropped(self, app_of: MakeApp, runtime: Runtime) -> None:
+        gates = {"치": threading.Event(), "치킨": threading.Event()}
+        asked = threading.Event()
+
+        def answer(query: Query) -> SearchResult:
+            if gate := gates.get(query.raw):
+                asked.set()
+                assert gate.wait(10)
+            return SearchResult(query, ("bm25",), (scene(len(query.raw)),), {})
+
+        app = app_of(scenes=[])
+        runtime.__dict__["searcher"] = Answers(answer)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("치", "enter", "킨", "enter")
+            assert asked.wait(10)
+            gates["치킨"].set()
+            while app.search_screen.shown is None:
+                await pilot.pause()
+            gates["치"].set()
+            await settle(pilot)
+            assert app.search_screen.shown == "치킨"
+            assert app.search_screen.scenes.scene == scene(2)
+
+    async def test_old_scenes_stay_dimmed_until_new_ones_come(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("소")
+            found = app.search_screen.query_one("#found")
+            assert found.has_class("-stale")
+            assert found.display
+            assert app.search_screen.scenes.option_count == 1
+            await pilot.press("backspace")
+            assert not found.has_class("-stale")
+            await settle(pilot)
+            assert app.search_screen.shown == "치킨"
+
+    async def test_resizing_during_a_search_changes_nothing(self, app_of: MakeApp, runtime: Runtime) -> None:
+        gate = threading.Event()
+
+        def answer(query: Query) -> SearchResult:
+            assert query.raw == "장면" or gate.wait(10)
+            return SearchResult(query, ("bm25",), (scene(),), {})
+
+        app = app_of(scenes=[])
+        runtime.__dict__["searcher"] = Answers(answer)
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            await pilot.press(*"치킨", "enter")
+            for size in ((60, 12), (99, 24), (30, 6), (120, 40)):
+                await pilot.resize_terminal(*size)
+            gate.set()
+            await settle(pilot)
+            assert app.search_screen.shown == "치킨"
+            assert app.search_screen.query_one(Preview).display
+
+
+class TestTheList:
+    async def test_arrows_move_from_the_query_and_the_preview_follows(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene(n, title=f"제목 {n}") for n in range(1, 30)])
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("down", "ctrl+n", "down", "up")
+            assert app.search_screen.scenes.highlighted == 2
+            assert "제목 3" in shown(app, "#about")
+            await pilot.press("pagedown")
+            below = app.search_screen.scenes.highlighted
+            assert below
+            assert below > 5
+            await pilot.press("pageup", "pageup", "up")
+            assert app.search_screen.scenes.highlighted == 0
+            assert app.search_screen.query_line.has_focus
+
+    async def test_the_chosen_scene_stays_chosen_over_a_refill(self, app_of: MakeApp, runtime: Runtime) -> None:
+        order = {"치킨": (1, 2, 3), "치킨 소스": (3, 1, 2), "치킨 소스 통": (3, 1)}
+        app = app_of(scenes=[])
+        runtime.__dict__["searcher"] = Answers(
+            lambda query: SearchResult(query, (), tuple(scene(n) for n in order.get(query.raw, ())), {})
+        )
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("down")
+            await typed(pilot, " 소스")
+            assert app.search_screen.scenes.highlighted == 2
+            await typed(pilot, " 통")
+            assert app.search_screen.scenes.highlighted == 0
+
+    async def test_hangul_letters_move_in_the_list_and_others_go_to_the_query(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene(n) for n in (1, 2, 3)])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            screen = app.search_screen
+            await pilot.press("tab")
+            assert screen.query_one(SceneList).has_focus
+            await pilot.press("ㅓ", "j", "ㅏ")
+            assert screen.scenes.highlighted == 1
+            await pilot.press("집")
+            assert screen.query_line.has_focus
+            assert screen.query_line.value == "치킨집"
+            await settle(pilot)
+            await pilot.press("tab", "/")
+            assert screen.query_line.has_focus
+            assert screen.query_line.value == "치킨집"
+
+    async def test_escape_goes_from_list_to_query_to_empty_and_never_out(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("tab", "escape")
+            assert app.search_screen.query_line.has_focus
+            assert app.search_screen.query_line.value == "치킨"
+            await pilot.press("escape")
+            assert app.search_screen.query_line.value == ""
+            await pilot.press("escape", "escape")
+            assert app.is_running
+
+    async def test_a_narrow_terminal_folds_the_preview_away(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test(size=(60, 12)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            assert not app.search_screen.preview.display
+            assert app.search_screen.scenes.size.width > 50
+
+
+class TestLinks:
+    async def test_ctrl_y_copies_the_link_to_the_second(self, app_of: MakeApp, outside: Outside) -> None:
+        app = app_of(scenes=[scene(1), scene(2)])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("down", "ctrl+y")
+            await settle(pilot)
+            assert outside.copied == ["https://youtu.be/video-00002?t=61"]
+            assert toasts(app) == ["Link copied: https://youtu.be/video-00002?t=61"]
+
+    async def test_without_a_clipboard_program_the_terminal_is_asked(
+        self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(_text: str) -> None:
+            raise RuntimeError("no xclip here")
+
+        monkeypatch.setattr("pyperclip.copy", refuse)
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("ctrl+y")
+            await settle(pilot)
+            assert app.clipboard == "https://youtu.be/video-00001?t=61"
+
+    async def test_where_nothing_can_be_shown_enter_copies(
+        self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("subtitle_rag.player.can_show", lambda: False)
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("enter")
+            await settle(pilot)
+            assert outside.played == []
+            assert app.clipboard == "https://youtu.be/video-00001?t=61"
+            assert "Nothing can be played here" in toasts(app)[0]
+
+    @pytest.mark.parametrize("key", ["enter", "ctrl+y"])
+    async def test_a_scene_without_a_link_says_why(self, app_of: MakeApp, outside: Outside, key: str) -> None:
+        own = scene()
+        video = type(own.video)("file-1", "[red]제목[/red]", "c", "채널")
+        app = app_of(scenes=[scene(video=video)])
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press(key)
+            await settle(pilot)
+            assert "[red]제목[/red] has no link" in toasts(app)[0]
+            assert not outside.played
+            assert not outside.copied
+
+    async def test_without_a_scene_there_is_nothing_to_copy(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+y", "enter")
+            await settle(pilot)
+            assert toasts(app) == ["No scene is chosen yet."]
+
+
+class TestFailures:
+    async def test_a_half_typed_filter_waits_quietly_and_enter_says_it_aloud(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await typed(pilot, " after:2026")
+            assert "Write dates as 2026-05-31." in hint(app)
+            assert toasts(app) == []
+            assert app.search_screen.scenes.option_count
+            await pilot.press("enter")
+            await settle(pilot)
+            assert "2026 is not a date for after." in toasts(app)[0]
+            await typed(pilot, "-01-01")
+            assert hint(app) == ""
+
+    async def test_an_unknown_channel_is_told_under_the_query(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨 channel:[b]없는")
+            assert "There is no channel" in hint(app)
+            assert app.is_running
+
+    async def test_an_unexpected_failure_goes_to_the_log_and_the_app_stays(
+        self, app_of: MakeApp, runtime: Runtime
+    ) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+
+            def explode(query: Query) -> SearchResult:
+                raise ZeroDivisionError("뜻밖 [red]")
+
+            runtime.__dict__["searcher"] = Answers(explode)
+            await typed(pilot, "치킨")
+            assert "ZeroDivisionError" in hint(app)
+            log = Path(runtime.settings.paths.log / "tui.log")
+            assert "explode" in log.read_text(encoding="utf-8")
+            runtime.__dict__["searcher"] = Answers(lambda query: SearchResult(query, (), (scene(),), {}))
+            await typed(pilot, " 소스")
+            assert app.search_screen.scenes.option_count == 1
+
+    async def test_a_busy_index_keeps_what_is_shown(self, app_of: MakeApp, runtime: Runtime) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+
+            def busy(query: Query) -> SearchResult:
+                raise BusyError("index_unreachable", reason="gone")
+
+            runtime.__dict__["searcher"] = Answers(busy)
+            await typed(pilot, " 소스")
+            assert "did not answer" in hint(app)
+            assert app.search_screen.scenes.option_count == 1
+
+    async def test_an_index_that_breaks_under_a_search_becomes_a_calm_page_that_can_be_left(
+        self, app_of: MakeApp, runtime: Runtime
+    ) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+
+            def broken(query: Query) -> SearchResult:
+                raise AppError("index_damaged", path="/tmp/[b]x", reason="cut")
+
+            whole = runtime.__dict__["searcher"]
+            runtime.__dict__["searcher"] = Answers(broken)
+            await typed(pilot, "치킨")
+            assert "/tmp/[b]x cannot be used" in shown(app, "#notice")
+            assert "subtitle-rag rebuild" in shown(app, "#notice")
+            runtime.__dict__["searcher"] = whole
+            await pilot.press("ctrl+r")
+            await settle(pilot)
+            assert app.search_screen.shown == "치킨"
+
+    @pytest.mark.parametrize(("language", "said"), [("en", "is damaged"), ("ko", "ctrl+r")])
+    async def test_a_damaged_library_is_a_calm_page(self, empty: Runtime, language: str, said: str) -> None:
+        path = empty.settings.paths.library
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"this is no database at all" * 100)
+        app = SubtitleApp(empty)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            assert said in shown(app, "#notice")
+            await typed(pilot, "치킨")
+            await pilot.press("enter", "ctrl+y", "f2", "escape")
+            await settle(pilot)
+            assert app.is_running
+
+
+class TestHostileText:
+    HOSTILE = (
+        "[red]빨강[/red] [/] [@click=app.exit]x[/]",
+        "\x1b[2J\x1b]0;pwned\x07 \x9b31m",
+        "\u202e뒤집힌\u202c \u200b\u200d\ufeff 글",
+        "שלום مرحبا",
+        "가" * 5_000,
+        "👩‍👩‍👧‍👦 ㅋㅋㅋ \t\r\n 줄",
+        "",
+    )
+
+    @pytest.mark.parametrize("text", HOSTILE)
+    @pytest.mark.parametrize("size", [(120, 30), (60, 12)])
+    async def test_titles_and_captions_are_shown_as_text(
+        self, app_of: MakeApp, text: str, size: tuple[int, int]
+    ) -> None:
+        own = scene(1, text=text, title=text, overlap_before=text, overlap_after=text)
+        lines = (Line(0, 61_000), Line(len(text) // 2, 62_000))
+        hostile = scene(
+            video=type(own.video)("v" * 11, text, text, text, "https://x", date(2026, 1, 1)),
+            text=text,
+            lines=lines,
+            highlights=tuple((at, at + 3) for at in range(0, len(text), 7)),
+            overlap_before=text,
+        )
+        app = app_of(scenes=[hostile, scene(2)])
+        async with app.run_test(size=size) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("down", "up", "enter", "ctrl+y")
+            await settle(pilot)
+            drawn = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+            assert not any(c in drawn for c in "\x1b\x07\x9b\u202e\u200b\ufeff\r\t")
+            if text.startswith("[red]"):
+                assert "[red]빨강[/red]" in drawn
+            assert app.is_running
