@@ -138,6 +138,8 @@ def _run(arguments: list[str]) -> int:
         return _refused(arguments, error)
     except AppError as error:
         return _failed(arguments, error)
+    except SystemExit as stop:  # click's answer to a broken pipe
+        raise BrokenPipeError from stop
     except BrokenPipeError:
         raise
     except Exception as error:  # the last resort: the traceback goes to the log, one sentence to the user

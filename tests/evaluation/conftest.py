@@ -8,11 +8,17 @@ import pytest
 
 from subtitle_rag import config
 from subtitle_rag.retrieval.index_client import open_index
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.runtime import Runtime
 
 TALKS = {
-    "국수 이야기": ["오늘은 시장에서 메밀국수를 먹어 봤습니다", "육수에는 멸치와 다시마가 들어가요", "면은 손으로 밀어서 썰었어요"],
+    "국수 이야기": [
+        "오늘은 시장에서 메밀국수를 먹어 봤습니다",
+        "육수에는 멸치와 다시마가 들어가요",
+        "면은 손으로 밀어서 썰었어요",
+    ],
     "산책 일기": ["강가를 따라 천천히 걸었습니다", "돌다리 위에서 왜가리를 보았어요", "벤치에 앉아 귤을 까먹었습니다"],
 }
 """Title → one line for each minute."""
@@ -37,8 +43,10 @@ def runtime(tmp_path: Path, analyzer: Analyzer) -> Iterator[Runtime]:
     """A runtime with an empty library, whose index lies in this process."""
     with Runtime(config.load(home=tmp_path / "home", language="en")) as made:
         index = open_index(made.settings.paths.index, {"analyzer": ANALYZER}, hosted=False)
-        made.__dict__.update(index=index, analyzer=analyzer)
+        searcher = Searcher(made.library, index, QueryAnalyzer(made.library, analyzer))
+        made.__dict__.update(index=index, analyzer=analyzer, searcher=searcher)
         yield made
+        index.close()
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ from subtitle_rag.domain import Line, Video
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.search import Scene, SearchResult
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import search_screen
 from subtitle_rag.tui.app import SubtitleApp
 
 SAMPLE = Path(str(files("subtitle_rag") / "sample"))
@@ -115,6 +116,12 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> Outside:
     monkeypatch.setattr(player, "play", lambda name, **how: seen.played.append({"name": name, **how}))
     monkeypatch.setattr(pyperclip, "copy", seen.copied.append)
     return seen
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody types here: the pause that live search makes for a typist is cut short."""
+    monkeypatch.setattr(search_screen, "DEBOUNCE_S", 0.02)
 
 
 async def settle(pilot: AppPilot) -> None:

@@ -11,8 +11,9 @@ from textual.widgets import Static
 from subtitle_rag.domain import Line
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.retrieval.query import Query
-from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.retrieval.search import Scene, SearchResult
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import search_screen
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.widgets import Preview, SceneList
 from tests.tui.conftest import Answers, AppPilot, MakeApp, Outside, scene, settle, toasts
@@ -26,6 +27,11 @@ def shown(app: SubtitleApp, selector: str) -> str:
 
 def hint(app: SubtitleApp) -> str:
     return str(app.search_screen.query_one("#top").border_subtitle or "")
+
+
+def drawn_by(app: SubtitleApp) -> str:
+    """The characters on the screen."""
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
 async def typed(pilot: AppPilot, text: str) -> None:
@@ -63,7 +69,10 @@ class TestTyping:
             await settle(pilot)
             assert app.search_screen.shown == "치킨"
 
-    async def test_letters_typed_in_quick_succession_are_one_search(self, app_of: MakeApp, runtime: Runtime) -> None:
+    async def test_letters_typed_in_quick_succession_are_one_search(
+        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(search_screen, "DEBOUNCE_S", 1.0)
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)
@@ -448,28 +457,30 @@ class TestHostileText:
         "",
     )
 
-    @pytest.mark.parametrize("text", HOSTILE)
-    @pytest.mark.parametrize("size", [(120, 30), (60, 12)])
-    async def test_titles_and_captions_are_shown_as_text(
-        self, app_of: MakeApp, text: str, size: tuple[int, int]
-    ) -> None:
-        own = scene(1, text=text, title=text, overlap_before=text, overlap_after=text)
-        lines = (Line(0, 61_000), Line(len(text) // 2, 62_000))
-        hostile = scene(
-            video=type(own.video)("v" * 11, text, text, text, "https://x", date(2026, 1, 1)),
-            text=text,
-            lines=lines,
-            highlights=tuple((at, at + 3) for at in range(0, len(text), 7)),
-            overlap_before=text,
-        )
-        app = app_of(scenes=[hostile, scene(2)])
+    @pytest.mark.parametrize("size", [(120, 40), (60, 20)], ids=["wide", "narrow"])
+    async def test_titles_and_captions_are_shown_as_text(self, app_of: MakeApp, size: tuple[int, int]) -> None:
+        app = app_of(scenes=[self.hostile(n, text) for n, text in enumerate(self.HOSTILE)])
         async with app.run_test(size=size) as pilot:
             await settle(pilot)
             await typed(pilot, "치킨")
-            await pilot.press("down", "up", "enter", "ctrl+y")
-            await settle(pilot)
-            drawn = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
-            assert not any(c in drawn for c in "\x1b\x07\x9b\u202e\u200b\ufeff\r\t")
-            if text.startswith("[red]"):
-                assert "[red]빨강[/red]" in drawn
-            assert app.is_running
+            for number, text in enumerate(self.HOSTILE):
+                assert app.search_screen.scenes.highlighted == number
+                await pilot.press("enter", "ctrl+y", "down")
+                await settle(pilot)
+                drawn = drawn_by(app)
+                assert not any(c in drawn for c in "\x1b\x07\x9b\u202e\u200b\ufeff\r\t"), text[:20]
+            assert "[red]빨강[/red]" in drawn
+            assert len(toasts(app)) >= len(self.HOSTILE)
+
+    @staticmethod
+    def hostile(number: int, text: str) -> Scene:
+        own = scene(number)
+        return scene(
+            number,
+            video=type(own.video)("v" * 11, text, text, text, "https://x", date(2026, 1, 1)),
+            text=text,
+            lines=(Line(0, 61_000), Line(len(text) // 2, 62_000)),
+            highlights=tuple((at, at + 3) for at in range(0, len(text), 7)),
+            overlap_before=text,
+            overlap_after=text,
+        )

@@ -1,0 +1,27 @@
+"""What all tests share: a home of their own, English sentences, and one Kiwi."""
+
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import config, i18n
+from subtitle_rag.retrieval.morphemes import Analyzer
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No test meets the user's own library, settings or language."""
+    folder = tmp_path / "home"
+    monkeypatch.setenv(config.HOME_VARIABLE, str(folder))
+    monkeypatch.delenv(config.LANGUAGE_VARIABLE, raising=False)
+    monkeypatch.setenv("LANGUAGE", "en")  # `activate` sets it; this restores it
+    i18n.activate("en")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def analyzer() -> Analyzer:
+    """Kiwi takes 0.7 s to load."""
+    made = Analyzer()
+    made.load()
+    return made

@@ -1,0 +1,200 @@
+"""Whole evaluations: of a small library, and of an invented KorQuAD file."""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.errors import UsageError
+from subtitle_rag.evaluation.metrics import METRICS
+from subtitle_rag.evaluation.report import EvalReport, Figures, Row, render
+from subtitle_rag.evaluation.run import run
+from subtitle_rag.runtime import Runtime
+
+NOODLES, WALK = "국수 이야기.srt", "산책 일기.srt"
+
+
+def line(id: str, query: str, *gold: tuple[str, float, float], kind: str = "keyword") -> dict[str, Any]:
+    ranges = [{"video": video, "start": start, "end": end} for video, start, end in gold]
+    return {"id": id, "query": query, "kind": kind, "gold": ranges}
+
+
+def write(folder: Path, *lines: dict[str, Any]) -> Path:
+    path = folder / "queries.jsonl"
+    path.write_text("\n".join(json.dumps(entry, ensure_ascii=False) for entry in lines), encoding="utf-8")
+    return path
+
+
+def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
+    (video,) = filled.library.find_videos("산책 일기")
+    path = write(
+        tmp_path,
+        line("q1", "메밀국수 먹는 장면", (NOODLES, 0, 60)),
+        line("q2", "왜가리를 본 곳", (video, 120, 180), kind="by id"),
+        line("q3", "우주선 발사", (WALK, 0, 60), kind="hopeless"),
+    )
+    seen: list[tuple[int, int]] = []
+
+    report = run(filled, path, progress=lambda done, total: seen.append((done, total)))
+
+    assert [row.name for row in report.rows] == ["bm25", "whitespace", "bigrams"]
+    ours = report.rows[0]
+    assert report.queries == 3
+    assert ours.figures.means["hit@1"] == pytest.approx(2 / 3)
+    assert {kind: (some.n, some.means["hit@1"]) for kind, some in ours.by_kind.items()} == {
+        "keyword": (1, 1.0),
+        "by id": (1, 1.0),
+        "hopeless": (1, 0.0),
+    }
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert (report.missing, report.left_out, report.refused) == ((), (), ())
+
+
+def test_the_baselines_are_compared_and_can_be_left_away(filled: Runtime, tmp_path: Path) -> None:
+    # the particle hides the word from those who split at spaces only
+    path = write(tmp_path, line("q1", "왜가리", (WALK, 120, 180)))
+
+    rows = {row.name: row for row in run(filled, path).rows}
+
+    assert rows["whitespace"].figures.means["hit@20"] == 0.0
+    assert rows["bigrams"].figures.means["hit@1"] == 1.0
+    assert rows["bm25"].figures.means["hit@5"] == 1.0
+    gaps = rows["whitespace"].gaps
+    assert gaps is not None
+    assert (gaps["hit@5"].value, gaps["hit@5"].interval) == (1.0, (1.0, 1.0))
+    assert rows["bm25"].gaps is None
+    assert [row.name for row in run(filled, path, baselines=False).rows] == ["bm25"]
+
+
+def test_missing_videos_are_told_and_do_not_count(filled: Runtime, tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        line("q1", "메밀국수", (NOODLES, 0, 60), ("없는 영상.srt", 0, 60)),
+        line("q2", "메밀국수", ("없는 영상.srt", 0, 60)),
+    )
+
+    report = run(filled, path)
+
+    assert report.queries == 1
+    assert report.missing == ("없는 영상.srt",)
+    assert report.left_out == ("q2",)
+    assert report.rows[0].figures.means["failure@20"] == 0.0
+    assert "없는 영상.srt" in render(report)
+
+
+def test_a_library_without_any_of_the_videos_is_refused(filled: Runtime, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        run(filled, write(tmp_path, line("q1", "국수", ("없는 영상.srt", 0, 60))))
+
+    assert caught.value.code == "bad_queries"
+
+
+def test_a_refused_query_counts_as_not_found(filled: Runtime, tmp_path: Path) -> None:
+    path = write(tmp_path, line("q1", "?!", (NOODLES, 0, 60)), line("q2", "메밀국수", (NOODLES, 0, 60)))
+
+    report = run(filled, path)
+
+    assert report.refused == ("q1",)
+    assert report.queries == 2
+    assert [row.figures.means["hit@20"] for row in report.rows] == [0.5, 0.0, 0.5]
+    assert "q1" in render(report)
+
+
+def test_another_track_of_a_video_is_recognised_by_its_id(runtime: Runtime, tmp_path: Path) -> None:
+    file = tmp_path / "국수 [abcdefghijk].ko.srt"
+    file.write_text("1\n00:00:00,000 --> 00:01:00,000\n메밀국수를 먹었습니다\n", encoding="utf-8")
+    for _event in runtime.indexer.index([file]):
+        pass
+
+    report = run(runtime, write(tmp_path, line("q1", "메밀국수", ("국수 [abcdefghijk].vtt", 0, 60))))
+
+    assert report.missing == ()
+    assert report.rows[0].figures.means["hit@1"] == 1.0
+
+
+def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> None:
+    result = run(filled, write(tmp_path, line("q1", "메밀국수", (NOODLES, 0, 60)))).to_json()
+
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
+    assert result["queries"] == 1
+    first, second, _third = result["rows"]
+    assert (first["name"], first["retrievers"], first["contexts"], first["rerank"]) == ("bm25", ["bm25"], False, False)
+    assert all(0 <= first[name] <= 1 for name in METRICS)
+    assert first["by_kind"]["keyword"] == {"n": 1, **{name: first[name] for name in METRICS}}
+    assert set(first["ci95"]) == set(METRICS)
+    assert set(first["took_ms"]) == {"p50", "p95"}
+    assert second["retrievers"] == []
+    assert set(second["first_minus_this"]) == set(METRICS)
+
+
+def test_a_table_stands_whatever_the_kinds_are_called() -> None:
+    figures = Figures(1, dict.fromkeys(METRICS, 0.5))
+    row = Row("bm25", ("bm25",), figures, {"a|b\nc": figures, "d": figures}, dict.fromkeys(METRICS, (0.25, 0.75)))
+
+    table = render(EvalReport(1, (row,)))
+
+    assert "| bm25 | a\\|b c | 1 | 50.0 | 50.0 | 50.0 | 50.0 |" in table
+    assert "50.0 [25.0, 75.0]" in table
+
+
+ARTICLES = {
+    "메밀국수": "메밀국수는 메밀가루로 만든 면이다. 강원도에서 즐겨 먹는다.",
+    "왜가리": "왜가리는 물가에 사는 새이다. 논과 강에서 물고기를 잡는다.",
+    "귤": "귤은 제주도에서 많이 나는 과일이다. 껍질을 말려 차로 마신다.",
+}
+ASKED = {
+    "메밀국수": ("메밀국수를 즐겨 먹는 곳은?", "강원도"),
+    "왜가리": ("왜가리는 어디에 사는가?", "물가"),
+    "귤": ("귤껍질을 말려 무엇으로 마시는가?", "차로"),
+}
+
+
+def test_a_korquad_file_brings_its_own_library(
+    runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    articles = [
+        {
+            "title": title,
+            "paragraphs": [
+                {
+                    "context": text,
+                    "qas": [
+                        {
+                            "id": title,
+                            "question": ASKED[title][0],
+                            "answers": [{"text": ASKED[title][1], "answer_start": text.index(ASKED[title][1])}],
+                        }
+                    ],
+                }
+            ],
+        }
+        for title, text in ARTICLES.items()
+    ]
+    path = tmp_path / "korquad.json"
+    path.write_text(json.dumps({"version": "x", "data": articles}), encoding="utf-8")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+
+    report = run(runtime, path)
+
+    assert report.queries == 3
+    assert [row.name for row in report.rows] == ["bm25", "whitespace", "bigrams"]
+    assert report.rows[0].figures.means["hit@1"] == 1.0
+    assert runtime.library.counts().videos == 0
+    assert list(scratch.iterdir()) == []
+    assert render(report).count("| all |") == 3
+
+
+def test_the_scene_benchmark_beats_both_baselines(runtime: Runtime, real_data: Path) -> None:
+    for _event in runtime.indexer.index([real_data / "fashion_asr", real_data / "pyconkr_2019"]):
+        pass
+
+    report = run(runtime, real_data / "scene_bench" / "queries.jsonl")
+
+    assert (report.queries, report.missing) == (100, ())
+    ours, *others = (row.figures.means["mrr@10"] for row in report.rows)
+    assert len(others) == 2
+    assert all(ours > other for other in others)

@@ -1,0 +1,170 @@
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import config
+from subtitle_rag.config import HOME_VARIABLE, LANGUAGE_VARIABLE, Paths, PlayerSettings, SearchSettings, TuiSettings
+from subtitle_rag.errors import UsageError
+
+
+@pytest.fixture
+def file(home: Path) -> Path:
+    home.mkdir()
+    return home / "config.toml"
+
+
+def refused(file: Path, text: str | bytes) -> str:
+    """The message for a `config.toml` that cannot be used; it always names the file."""
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    with pytest.raises(UsageError) as caught:
+        config.load()
+    assert caught.value.code == "bad_config"
+    assert caught.value.message.startswith(f"{file}: ")
+    return caught.value.message
+
+
+def test_without_a_file_everything_has_its_default(home: Path) -> None:
+    settings = config.load()
+    assert settings.paths == Paths.under(home)
+    assert (settings.search, settings.player, settings.tui) == (SearchSettings(), PlayerSettings(), TuiSettings())
+    assert settings.players == {}
+    assert not home.exists()
+
+
+def test_a_whole_file_is_taken(file: Path) -> None:
+    file.write_text(
+        """language = "ko"
+        search.limit = 5
+        [player]
+        default = "두 번째"
+        lead_in = 0
+        [tui]
+        kitty_keyboard = true
+        [players."두 번째"]
+        command = ["play er", "{url}", "--at={seconds}"]
+        """,
+        encoding="utf-8",
+    )
+    settings = config.load()
+    assert settings.language == "ko"
+    assert settings.search.limit == 5
+    assert settings.player == PlayerSettings("두 번째", 0)
+    assert settings.tui == TuiSettings(kitty_keyboard=True)
+    assert settings.players == {"두 번째": ("play er", "{url}", "--at={seconds}")}
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "near"),
+    [
+        ("serch.limit = 5", "serch", "search"),
+        ("[search]\nlimt = 5", "search.limt", "search.limit"),
+        ("[player]\nleadin = 5", "player.leadin", "player.lead_in"),
+        ("[tui]\nKitty_keyboard = true", "tui.Kitty_keyboard", "tui.kitty_keyboard"),
+        ("langauge = 'ko'", "langauge", "language"),
+        ("[players.a]\ncomand = ['a']", "players.a.comand", "players.a.command"),
+        ("[players.a]\ncommand = ['a']\ncommands = ['b']", "players.a.commands", "players.a.command"),
+    ],
+)
+def test_an_unknown_key_is_named_with_the_nearest_one(file: Path, text: str, key: str, near: str) -> None:
+    assert refused(file, text) == f"{file}: there is no setting {key}; did you mean {near}?."
+
+
+def test_a_key_unlike_any_other_gets_no_guess(file: Path) -> None:
+    assert "did you mean" not in refused(file, "qqq = 1")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("search.limit = '5'", "search.limit must be of the type int"),
+        ("search.limit = true", "search.limit must be of the type int"),
+        ("search.limit = 5.0", "search.limit must be of the type int"),
+        ("search.limit = -5", "search.limit must not be negative"),
+        ("player.lead_in = -1", "player.lead_in must not be negative"),
+        ("player.default = 1", "player.default must be of the type str"),
+        ("tui.kitty_keyboard = 1", "tui.kitty_keyboard must be of the type bool"),
+        ("search = 5", "search must be a table"),
+        ("[[search]]\nlimit = 5", "search must be a table"),
+        ("players = 'mpv'", "players must be a table"),
+        ("players.mpv = 'mpv'", "players.mpv.command must be a list of strings"),
+        ("players.mpv = {}", "players.mpv.command must be a list of strings"),
+        ("players.mpv.command = []", "players.mpv.command must be a list of strings"),
+        ("players.mpv.command = 'mpv {url}'", "players.mpv.command must be a list of strings"),
+        ("players.mpv.command = ['mpv', 1]", "players.mpv.command must be a list of strings"),
+        ("language = 'fr'", "language is fr, but only ko, en are known"),
+        ("language = 3", "language is 3, but only ko, en are known"),
+        ("language = ['ko']", "language is ['ko'], but only ko, en are known"),
+    ],
+)
+def test_a_value_that_cannot_be_is_named_with_its_key(file: Path, text: str, reason: str) -> None:
+    assert refused(file, text) == f"{file}: {reason}."
+
+
+@pytest.mark.parametrize("text", [b"\xff\xfe", "언어 = 'ko'".encode("cp949"), b"limit 5", b"[search", b"a = 1\na = 2"])
+def test_a_file_that_is_no_toml_says_what_is_wrong(file: Path, text: bytes) -> None:
+    assert len(refused(file, text)) > len(f"{file}: .") + 10
+
+
+def test_a_folder_in_the_place_of_the_file_is_told(file: Path) -> None:
+    file.mkdir()
+    with pytest.raises(UsageError, match="directory") as caught:
+        config.load()
+    assert caught.value.details["path"] == str(file)
+
+
+def test_a_flag_wins_over_the_environment_over_the_file_over_the_locale(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert config.load().language == "en"
+    monkeypatch.setenv("LANGUAGE", "ko_KR")
+    assert config.load().language == "ko"
+    file.write_text("language = 'en'")
+    assert config.load().language == "en"
+    monkeypatch.setenv(LANGUAGE_VARIABLE, "ko")
+    assert config.load().language == "ko"
+    assert config.load(language="en").language == "en"
+    monkeypatch.setenv(LANGUAGE_VARIABLE, "")
+    assert config.load().language == "en"
+
+
+@pytest.mark.parametrize(
+    ("locale", "language"), [("ko", "ko"), ("ko_KR.UTF-8", "ko"), ("KO", "ko"), ("C", "en"), ("en_US:ko", "en")]
+)
+def test_the_locale_decides_where_nothing_else_does(
+    locale: str, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", locale)
+    assert config.load().language == language
+
+
+def test_a_bad_language_is_blamed_on_where_it_was_said(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text("language = 'ko'")
+    monkeypatch.setenv(LANGUAGE_VARIABLE, "fr")
+    with pytest.raises(UsageError) as caught:
+        config.load()
+    assert caught.value.details["path"] == LANGUAGE_VARIABLE
+    with pytest.raises(UsageError) as caught:
+        config.load(language="de")
+    assert caught.value.details["path"] == "--language"
+
+
+def test_the_home_flag_wins_over_the_environment(home: Path, tmp_path: Path) -> None:
+    other = tmp_path / "다른 곳"
+    assert config.load().paths == Paths.under(home)
+    assert config.load(other).paths == Paths.under(other)
+    assert config.load(str(other)).paths.library == other / "data" / "library.db"
+
+
+def test_a_home_is_made_absolute_and_its_tilde_filled_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert Paths.find("~/x") == Paths.find("x") == Paths.under(tmp_path / "x")
+
+
+def test_without_a_home_the_platform_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(HOME_VARIABLE)
+    paths = Paths.find()
+    assert paths.config.name == "config.toml"
+    assert all("subtitle-rag" in str(path) for path in (paths.config, paths.data, paths.cache, paths.log))

@@ -1,0 +1,70 @@
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subtitle_rag.domain import clock, nfc, parse_clock, watch_url
+
+
+@pytest.mark.parametrize(
+    ("text", "ms"),
+    [
+        ("12:41", 761_000),
+        ("1:02:33", 3_753_000),
+        ("761", 761_000),
+        ("761.5", 761_500),
+        ("12m41s", 761_000),
+        ("1h", 3_600_000),
+        ("1h2m3.25s", 3_723_250),
+        (" 0:00 ", 0),
+        ("100:00:00", 360_000_000),
+    ],
+)
+def test_a_time_is_read_as_people_write_it(text: str, ms: int) -> None:
+    assert parse_clock(text) == ms
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " ", ":", "12:", ":41", "-5", "-1:00", "1:2:3:4", "12m41", "s", "h", "5 m", "12.5:00", "1e3", "nan", "12：41"]
+    + [pytest.param("9" * 400, id="long"), pytest.param("9" * 5000 + ":00", id="longer")]
+    + [pytest.param("9" * 400 + "h", id="long-hours")],
+)
+def test_anything_else_is_no_time(text: str) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011 - its text is what was typed
+        parse_clock(text)
+    assert caught.value.args == (text.strip(),)
+
+
+@given(st.text(alphabet="0123456789:.hms -", max_size=12))
+def test_reading_a_time_gives_one_or_a_value_error(text: str) -> None:
+    try:
+        ms = parse_clock(text)
+    except ValueError:
+        return
+    assert ms >= 0
+
+
+@given(st.integers(0, 100 * 3600 * 1000))
+def test_a_clock_is_read_back_to_its_second(ms: int) -> None:
+    assert parse_clock(clock(ms)) == ms // 1000 * 1000
+
+
+@pytest.mark.parametrize(
+    ("ms", "shown"),
+    [(-5, "0:00"), (0, "0:00"), (59_999, "0:59"), (60_000, "1:00"), (3_599_999, "59:59"), (3_600_000, "1:00:00")],
+)
+def test_a_clock_rounds_down_and_is_never_negative(ms: int, shown: str) -> None:
+    assert clock(ms) == shown
+
+
+def test_a_link_opens_at_the_second_that_holds_the_time() -> None:
+    assert watch_url("abcdefghijk", 256_999) == "https://youtu.be/abcdefghijk?t=256"
+    assert watch_url("abcdefghijk", -1) == "https://youtu.be/abcdefghijk?t=0"
+
+
+@given(st.text())
+def test_nfc_joins_what_a_file_system_took_apart(text: str) -> None:
+    assert nfc(unicodedata.normalize("NFD", text)) == nfc(text)
+    assert unicodedata.is_normalized("NFC", nfc(text))

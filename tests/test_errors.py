@@ -1,0 +1,91 @@
+import ast
+import pickle
+import string
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import subtitle_rag
+from subtitle_rag import errors, i18n
+from subtitle_rag.errors import SENTENCES, AppError, BusyError, CaptionError, UsageError
+
+KINDS = {"AppError": AppError, "UsageError": UsageError, "CaptionError": CaptionError, "BusyError": BusyError}
+PACKAGE = Path(subtitle_rag.__file__).parent
+
+
+def placeholders(code: str) -> set[str]:
+    return {name for text in SENTENCES[code] for _before, name, _spec, _after in string.Formatter().parse(text) if name}
+
+
+def raised() -> Iterator[tuple[str, str, set[str | None]]]:
+    """(place, code, names of the details) of every error that the package makes with literal codes."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and node.args:
+                name = getattr(node.func, "id", getattr(node.func, "attr", None))
+                codes = [node.args[0].body, node.args[0].orelse] if isinstance(node.args[0], ast.IfExp) else node.args
+                for code in codes:
+                    if name in KINDS and isinstance(code, ast.Constant):
+                        place = f"{path.relative_to(PACKAGE)}:{node.lineno}"
+                        yield place, str(code.value), {keyword.arg for keyword in node.keywords}
+
+
+RAISED = list(raised())
+
+
+def test_the_walk_finds_the_errors_of_the_package() -> None:
+    assert len(RAISED) > 40
+    assert {code for _place, code, _given in RAISED} >= {"empty_query", "no_cues", "library_locked", "index_damaged"}
+
+
+@pytest.mark.parametrize(("place", "code", "given"), RAISED, ids=[f"{place}-{code}" for place, code, _given in RAISED])
+def test_an_error_is_raised_with_every_detail_that_its_sentences_name(
+    place: str, code: str, given: set[str | None]
+) -> None:
+    assert code in SENTENCES
+    assert given >= placeholders(code)
+
+
+def test_every_code_is_raised_somewhere() -> None:
+    assert set(SENTENCES) == {code for _place, code, _given in RAISED}
+
+
+@pytest.mark.parametrize("code", SENTENCES)
+@pytest.mark.parametrize("language", i18n.LANGUAGES)
+def test_a_code_says_what_happened_and_what_to_do(code: str, language: str) -> None:
+    i18n.activate(language)
+    error = AppError(code, **{name: f"<{name}>" for name in placeholders(code)})
+    assert error.message.strip()
+    assert error.hint.strip()
+    assert str(error) == f"{error.message} {error.hint}"
+    for name in placeholders(code):
+        assert f"<{name}>" in str(error)
+
+
+@pytest.mark.parametrize("code", SENTENCES)
+def test_sentences_begin_and_end_as_sentences(code: str) -> None:
+    message, hint = SENTENCES[code]
+    assert message[0].isupper() or message[0] == "{"
+    assert message.endswith((".", "?"))
+    assert hint.endswith((".", "?"))
+
+
+@pytest.mark.parametrize("kind", KINDS.values())
+def test_an_error_survives_the_way_between_processes(kind: type[AppError]) -> None:
+    sent = kind("unreadable", path="a {b}.vtt", reason="없음")
+    received = pickle.loads(pickle.dumps(sent))
+    assert type(received) is kind
+    assert (received.code, received.details, str(received)) == (sent.code, sent.details, str(sent))
+
+
+def test_details_may_hold_braces_and_percent_signs() -> None:
+    error = errors.UsageError("bad_time", value="{0} {x} %s")
+    assert error.message == "{0} {x} %s is not a time."
+
+
+def test_the_sentences_are_told_in_the_language_of_the_reader() -> None:
+    error = UsageError("bad_time", value="열두시")
+    stored = pickle.dumps(error)
+    i18n.activate("en")
+    assert pickle.loads(stored).message == "열두시 is not a time."

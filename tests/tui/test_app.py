@@ -1,0 +1,154 @@
+"""What holds everywhere: help, commands, bindings, quick starting, pictures of the screens."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.binding import Binding
+from textual.command import CommandPalette
+from textual.pilot import Pilot
+from textual.widgets import Input, Static
+
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.help_screen import HelpScreen
+from subtitle_rag.tui.library_screen import LibraryScreen
+from subtitle_rag.tui.search_screen import SearchScreen
+from subtitle_rag.tui.widgets import SceneList
+from tests.tui.conftest import AppPilot, MakeApp, settle
+
+ROOT = Path(__file__).parents[2]
+
+
+class TestHelp:
+    @pytest.mark.parametrize(("language", "word"), [("en", "without this word"), ("ko", "-광고")])
+    async def test_f1_tells_keys_and_query_and_closes_again(self, app_of: MakeApp, language: str, word: str) -> None:
+        app = app_of(language)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("f1")
+            assert isinstance(app.screen, HelpScreen)
+            text = str(app.screen.query_one(Static).content)
+            for told in (word, "ctrl+y", "after:2026-01-01", "f2"):
+                assert told in text
+            await pilot.press("escape")
+            assert isinstance(app.screen, SearchScreen)
+            assert app.search_screen.query_line.has_focus
+            await pilot.press("f1", "f1")
+            assert isinstance(app.screen, SearchScreen)
+
+
+class TestKeys:
+    def test_every_binding_can_be_rebound(self) -> None:
+        ids: list[str | None] = []
+        for kind in (SubtitleApp, SearchScreen, LibraryScreen, HelpScreen, SceneList):
+            for binding in kind.__dict__["BINDINGS"]:
+                assert isinstance(binding, Binding)
+                ids.append(binding.id)
+        assert all(ids)
+        assert len(ids) == len(set(ids))
+
+    async def test_the_footer_speaks_korean_and_begins_with_help(self, app_of: MakeApp) -> None:
+        app = app_of("ko")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            shown = [one.binding.description for one in app.screen.active_bindings.values() if one.binding.show]
+            assert shown[0] == "도움말"
+            assert shown[-1] == "종료"
+            assert "재생" in shown
+
+    async def test_the_palette_offers_what_applies_in_korean(self, app_of: MakeApp) -> None:
+        app = app_of("ko")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            titles = [command.title for command in app.get_system_commands(app.screen)]
+            assert "찾기: 링크 복사" in titles
+            await pilot.press("ctrl+p")
+            await settle(pilot)
+            assert isinstance(app.screen, CommandPalette)
+            assert app.screen.query_one(Input).placeholder == "명령 찾기"
+            await pilot.press("escape")
+
+    async def test_ctrl_q_leaves(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+q")
+            await pilot.pause()
+        assert app.return_code == 0
+
+    @pytest.mark.parametrize("theme", ["textual-light", "ansi-dark", "dracula"])
+    async def test_themes_change_under_a_list_of_scenes(self, app_of: MakeApp, theme: str) -> None:
+        app = app_of()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press(*"치킨")
+            await settle(pilot)
+            app.theme = theme
+            await settle(pilot)
+            assert app.is_running
+
+
+class TestStarting:
+    @pytest.mark.parametrize(
+        ("module", "absent"),
+        [
+            ("subtitle_rag.tui", ("textual", "sqlite3")),
+            ("subtitle_rag.tui.app", ("kiwipiepy", "qdrant_edge", "sqlite3", "pyperclip")),
+        ],
+    )
+    def test_nothing_heavy_is_imported(self, module: str, absent: tuple[str, ...]) -> None:
+        code = f"import sys, {module}; sys.exit(sum(name in sys.modules for name in {absent!r}))"
+        assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+    def test_the_kitty_protocol_is_switched_off_before_textual_is_imported(self, tmp_path: Path) -> None:
+        code = """
+import os, sys
+from dataclasses import replace
+from subtitle_rag import config, tui
+import subtitle_rag.runtime
+class Stop(Exception): ...
+class Runtime:
+    def __init__(self, settings):
+        import textual.constants
+        print(textual.constants.DISABLE_KITTY_KEY)
+        raise Stop
+subtitle_rag.runtime.Runtime = Runtime
+settings = config.load(home=sys.argv[1])
+settings = replace(settings, tui=replace(settings.tui, kitty_keyboard=sys.argv[2] == "on"))
+try:
+    tui.run(settings)
+except Stop:
+    pass
+"""
+        for switch, disabled in (("off", "True"), ("on", "False")):
+            command = [sys.executable, "-c", code, str(tmp_path), switch]
+            assert (
+                subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip() == disabled
+            )
+
+
+class TestPictures:
+    """The interface is English here, so that a better Korean sentence changes no picture; the captions are Korean."""
+
+    @pytest.fixture(autouse=True)
+    def still(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+        yield
+
+    @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["wide", "narrow"])
+    def test_scenes(self, app_of: MakeApp, snap_compare: object, size: tuple[int, int]) -> None:
+        async def search(pilot: Pilot[object]) -> None:
+            await typed(pilot, "소스 찍어 먹는 치킨")
+            await pilot.press("down")
+            await settle(pilot)
+
+        assert callable(snap_compare)
+        assert snap_compare(app_of(show_times=False), terminal_size=size, run_before=search)
+
+
+async def typed(pilot: AppPilot, text: str) -> None:
+    await settle(pilot)
+    await pilot.press(*text)
+    await settle(pilot)

@@ -1,0 +1,198 @@
+"""The library's empty state and its one field: what it accepts, what it says, and how it leads to searching."""
+
+import shutil
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import DataTable, Static
+
+from subtitle_rag.errors import BusyError
+from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.library_screen import LibraryScreen
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, settle, toasts
+
+
+def page(app: SubtitleApp) -> LibraryScreen:
+    assert isinstance(app.screen, LibraryScreen)
+    return app.screen
+
+
+def said(app: SubtitleApp, selector: str) -> str:
+    return str(app.screen.query_one(selector, Static).content)
+
+
+async def paste(pilot: AppPilot, text: str) -> None:
+    app = pilot.app
+    assert isinstance(app, SubtitleApp)
+    page(app).path.value = text
+    await settle(pilot)
+
+
+class Steps:
+    """An indexer that takes a step when it is told to."""
+
+    def __init__(self, *events: IndexEvent | Exception) -> None:
+        self.events = events
+        self.go = threading.Semaphore(0)
+
+    def index(self, sources: Sequence[Path], **_options: Any) -> Iterator[IndexEvent]:
+        for event in self.events:
+            assert self.go.acquire(timeout=10)
+            if isinstance(event, Exception):
+                raise event
+            yield event
+
+
+class TestEmpty:
+    async def test_it_begins_here_and_ctrl_d_leads_to_searching_the_sample(self, empty: Runtime) -> None:
+        app = SubtitleApp(empty)
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            assert said(app, "#title") == "Nothing to search yet"
+            assert page(app).path.has_focus
+            await pilot.press("ctrl+d")
+            await settle(pilot)
+            assert app.screen is app.search_screen
+            assert toasts(app) == ["9 videos can be searched now."]
+            await pilot.press(*"치킨 소스")
+            await settle(pilot)
+            assert app.search_screen.scenes.option_count
+            await pilot.press("f2")
+            await settle(pilot)
+            assert page(app).query_one(DataTable).row_count == 9
+
+    async def test_a_typed_folder_is_counted_and_enter_indexes_it(self, empty: Runtime, tmp_path: Path) -> None:
+        folder = tmp_path / "내 자막"
+        folder.mkdir()
+        for file in SAMPLE.glob("*sample-0001*"):
+            shutil.copy(file, folder)
+        (folder / "망가짐.srt").write_text("자막이 아닌 글", encoding="utf-8")
+        app = SubtitleApp(empty)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await paste(pilot, f"'{folder}'")
+            assert said(app, "#check") == "✓ 2 caption files; Enter indexes them"
+            await pilot.press("enter")
+            await settle(pilot)
+            assert app.screen is app.search_screen
+            assert toasts(app) == ["1 video can be searched now. ! 1 failed"]
+
+    @pytest.mark.parametrize(
+        ("typed", "answer"),
+        [
+            ("https://www.youtube.com/watch?v=dQw4w9WgXcQ", "! Addresses come in a later version."),
+            ("youtu.be/dQw4w9WgXcQ", "! Addresses come in a later version."),
+            ("/없는/곳", "… nothing there yet"),
+            ("", ""),
+        ],
+    )
+    async def test_what_cannot_be_indexed_is_told_while_typing(self, empty: Runtime, typed: str, answer: str) -> None:
+        app = SubtitleApp(empty)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await paste(pilot, typed)
+            assert said(app, "#check").startswith(answer)
+            assert bool(said(app, "#check")) == bool(answer)
+
+    async def test_enter_on_a_path_that_is_not_there_says_so_here(self, empty: Runtime) -> None:
+        app = SubtitleApp(empty)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await settle(pilot)
+            await paste(pilot, "/없는/[b]곳")
+            await pilot.press("enter")
+            await settle(pilot)
+            assert "/없는/[b]곳 is neither a caption file nor a folder." in said(app, "#failures")
+
+    async def test_an_address_is_not_indexed(self, empty: Runtime) -> None:
+        app = SubtitleApp(empty)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await paste(pilot, "https://youtu.be/dQw4w9WgXcQ")
+            await pilot.press("enter")
+            await settle(pilot)
+            assert app.job is None
+            assert page(app).path.value
+
+
+class TestJobs:
+    async def test_searching_opens_with_the_first_windows_while_the_job_goes_on(self, empty: Runtime) -> None:
+        steps = Steps(Found(2), VideoDone("a", "가", "new", 8), WindowsIndexed(8), VideoDone("b", "나", "new", 8))
+        empty.__dict__["indexer"] = steps
+        app = SubtitleApp(empty)
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+d")
+            for _step in range(3):
+                steps.go.release()
+            while app.screen is not app.search_screen:
+                await pilot.pause()
+            bar = str(app.screen.query_one("#job", Static).content)
+            assert "videos 1/2" in bar
+            assert "windows 8/8" in bar
+            await pilot.press("ctrl+q")
+            assert app.is_running
+            assert "Press again" in toasts(app)[0]
+            steps.go.release()
+            await settle(pilot)
+            assert not app.screen.query_one("#job").display
+
+    async def test_one_job_at_a_time(self, empty: Runtime) -> None:
+        steps = Steps(IndexReport())
+        empty.__dict__["indexer"] = steps
+        app = SubtitleApp(empty)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+d", "ctrl+d")
+            assert "one at a time" in toasts(app)[0]
+            steps.go.release()
+            await settle(pilot)
+
+    async def test_failures_are_listed_with_their_reasons(self, empty: Runtime) -> None:
+        failure = VideoFailed("x", "[red]제목", "no_cues", {"path": "a.srt"})
+        steps = Steps(Found(1), failure, IndexReport(failed=1, failures=[failure]))
+        empty.__dict__["indexer"] = steps
+        app = SubtitleApp(empty)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+d")
+            for _step in range(3):
+                steps.go.release()
+            await settle(pilot)
+            assert "! [red]제목" in said(app, "#failures")
+            assert "without a single spoken line" in said(app, "#failures")
+
+    async def test_a_busy_library_says_who_holds_it(self, empty: Runtime) -> None:
+        steps = Steps(BusyError("library_busy", path="/tmp/x"))
+        empty.__dict__["indexer"] = steps
+        app = SubtitleApp(empty)
+        async with app.run_test(size=(100, 30)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+d")
+            steps.go.release()
+            await settle(pilot)
+            assert "Another subtitle-rag is indexing" in said(app, "#failures")
+            assert app.job
+            assert app.job.ended
+
+
+class TestFull:
+    async def test_f2_lists_the_videos_and_escape_returns(self, app_of: MakeApp) -> None:
+        app = app_of("ko")
+        async with app.run_test(size=(100, 30)) as pilot:
+            await settle(pilot)
+            await pilot.press("f2")
+            await settle(pilot)
+            assert "채널 1 · 영상 9 · 구간 72" in said(app, "#title")
+            table = page(app).query_one(DataTable)
+            assert "느긋한 식탁" in [str(cell) for cell in table.get_row_at(0)]
+            await pilot.press("tab")
+            assert table.has_focus
+            await pilot.press("escape", "escape")
+            assert app.screen is app.search_screen
+            await pilot.press("f2", "f2")
+            assert app.screen is app.search_screen
