@@ -96,10 +96,6 @@ SENTENCES: dict[str, tuple[str, str]] = {
         N_("The player {player} is not installed."),
         N_("Install it, or use --player browser, or --print for the link alone."),
     ),
-    "no_terminal": (
-        N_("The app needs a terminal to draw on."),
-        N_("Run it in a terminal, or use subtitle-rag search and the other commands."),
-    ),
     # the library
     "library_readonly": (
         N_("The library in {path} cannot be written: {reason}."),

@@ -9,7 +9,7 @@ from subtitle_rag.retrieval.morphemes import Analyzer
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def isolated_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """No test meets the user's own library, settings or language."""
     folder = tmp_path / "home"
     monkeypatch.setenv(config.HOME_VARIABLE, str(folder))

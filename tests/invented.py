@@ -16,12 +16,13 @@ from tests.rolling import to_rolling_vtt
 
 RULE = "rule-1"
 
-WORDS = """
+_WORDS = """
     오늘 어제 내일 아침 점심 저녁 바다 시장 골목 할머니 삼촌 친구 고양이 강아지 국수 김밥 만두 떡볶이 칼국수 수제비
     청귤 간장 고춧가루 참기름 냄비 도마 접시 자전거 버스 기차 우산 장갑 목도리 편지 사진 노래 그림 의자 창문 마당
     먹었어요 샀어요 걸었어요 봤어요 끓였어요 썰었어요 웃었어요 달렸어요 잃어버렸어요 찾았어요 맛있어요 매워요 추워요
     진짜 정말 조금 아주 다시 같이 천천히 갑자기 그래서 그런데 python 와이파이 10킬로 스무살
-""".split()
+"""
+WORDS = _WORDS.split()
 
 
 def video(id: str = "video-00001", **changes: Any) -> Video:

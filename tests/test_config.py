@@ -8,6 +8,11 @@ from subtitle_rag.errors import UsageError
 
 
 @pytest.fixture
+def home(isolated_home: Path) -> Path:
+    return isolated_home
+
+
+@pytest.fixture
 def file(home: Path) -> Path:
     home.mkdir()
     return home / "config.toml"

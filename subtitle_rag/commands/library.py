@@ -110,7 +110,8 @@ def list_(settings: Settings, channel: str | None, as_json: bool) -> int:
             _("The library is empty. subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
         )
     for name, own in groups:
-        output.data(f"{name}  ({n_('{n} video', '{n} videos', len(own)).format(n=len(own))})")
+        size = n_("{n} video", "{n} videos", len(own)).format(n=len(own))
+        output.data(f"{name}  ({size})")
         rows = [
             (
                 "  " + ("!" if s.failure else " "),

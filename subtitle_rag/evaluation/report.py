@@ -6,6 +6,7 @@ from typing import Any
 
 from subtitle_rag.evaluation.metrics import METRICS
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.retrieval.query import tidy
 
 ALL = "all"
 """Stands for all kinds together in a table."""
@@ -92,22 +93,21 @@ class EvalReport:
 
 def render(report: EvalReport) -> str:
     """The report as Markdown: by kind, then the intervals, then what did not count."""
-    lines = [*_by_kind(report.rows), "", *_overall(report.rows), *_notes(report)]
+    how = _("Means in % with 95 % intervals; Δ is how far the first row is ahead of the row.")
+    lines = [how, "", *_by_kind(report.rows), "", *_overall(report.rows), *_notes(report)]
     return "\n".join(lines) + "\n"
 
 
 def _by_kind(rows: Sequence[Row]) -> Iterator[str]:
     yield from _header([_("search"), _("kind"), "n", *SHOWN], left=2)
     for row in rows:
-        kinds = row.by_kind if len(row.by_kind) > 1 else {}
-        for kind, figures in {ALL: row.figures, **kinds}.items():
+        kinds = row.by_kind.items() if len(row.by_kind) > 1 else ()
+        for kind, figures in ((ALL, row.figures), *kinds):
             cells = [f"{100 * figures.means[name]:.1f}" for name in SHOWN]
             yield _line([row.name, kind, str(figures.n), *cells])
 
 
 def _overall(rows: Sequence[Row]) -> Iterator[str]:
-    yield _("Means in % with 95 % intervals; Δ is how far the first row is ahead of the row.")
-    yield ""
     yield from _header([_("search"), *METRICS, f"Δ {SHOWN[0]}", f"Δ {SHOWN[-1]}", "ms p50/p95"], left=1)
     for row in rows:
         cells = [f"{100 * row.figures.means[name]:.1f} {_interval(row.ci95[name])}" for name in METRICS]
@@ -124,7 +124,7 @@ def _notes(report: EvalReport) -> Iterator[str]:
             len(report.missing),
         )
         yield ""
-        yield f"{videos.format(n=len(report.missing))} {', '.join(report.missing)}"
+        yield f"{videos.format(n=len(report.missing))} {_list(report.missing)}"
     if report.left_out:
         count = len(report.left_out)
         yield ""
@@ -137,7 +137,7 @@ def _notes(report: EvalReport) -> Iterator[str]:
         refused = n_(
             "{n} query was refused and counts as not found:", "{n} queries were refused and count as not found:", count
         )
-        yield f"{refused.format(n=count)} {', '.join(report.refused)}"
+        yield f"{refused.format(n=count)} {_list(report.refused)}"
 
 
 def _header(names: Sequence[str], *, left: int) -> Iterator[str]:
@@ -146,8 +146,12 @@ def _header(names: Sequence[str], *, left: int) -> Iterator[str]:
 
 
 def _line(cells: Sequence[str]) -> str:
-    # names and kinds come from the user's file
-    return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
+    # kinds come from the user's file, whatever that holds
+    return "| " + " | ".join(tidy(cell).replace("|", "\\|") for cell in cells) + " |"
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(map(tidy, names))
 
 
 def _interval(interval: Interval) -> str:

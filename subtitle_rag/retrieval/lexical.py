@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from subtitle_rag.domain import Morphemes, Window
 from subtitle_rag.library.store import Library
@@ -28,7 +29,8 @@ from subtitle_rag.retrieval.morphemes import (
 KEYWORDS = 5
 """Morphemes taken from each neighbouring window; 10 or 20 rank no better."""
 MISHEARD_WEIGHT = 0.8
-RELATED_WEIGHT = 0.5
+RELATED_WEIGHT = 1.0
+"""Shared among the related words that the library holds: together they count as much as the word itself, at most."""
 MIN_MISHEARD_LETTERS = 3
 """Shorter words have too many neighbours at one letter's distance."""
 VOCABULARY_SECONDS = 60.0
@@ -78,6 +80,11 @@ class LexicalQuery:
     """The typed words, in their indexed form."""
 
 
+def _shared(related: Mapping[str, float], counts: Mapping[str, int]) -> dict[str, float]:
+    present = [form for form in related if form in counts]
+    return {form: RELATED_WEIGHT * related[form] / len(present) for form in present}
+
+
 class QueryAnalyzer:
     """Turns query text into a vector, with the library's own vocabulary at hand."""
 
@@ -100,30 +107,24 @@ class QueryAnalyzer:
         for gram, weight in query_bigrams(text):
             term = term_id("b", gram)
             weights[term] = weights.get(term, 0.0) + weight
-        return LexicalQuery(sparse(weights), frozenset((*typed, *variants)), tuple(found))
+        telling = (form for form in variants if len(form) > 1)  # one-letter stems (있, 하) would mark half the text
+        return LexicalQuery(sparse(weights), frozenset((*typed, *telling)), tuple(found))
 
     def _variants(self, typed: Sequence[str], spoken: Sequence[str]) -> dict[str, float]:
         """Forms that stand for a typed one, with weights; a rare variant never outscores the word itself."""
-        found: dict[str, tuple[str, float]] = {}
-        for form in dict.fromkeys((*typed, *spoken)):
-            for other in self._misheard(form):
-                found.setdefault(other, (form, MISHEARD_WEIGHT))
-        for form in dict.fromkeys(typed):
-            for other, similarity in self._analyzer.related(form):
-                found.setdefault(other, (form, RELATED_WEIGHT * similarity))
-        for form in typed:
-            found.pop(form, None)
-        return self._scaled(found)
-
-    def _scaled(self, found: Mapping[str, tuple[str, float]]) -> dict[str, float]:
-        counts = self._library.term_counts([*found, *(form for form, _ in found.values())])
+        entered = dict.fromkeys((*typed, *spoken))
+        misheard = {form: dict.fromkeys(self._misheard(form), MISHEARD_WEIGHT) for form in entered}
+        related = {form: dict(self._analyzer.related(form)) for form in dict.fromkeys(typed)}
+        named = {other for others in (*misheard.values(), *related.values()) for other in others}
+        counts = self._library.term_counts([*entered, *named])
         total = self._library.counts().searchable
-        result = {}
-        for other, (form, weight) in found.items():
-            if other in counts:
-                own = inverse_document_frequency(counts.get(form, 0), total)
-                result[other] = weight * min(1.0, own / inverse_document_frequency(counts[other], total))
-        return result
+        found: dict[str, float] = {}
+        for form, others in chain(misheard.items(), ((form, _shared(o, counts)) for form, o in related.items())):
+            own = inverse_document_frequency(counts.get(form, 0), total)
+            for other in others.keys() & counts.keys() - entered.keys():
+                rarity = min(1.0, own / inverse_document_frequency(counts[other], total))
+                found[other] = max(found.get(other, 0.0), others[other] * rarity)
+        return found
 
     def _misheard(self, form: str) -> list[str]:
         """Words of the library at one letter's (jamo's) distance: 청귤 heard as 청률."""

@@ -26,8 +26,8 @@ TAGS = frozenset((*_WORDS, "W_URL", "W_EMAIL", "W_HASHTAG", "W_MENTION", "W_SERI
 """Parts of speech that carry content; a tag counts up to its `-` (`VV-I`)."""
 
 K1 = 0.8
-B = 0.6
-BIGRAM_WEIGHT = 0.4
+B = 0.75
+BIGRAM_WEIGHT = 0.5
 SPANNING_WEIGHT = 0.4
 """Of a query's bigram that lies across a space: speech recognition puts spaces anywhere."""
 AVERAGE_MORPHEMES = 120.0

@@ -236,6 +236,14 @@ class SubtitleApp(App[object]):
 
     # --- keys and commands ---
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Help and library do not open over themselves: their own screens bind the same keys to close."""
+        if action == "help":
+            return not self.screen.is_modal
+        if action == "library":
+            return self.screen is self.search_screen
+        return super().check_action(action, parameters)
+
     def action_help(self) -> None:
         from subtitle_rag.tui.help_screen import HelpScreen
 
@@ -244,7 +252,7 @@ class SubtitleApp(App[object]):
     def action_library(self) -> None:
         from subtitle_rag.tui.library_screen import LibraryScreen
 
-        if self.screen is self.search_screen:
+        if self.screen is self.search_screen:  # it may be called from anywhere
             self.push_screen(LibraryScreen(self.search_screen.counts))
 
     def _library_screen(self) -> "LibraryScreen | None":

@@ -48,8 +48,8 @@ def _page() -> Iterator[Content]:
             (_("-advert"), _("without this word")),
             (_("channel:table"), _("of channels with this name")),
             (_("video:camping"), _("of videos with this in the title")),
-            ("after:2026-01-01", _("published on this day or later")),
-            ("before:2026-05-31", _("published on this day or earlier")),
+            (_("after:2026-01-01"), _("published on this day or later")),
+            (_("before:2026-05-31"), _("published on this day or earlier")),
         ),
     )
     yield from _table(

@@ -131,12 +131,14 @@ def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> 
 
 def test_a_table_stands_whatever_the_kinds_are_called() -> None:
     figures = Figures(1, dict.fromkeys(METRICS, 0.5))
-    row = Row("bm25", ("bm25",), figures, {"a|b\nc": figures, "d": figures}, dict.fromkeys(METRICS, (0.25, 0.75)))
+    row = Row("bm25", ("bm25",), figures, {"a|b\n\x1bc": figures, "all": figures}, dict.fromkeys(METRICS, (0.25, 0.75)))
 
-    table = render(EvalReport(1, (row,)))
+    table = render(EvalReport(1, (row,), refused=("q\x1b[2J",)))
 
     assert "| bm25 | a\\|b c | 1 | 50.0 | 50.0 | 50.0 | 50.0 |" in table
+    assert table.count("| bm25 | all |") == 2
     assert "50.0 [25.0, 75.0]" in table
+    assert "\x1b" not in table
 
 
 ARTICLES = {

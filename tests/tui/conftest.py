@@ -109,6 +109,14 @@ def empty(tmp_path: Path, shared: Runtime) -> Iterator[Runtime]:
             os.kill(pid, signal.SIGTERM)
 
 
+@pytest.fixture
+def unindexed(tmp_path: Path) -> Iterator[Runtime]:
+    """A runtime on an empty library in which no index host is started: searches find nothing."""
+    with Runtime(config.load(home=tmp_path, language="en")) as runtime:
+        runtime.__dict__["searcher"] = Answers(lambda query: SearchResult(query, (), (), {}))
+        yield runtime
+
+
 @pytest.fixture(autouse=True)
 def outside(monkeypatch: pytest.MonkeyPatch) -> Outside:
     seen = Outside()
@@ -122,6 +130,12 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> Outside:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody types here: the pause that live search makes for a typist is cut short."""
     monkeypatch.setattr(search_screen, "DEBOUNCE_S", 0.02)
+
+
+@pytest.fixture
+def unhurried(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Live search never comes by itself: only Enter searches."""
+    monkeypatch.setattr(search_screen, "DEBOUNCE_S", 600)
 
 
 async def settle(pilot: AppPilot) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.domain import Line
-from subtitle_rag.events import Found, IndexReport, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.tui import jobs, paths, text
 from subtitle_rag.tui.jobs import Job
 from tests.tui.conftest import SAMPLE, scene
@@ -34,8 +34,8 @@ class TestText:
         rows, matched = text.transcript(own, 24)
         assert [row.plain.rstrip() for row in rows] == [
             "          전에 한 말",
-            "  1:01:01 앞 줄",
-            "▶    1:01 둘째 줄",
+            " 1:01:01  앞 줄",
+            "▶   1:01  둘째 줄",
         ]
         assert matched == 2
         narrow, matched = text.transcript(scene(text="가 나 다 라 마 바 사 아 자 차 카 타 파 하"), 20)
@@ -70,9 +70,9 @@ class TestJobs:
         job = Job("자막")
         assert "자막" in jobs.line(job)
         failed = VideoFailed("b", "나", "no_cues", {"path": "b"})
-        for seconds, event in enumerate(
-            [Found(3), VideoDone("a", "가", "new", 8), failed, VideoDone("b", "나", "new", 4), WindowsIndexed(6)]
-        ):
+        events: list[IndexEvent] = [Found(3), VideoDone("a", "가", "new", 8), failed]
+        events += [VideoDone("b", "나", "new", 4), WindowsIndexed(6)]
+        for seconds, event in enumerate(events):
             job = job.after(event, float(seconds))
         assert (job.taken, job.windows, job.searchable) == (2, 12, 6)
         assert "Reading captions  videos 2/3  windows 6/12  2 windows/s  ! 1 failed  " in jobs.line(job)

@@ -35,7 +35,10 @@ def drawn_by(app: SubtitleApp) -> str:
 
 
 async def typed(pilot: AppPilot, text: str) -> None:
-    await pilot.press(*text)
+    """As if typed, in one go."""
+    app = pilot.app
+    assert isinstance(app, SubtitleApp)
+    app.search_screen.query_line.insert_text_at_cursor(text)
     await settle(pilot)
 
 
@@ -44,7 +47,8 @@ class TestTyping:
         app = app_of()
         async with app.run_test(size=(120, 30)) as pilot:
             await settle(pilot)
-            await typed(pilot, CHICKEN)
+            await pilot.press(*CHICKEN)
+            await settle(pilot)
             screen = app.search_screen
             assert screen.query_line.value == CHICKEN
             assert screen.query_line.has_focus
@@ -76,7 +80,8 @@ class TestTyping:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)
-            await typed(pilot, "치킨 소스")
+            await pilot.press(*"치킨 소스")
+            await settle(pilot)
             answers = runtime.__dict__["searcher"]
             assert answers.asked[1:] == ["치킨 소스"]  # the first one warms up
 
@@ -84,7 +89,8 @@ class TestTyping:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)
-            await typed(pilot, unicodedata.normalize("NFD", "치킨"))
+            await pilot.press(*unicodedata.normalize("NFD", "치킨"))
+            await settle(pilot)
             assert app.search_screen.shown == "치킨"
             assert runtime.__dict__["searcher"].asked[-1] == "치킨"
 
@@ -118,6 +124,7 @@ class TestTyping:
             assert app.search_screen.query_one("#calm").display
 
 
+@pytest.mark.usefixtures("unhurried")
 class TestTheEnterRule:
     async def test_enter_before_the_answer_searches_and_the_second_enter_plays(
         self, app_of: MakeApp, outside: Outside
@@ -139,7 +146,9 @@ class TestTheEnterRule:
         app = app_of()
         async with app.run_test() as pilot:
             await settle(pilot)
-            await typed(pilot, "치")
+            await pilot.press("치", "enter")
+            await settle(pilot)
+            assert app.search_screen.scenes.scene
             await pilot.press("킨", "enter")
             await settle(pilot)
             assert outside.played == []
@@ -149,7 +158,8 @@ class TestTheEnterRule:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)
-            await typed(pilot, "치킨")
+            await pilot.press(*"치킨", "enter")
+            await settle(pilot)
             await pilot.press("enter")
             await settle(pilot)
             [play] = outside.played
@@ -159,6 +169,7 @@ class TestTheEnterRule:
             assert any("Playing from 1:01" in toast for toast in toasts(app))
 
 
+@pytest.mark.usefixtures("unhurried")
 class TestLateAnswers:
     async def test_an_answer_to_an_earlier_text_is_dropped(self, app_of: MakeApp, runtime: Runtime) -> None:
         gates = {"치": threading.Event(), "치킨": threading.Event()}
@@ -188,7 +199,8 @@ class TestLateAnswers:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)
-            await typed(pilot, "치킨")
+            await pilot.press(*"치킨", "enter")
+            await settle(pilot)
             await pilot.press("소")
             found = app.search_screen.query_one("#found")
             assert found.has_class("-stale")

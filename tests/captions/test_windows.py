@@ -1,0 +1,281 @@
+"""Every rule of `windows` over any captions: what is said is kept once, times hold, limits hold."""
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise, product
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subtitle_rag.captions import windows as module
+from subtitle_rag.captions.windows import MAX_CHARS, MAX_CUES, MAX_MS, MIN_MS, OVERLAP_MS, window_id, windows
+from subtitle_rag.domain import Cue, Window
+
+WORDS = st.text("가나다라마바사아요 .?", min_size=1, max_size=30).map(lambda t: " ".join(t.split()) or "음")
+
+
+def cue(start: float, end: float, text: str = "말을 하고 있어요") -> Cue:
+    return Cue(round(start * 1000), round(end * 1000), text)
+
+
+def speech(seconds: float, *, every: float = 3.0, start: float = 0.0, text: str = "말을 하고 있어요") -> list[Cue]:
+    """Cues that follow each other without a pause."""
+    count = round(seconds / every)
+    return [cue(start + i * every, start + (i + 1) * every, text) for i in range(count)]
+
+
+@st.composite
+def captions(draw: st.DrawFn) -> list[Cue]:
+    """Cues as files hold them at worst: in any order, overlapping, empty of time, minutes long, with word times."""
+    made = []
+    for start in draw(st.lists(st.integers(0, 400_000), max_size=25)):
+        duration = draw(st.sampled_from([0, 1, 900, 3_000, 12_000, 89_999, 90_000, 90_001, 250_000]))
+        text = draw(WORDS) if draw(st.integers(0, 9)) else "긴 이야기 " * draw(st.integers(1, 600)) + "끝"
+        starts: tuple[int, ...] = ()
+        if draw(st.booleans()):
+            count = len(text.split())
+            steps = draw(st.lists(st.integers(0, max(1, 2 * duration // count)), min_size=count, max_size=count))
+            starts = tuple(min(start + duration, start + at) for at in accumulate(steps))
+        made.append(Cue(start, start + duration, text, starts))
+    return made
+
+
+def words_of(texts: Sequence[str]) -> list[str]:
+    return sorted(word for text in texts for word in text.split())
+
+
+@given(captions())
+def test_every_word_is_in_exactly_one_window(cues: list[Cue]) -> None:
+    assert words_of([w.text for w in windows("v", cues)]) == words_of([c.text for c in cues])
+
+
+@given(captions())
+def test_the_text_of_a_cue_that_fits_stays_whole(cues: list[Cue]) -> None:
+    lines = [text for w in windows("v", cues) for text in lines_of(w)]
+    for one in cues:
+        if one.end_ms - one.start_ms <= MAX_MS and len(one.text) <= MAX_CHARS:
+            assert one.text in lines
+
+
+def lines_of(window: Window) -> list[str]:
+    offsets = [line.offset for line in window.lines]
+    return [window.text[a : b - 1] for a, b in pairwise([*offsets, len(window.text) + 1])]
+
+
+@given(captions())
+def test_times_are_in_order_and_the_limits_are_held(cues: list[Cue]) -> None:
+    made = windows("v", cues)
+    assert [w.ordinal for w in made] == list(range(len(made)))
+    assert [w.start_ms for w in made] == sorted(w.start_ms for w in made)
+    for window in made:
+        assert 0 <= window.end_ms - window.start_ms <= MAX_MS
+        assert len(window.text) <= MAX_CHARS or len(window.lines) == 1
+        assert len(window.lines) <= MAX_CUES
+
+
+@given(captions())
+def test_lines_are_where_cues_begin(cues: list[Cue]) -> None:
+    for window in windows("v", cues):
+        assert window.lines[0] == (0, window.start_ms)
+        assert [line.start_ms for line in window.lines] == sorted(line.start_ms for line in window.lines)
+        assert " ".join(lines_of(window)) == window.text
+        assert all(line == line.strip() != "" for line in lines_of(window))
+
+
+@given(captions())
+def test_ids_are_unique_and_the_same_every_time(cues: list[Cue]) -> None:
+    made = windows("v", cues)
+    assert len({w.id for w in made}) == len(made)
+    assert windows("v", cues) == made
+    assert not {w.id for w in made} & {w.id for w in windows("w", cues)}
+
+
+@given(captions())
+def test_no_short_window_could_have_joined_a_neighbour(cues: list[Cue]) -> None:
+    for before, after in pairwise(windows("v", cues)):
+        if min(before.end_ms - before.start_ms, after.end_ms - after.start_ms) < MIN_MS:
+            joined = max(before.end_ms, after.end_ms) - before.start_ms
+            fits = joined < MAX_MS and len(before.text) + len(after.text) + 1 <= MAX_CHARS
+            assert not fits or len(before.lines) + len(after.lines) > MAX_CUES
+
+
+@given(st.lists(st.tuples(st.sampled_from([0, 3, 20, 40, 95]), st.sampled_from([1, 8, 15, 29, 60])), max_size=6))
+def test_no_other_division_has_fewer_short_windows(gaps_and_lengths: list[tuple[int, int]]) -> None:
+    cues, now = [], 0
+    for gap, length in gaps_and_lengths:
+        cues.append(cue(now + gap, now + gap + length))
+        now += gap + length
+    ways = [divisions(cues, cut) for cut in product((True, False), repeat=max(0, len(cues) - 1))]
+    allowed = [spans for spans in ways if all(end - start <= MAX_MS for start, end in spans)]
+    fewest = min(sum(end - start < MIN_MS for start, end in spans) for spans in allowed)
+    assert sum(w.end_ms - w.start_ms < MIN_MS for w in windows("v", cues)) == fewest
+
+
+def divisions(cues: Sequence[Cue], cut: Sequence[bool]) -> list[tuple[int, int]]:
+    edges = [0, *(at + 1 for at, here in enumerate(cut) if here), len(cues)]
+    return [(cues[a].start_ms, cues[b - 1].end_ms) for a, b in pairwise(edges)] if cues else []
+
+
+@given(captions())
+def test_the_order_of_the_cues_in_the_file_does_not_matter(cues: list[Cue]) -> None:
+    distinct = list({c.start_ms: c for c in cues if c.end_ms - c.start_ms <= MAX_MS and len(c.text) < 100}.values())
+    assert windows("v", sorted(distinct, key=lambda c: -c.start_ms)) == windows(
+        "v", sorted(distinct, key=lambda c: c.start_ms)
+    )
+
+
+@given(captions())
+def test_the_overlap_is_the_neighbouring_speech_and_never_the_windows_own(cues: list[Cue]) -> None:
+    made = windows("v", cues)
+    lines = [(line.start_ms, text) for w in made for line, text in zip(w.lines, lines_of(w), strict=True)]
+    ends = list(accumulate(len(w.lines) for w in made))
+    for window, end in zip(made, ends, strict=True):
+        begin = end - len(window.lines)
+        before = [text for start, text in lines[:begin] if start >= window.start_ms - OVERLAP_MS]
+        after = [text for start, text in lines[end:] if start < window.end_ms + OVERLAP_MS]
+        assert " ".join(before).endswith(window.overlap_before)
+        assert " ".join(after).startswith(window.overlap_after)
+        for all_of_it, kept in ((before, window.overlap_before), (after, window.overlap_after)):
+            assert len(kept) <= MAX_CHARS
+            assert kept == " ".join(all_of_it) or len(" ".join(all_of_it)) > MAX_CHARS
+
+
+def test_no_cues_make_no_windows() -> None:
+    assert windows("v", []) == []
+
+
+def test_one_cue_makes_one_window() -> None:
+    (window,) = windows("v", [cue(5, 7.5, "안녕하세요")])
+    assert (window.start_ms, window.end_ms, window.text) == (5_000, 7_500, "안녕하세요")
+    assert (window.overlap_before, window.overlap_after, window.id) == ("", "", window_id("v", 5_000))
+
+
+def test_steady_speech_is_cut_about_every_minute() -> None:
+    made = windows("v", speech(3600))
+    assert 55 <= len(made) <= 65
+    assert all(45_000 <= w.end_ms - w.start_ms <= 75_000 for w in made)
+
+
+@pytest.mark.parametrize("rest", [1, 5, 19])
+def test_no_short_remainder_is_left_at_the_end(rest: int) -> None:
+    made = windows("v", [*speech(180), cue(180, 180 + rest)])
+    assert min(w.end_ms - w.start_ms for w in made) >= MIN_MS
+
+
+def test_a_lonely_line_between_long_silences_stands_alone() -> None:
+    made = windows("v", [*speech(60), cue(300, 304, "혼자"), *speech(60, start=600)])
+    assert [w.text for w in made][1] == "혼자"
+    assert len(made) == 3
+
+
+def test_a_cut_is_made_at_the_long_pause_near_the_target() -> None:
+    made = windows("v", [*speech(54), *speech(54, start=60)])
+    assert [(w.start_ms, w.end_ms) for w in made] == [(0, 54_000), (60_000, 114_000)]
+
+
+def test_a_cut_is_made_at_the_end_of_a_sentence() -> None:
+    parts = ["그래서 말인데", "제가 어제는", "시장에 가서", "꽃게를 샀어요"]
+    cues = [cue(i * 3, i * 3 + 3, parts[i % 4]) for i in range(40)]
+    assert all(w.text.endswith("샀어요") for w in windows("v", cues))
+
+
+def test_a_cut_is_made_before_a_new_speaker() -> None:
+    cues = [cue(i * 3, i * 3 + 3, ">> 그런데" if i == 21 else "그리고") for i in range(40)]
+    assert windows("v", cues)[1].text.startswith(">> ")
+
+
+def test_a_thousand_cues_at_the_same_time_keep_their_order_and_get_ids_of_their_own() -> None:
+    cues = [Cue(0, 0, f"자막{i}") for i in range(1000)]
+    made = windows("v", cues)
+    assert [text for w in made for text in lines_of(w)] == [c.text for c in cues]
+    assert len({w.id for w in made}) == len(made) > 1
+    assert {(w.start_ms, w.end_ms) for w in made} == {(0, 0)}
+    assert [w.id for w in made[:2]] == [window_id("v", 0), window_id("v", 0, 1)]
+
+
+def test_the_overlaps_of_a_thousand_cues_at_the_same_time_stay_short() -> None:
+    made = windows("v", [Cue(0, 0, "가나다라마바사") for _ in range(3000)])
+    assert max(len(w.overlap_before) + len(w.overlap_after) for w in made) <= 2 * MAX_CHARS
+    assert all(w.overlap_after for w in made[:-1])
+
+
+def test_a_word_of_ten_minutes_is_a_window_of_the_greatest_length() -> None:
+    made = windows("v", [cue(0, 600, "음악"), *speech(60, start=10)])
+    assert [(w.start_ms, w.end_ms, w.text) for w in made][0] == (0, MAX_MS, "음악")
+    assert made[1].start_ms == 10_000
+
+
+def test_a_word_of_a_million_letters_stays_whole_and_alone() -> None:
+    made = windows("v", [*speech(30), cue(30, 33, "가" * 1_000_000), *speech(30, start=33)])
+    assert [len(w.text) for w in made][1] == 1_000_000
+    assert len(made) == 3
+    assert (made[0].overlap_after, made[2].overlap_before) == ("", "")
+
+
+def test_three_hours_in_one_cue_are_divided_evenly_at_its_words() -> None:
+    text = " ".join(f"낱말{i}" for i in range(9_000))
+    made = windows("v", [cue(0, 3 * 3600, text)])
+    assert " ".join(w.text for w in made) == text
+    assert all(MIN_MS <= w.end_ms - w.start_ms <= MAX_MS for w in made)
+    assert made[-1].end_ms == 3 * 3_600_000
+    for a, b in pairwise(made):
+        assert a.end_ms == b.start_ms
+
+
+def test_three_hours_in_one_cue_with_word_times_begin_windows_exactly_at_words() -> None:
+    starts = tuple(i * 1_200 + (i % 7) for i in range(9_000))
+    text = " ".join(f"낱말{i}" for i in range(9_000))
+    made = windows("v", [Cue(0, 3 * 3_600_000, text, starts)])
+    for window in made:
+        for line, said in zip(window.lines, lines_of(window), strict=True):
+            assert line.start_ms == starts[int(said.split()[0].removeprefix("낱말"))]
+        assert MIN_MS <= window.end_ms - window.start_ms <= MAX_MS
+
+
+def test_words_after_a_silence_inside_a_long_cue_are_not_moved_before_it() -> None:
+    starts = (*range(0, 10_000, 1_000), 170_000)
+    (first, second) = windows("v", [Cue(0, 180_000, "하나 " * 10 + "나중", starts)])
+    assert (first.start_ms, first.end_ms) == (0, MAX_MS)
+    assert (second.start_ms, second.end_ms, second.text) == (170_000, 180_000, "나중")
+
+
+def test_parts_of_a_wordy_cue_hold_the_limit_however_its_words_are_spread() -> None:
+    text = " ".join(["가" * 900] * 10 + ["나"] * 3_000)
+    assert max(len(w.text) for w in windows("v", [cue(0, 30, text)])) <= MAX_CHARS
+
+
+def test_lines_spoken_during_a_long_cue_come_in_the_order_of_time() -> None:
+    made = windows("v", [cue(0, 200, "제목 " * 20 + "끝"), cue(10, 12, "첫 마디"), cue(150, 152, "둘째 마디")])
+    starts = [line.start_ms for w in made for line in w.lines]
+    assert starts == sorted(starts)
+
+
+def test_several_spaces_in_a_cue_do_not_shift_its_word_times() -> None:
+    made = windows("v", [Cue(0, 200_000, "하나  둘   셋", (0, 60_000, 120_000))])
+    assert [(line.start_ms, text) for w in made for line, text in zip(w.lines, lines_of(w), strict=True)] == [
+        (0, "하나"),
+        (60_000, "둘"),
+        (120_000, "셋"),
+    ]
+
+
+def test_ids_depend_on_the_video_the_start_and_the_rule() -> None:
+    with patch.object(module, "RULE", "p1.w1.60-20-90.o12"):
+        assert window_id("v", 0) == "9446d96c-4da9-5839-80d9-523cb5a07378"
+        assert window_id("v", 0, 1) != window_id("v", 0) != window_id("v", 1) != window_id("w", 0)
+
+
+@pytest.mark.parametrize(("every", "most"), [(3_000, 32), (900, 102), (0, MAX_CUES)])
+def test_the_work_grows_with_the_cues_alone(every: int, most: int) -> None:
+    steps = 0
+    inner = module._length_cost
+
+    def counted(span: int) -> float:
+        nonlocal steps
+        steps += 1
+        return inner(span)
+
+    with patch.object(module, "_length_cost", counted):
+        windows("v", [Cue(i * every, i * every + every, "네") for i in range(2_000)])
+    assert steps <= 2_000 * most

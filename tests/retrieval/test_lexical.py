@@ -1,0 +1,197 @@
+import math
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from subtitle_rag.domain import Line, Morphemes, Window
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval import lexical
+from subtitle_rag.retrieval.lexical import (
+    MISHEARD_WEIGHT,
+    RELATED_WEIGHT,
+    LexicalQuery,
+    QueryAnalyzer,
+    inverse_document_frequency,
+    keywords,
+    window_vectors,
+)
+from subtitle_rag.retrieval.morphemes import Analyzer, document_vector, term_id
+from tests.searchable import Minutes, filled, video
+
+Fill = Callable[[Minutes], QueryAnalyzer]
+
+
+@pytest.fixture
+def fill(tmp_path: Path, analyzer: Analyzer) -> Iterator[Fill]:
+    """Makes a library of one video and reads queries against it."""
+    made: list[Library] = []
+
+    def make(minutes: Minutes) -> QueryAnalyzer:
+        made.append(filled(tmp_path / f"{len(made)}.db", analyzer, {video("invented001"): minutes}))
+        return QueryAnalyzer(made[-1], analyzer)
+
+    yield make
+    for library in made:
+        library.close()
+
+
+def weight(query: LexicalQuery, form: str) -> float:
+    return dict(zip(query.vector.indices, query.vector.values, strict=True)).get(term_id("m", form), 0.0)
+
+
+def analysis(*forms: str) -> Morphemes:
+    return Morphemes(forms, tuple(range(len(forms))), tuple(range(1, len(forms) + 1)))
+
+
+def window(text: str) -> Window:
+    return Window("id", "v", 0, 0, 60_000, text, (Line(0, 0),))
+
+
+def weights(forms: Sequence[str], text: str) -> dict[int, float]:
+    vector = document_vector(forms, text)
+    return dict(zip(vector.indices, vector.values, strict=True))
+
+
+def test_the_rarer_a_word_the_more_it_tells() -> None:
+    values = [inverse_document_frequency(n, 100) for n in range(101)]
+    assert values == sorted(values, reverse=True)
+    assert values[0] == math.log(100.5 / 0.5 + 1)
+    assert values[-1] > 0
+
+
+def test_keywords_are_the_most_telling_words_of_each_window() -> None:
+    own = analysis("꽃게", "꽃게", "소스", "우리", "찜")
+    others = [analysis("우리", "소스"), analysis("우리", "치킨")]
+    assert keywords([own, *others]) == [["꽃게", "소스", "우리"], ["소스", "우리"], ["치킨", "우리"]]
+
+
+def test_keywords_are_at_most_five_and_equal_ones_come_in_order() -> None:
+    assert keywords([analysis("바다", "나무", "가위", "라면", "마늘", "사과")]) == [["가위", "나무", "라면", "마늘", "바다"]]
+    assert keywords([]) == []
+    assert keywords([analysis()]) == [[]]
+
+
+def test_a_windows_vector_holds_the_title_and_the_neighbours_keywords(analyzer: Analyzer) -> None:
+    texts = ["꽃게를 샀어요", "간장을 부었어요", "마늘을 썰었어요"]
+    analyses = list(analyzer.morphemes(texts))
+    vectors = window_vectors("시장 구경", [window(t) for t in texts], analyses, analyzer)
+    forms = [term_id("m", form) for form in ("시장", "구경", "꽃게", "간장", "마늘")]
+    held = [[form in vector.indices for form in forms] for vector in vectors]
+    assert held == [[True, True, True, True, False], [True] * 5, [True, True, False, True, True]]
+
+
+def test_a_neighbours_words_are_not_in_the_bigrams_of_speech_across_windows(analyzer: Analyzer) -> None:
+    analyses = list(analyzer.morphemes(["꽃게", "간장"]))
+    first, _second = window_vectors("제목", [window("꽃게"), window("간장")], analyses, analyzer)
+    expected = weights(["제목", "간장", "꽃게"], "제목 간장 꽃게")
+    assert dict(zip(first.indices, first.values, strict=True)) == expected
+
+
+def test_a_windows_vector_depends_on_its_own_video_alone(analyzer: Analyzer, tmp_path: Path) -> None:
+    minutes = [["꽃게를 샀어요"], ["간장을 부었어요"]]
+    alone = filled(tmp_path / "a.db", analyzer, {video("invented001"): minutes})
+    among = filled(tmp_path / "b.db", analyzer, {video("invented000"): [["꽃게 꽃게"]] * 3, video("invented001"): minutes})
+    vectors = []
+    for library in (alone, among):
+        own = library.windows_of("invented001")
+        analyses = library.morphemes([w.id for w in own])
+        vectors.append(window_vectors("장보기", own, [analyses[w.id] for w in own], analyzer))
+        library.close()
+    assert len(vectors[0]) == 2
+    assert vectors[0] == vectors[1]
+
+
+def test_what_is_typed_weighs_one_and_twice_typed_two(fill: Fill) -> None:
+    query = fill([["꽃게를 샀어요"]]).analyze("꽃게 꽃게 소스")
+    assert (weight(query, "꽃게"), weight(query, "소스")) == (2.0, 1.0)
+    assert query.words == ("꽃게", "꽃게", "소스")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"), [("르메르", "르메루"), ("블루투스", "불루투스"), ("브로콜리", "부로콜리"), ("스파게티", "스파개티")]
+)
+def test_a_word_that_was_misheard_is_found(fill: Fill, typed: str, said: str) -> None:
+    query = fill([[f"{said} 이야기를 해요"], ["다른 이야기예요"]]).analyze(typed)
+    assert 0 < weight(query, said) <= MISHEARD_WEIGHT < weight(query, typed)
+    assert query.forms >= {typed, said}
+
+
+def test_two_letters_apart_is_another_word(fill: Fill) -> None:
+    query = fill([["르메로나 이야기", "불루투소"]]).analyze("르메르 블루투스")
+    assert query.forms == {"르메르", "블루투스"}
+
+
+def test_short_words_are_not_taken_for_each_other(fill: Fill) -> None:
+    query = fill([["굴을 먹고 귤을 샀어요 소금 조금"]]).analyze("소금 굴")
+    assert (weight(query, "조금"), weight(query, "귤")) == (0.0, 0.0)
+
+
+def test_related_words_come_from_the_librarys_own_vocabulary(fill: Fill) -> None:
+    query = fill([["통닭을 시켰어요"], ["냄비를 씻었어요"]]).analyze("치킨")
+    assert 0 < weight(query, "통닭") <= RELATED_WEIGHT
+    assert weight(query, "탕수육") == 0
+    assert query.forms == {"치킨", "통닭"}
+
+
+def test_a_rare_variant_never_outweighs_the_typed_word(fill: Fill) -> None:
+    """What counts in the end is weight × inverse document frequency."""
+    made = fill([["블루투스 치킨"]] * 8 + [["불루투스 통닭"]])
+    total = made._library.counts().searchable
+    for typed, variant in (("블루투스", "불루투스"), ("치킨", "통닭")):
+        query = made.analyze(typed)
+        counts = made._library.term_counts([typed, variant])
+        own = weight(query, typed) * inverse_document_frequency(counts[typed], total)
+        other = weight(query, variant) * inverse_document_frequency(counts[variant], total)
+        assert 0 < other <= MISHEARD_WEIGHT * own
+
+
+def test_a_typed_word_is_not_its_own_variant(fill: Fill) -> None:
+    query = fill([["치킨 통닭 블루투스 불루투스"]]).analyze("치킨 통닭 블루투스 불루투스")
+    assert [weight(query, form) for form in ("치킨", "통닭", "블루투스", "불루투스")] == [1.0] * 4
+
+
+def test_bigrams_across_a_typed_space_weigh_less(fill: Fill) -> None:
+    query = fill([["꽃게"]]).analyze("꽃게 소스")
+    values = dict(zip(query.vector.indices, query.vector.values, strict=True))
+    assert [values[term_id("b", gram)] for gram in ("꽃게", "게소", "소스")] == [1.0, 0.4, 1.0]
+
+
+@pytest.mark.parametrize("text", ["", "🔥", "...", "가", "[음악]", "%_'\"\\", "가" * 1_000, "한 " * 500])
+def test_any_query_has_a_vector(fill: Fill, text: str) -> None:
+    query = fill([["꽃게"]]).analyze(text)
+    assert len(query.vector.indices) == len(query.vector.values)
+    assert all(value > 0 for value in query.vector.values)
+
+
+def test_an_empty_library_has_no_variants(fill: Fill) -> None:
+    query = fill([]).analyze("블루투스 치킨")
+    assert query.forms == {"블루투스", "치킨"}
+
+
+def test_the_vocabulary_may_change_while_another_thread_searches(
+    fill: Fill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every analysis reads it anew here, in one thread the full one and in the other an empty one."""
+    monkeypatch.setattr(lexical, "VOCABULARY_SECONDS", -1.0)
+    made = fill([["블루투수 블루투소 블루투시 블루투사 불루투스"]])
+    failures: list[Exception] = []
+    full = made._library.vocabulary(letters=3)
+    flip = iter(range(10**6))
+    monkeypatch.setattr(made._library, "vocabulary", lambda letters: full if next(flip) % 2 else [])
+
+    def work() -> None:
+        try:
+            for _ in range(200):
+                found = made._misheard("블루투스")
+                assert found == [] or len(found) == len(set(found)) > 1
+        except Exception as error:
+            failures.append(error)
+
+    threads = [Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []

@@ -1,0 +1,207 @@
+import math
+import unicodedata
+from collections import Counter
+from threading import Thread
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from subtitle_rag.domain import Morphemes
+from subtitle_rag.retrieval.index_rules import check_vector
+from subtitle_rag.retrieval.morphemes import (
+    Analyzer,
+    clean,
+    document_bigrams,
+    document_vector,
+    key,
+    query_bigrams,
+    sparse,
+    term_id,
+    words,
+)
+
+TEXT = st.text(
+    st.sampled_from("꽃게찜를을먹었어요 했다  ㅋㅎabcABC12.,!?[]>♪#@-'☕🔥👨\u200d👩İﬁＡ½①㎏é한") | st.characters(codec="utf-8"),
+    max_size=40,
+)
+
+
+def analysed(analyzer: Analyzer, text: str) -> list[tuple[str, str]]:
+    """(form, what it stands for in the text)"""
+    found = next(analyzer.morphemes([text]))
+    return [(form, text[a:b]) for form, a, b in zip(found.forms, found.starts, found.ends, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("꽃게를 꽃게찜 꽃게도", [("꽃게", "꽃게"), ("꽃게", "꽃게"), ("찜", "찜"), ("꽃게", "꽃게")]),
+        ("어제 먹었어요", [("어제", "어제"), ("먹", "먹었어요")]),
+        ("예뻤다", [("예쁘", "예뻤다")]),
+        ("집에 갔어요", [("집", "집"), ("가", "갔어요")]),
+        ("🔥치킨 😀먹었어요 🇰🇷 소스", [("치킨", "치킨"), ("먹", "먹었어요"), ("소스", "소스")]),
+        ("👨\u200d👩\u200d👧 가족", [("가족", "가족")]),
+        ("[음악] 치킨 >> 소스 ♪♪ 먹고", [("치킨", "치킨"), ("소스", "소스"), ("먹", "먹고")]),
+        ("İstanbul", [("i̇stanbul", "İstanbul")]),
+        ("... !? 🔥", []),
+        ("", []),
+        ("   ", []),
+    ],
+)
+def test_morphemes_stand_where_their_words_are(
+    analyzer: Analyzer, text: str, expected: list[tuple[str, str]]
+) -> None:
+    assert analysed(analyzer, text) == expected
+
+
+@pytest.mark.parametrize("before", ["", "🔥", "🔥" * 50, "가나다 ", "[음악] ", "\U0001f1f0\U0001f1f7 é ", "a\n"])
+def test_what_stands_before_a_word_does_not_shift_it(analyzer: Analyzer, before: str) -> None:
+    text = before + " 꽃게를 먹었어요"
+    assert analysed(analyzer, text)[-2:] == [("꽃게", "꽃게"), ("먹", "먹었어요")]
+
+
+@settings(deadline=None)
+@given(texts=st.lists(TEXT, max_size=4))
+def test_spans_are_inside_the_text_and_hold_something(analyzer: Analyzer, texts: list[str]) -> None:
+    texts = [unicodedata.normalize("NFC", text) for text in texts]
+    for text, found in zip(texts, analyzer.morphemes(texts), strict=True):
+        assert len(found.forms) == len(found.starts) == len(found.ends)
+        assert list(found.starts) == sorted(found.starts)
+        for form, start, end in zip(found.forms, found.starts, found.ends, strict=True):
+            assert 0 <= start < end <= len(text)
+            assert text[start:end] == text[start:end].strip() != ""
+            assert form == key(form) != ""
+
+
+def test_many_texts_come_back_in_their_order(analyzer: Analyzer) -> None:
+    found = list(analyzer.morphemes([f"치킨{'🔥' * (i % 3)} 소스 {i}" for i in range(300)]))
+    assert [one.forms[-1] for one in found] == [str(i) for i in range(300)]
+    assert list(analyzer.morphemes([])) == []
+
+
+def test_several_threads_share_one_kiwi() -> None:
+    fresh, loaded = Analyzer(), []
+    threads = [Thread(target=lambda: loaded.append(fresh.load())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(kiwi) for kiwi in loaded}) == 1
+    assert len(loaded) == 4
+
+
+def test_related_words_are_alike_and_never_the_word_itself(analyzer: Analyzer) -> None:
+    related = analyzer.related("치킨")
+    assert "통닭" in dict(related)
+    assert "치킨" not in dict(related)
+    assert [score for _form, score in related] == sorted((score for _form, score in related), reverse=True)
+    assert all(0 < score <= 1 for _form, score in related)
+    assert len(analyzer.related("치킨", limit=3)) <= 3
+
+
+@settings(deadline=None, max_examples=50)
+@given(form=TEXT)
+def test_any_form_may_be_asked_for_its_relatives(analyzer: Analyzer, form: str) -> None:
+    assert len(analyzer.related(key(form))) <= 8
+
+
+@given(TEXT)
+def test_cleaning_keeps_every_other_character_in_its_place(text: str) -> None:
+    cleaned = clean(text)
+    assert len(cleaned) == len(text)
+    assert all(new in (old, " ") for old, new in zip(text, cleaned, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("[음악] 치킨", "     치킨"),
+        ("치킨 [박수] 소스", "치킨      소스"),
+        (">> 치킨", "   치킨"),
+        ("♪♪♪ 치킨 ♪", "    치킨  "),
+        ("[이건 열두 자가 넘는 글입니다] 치킨", "[이건 열두 자가 넘는 글입니다] 치킨"),
+        ("[[음악]]", "[    ]"),
+        ("a > b [", "a > b ["),
+    ],
+)
+def test_sound_tags_and_speaker_marks_are_blanked(text: str, cleaned: str) -> None:
+    assert clean(text) == cleaned
+
+
+def test_words_are_runs_of_letters_in_their_indexed_form() -> None:
+    assert words("Ｋ-POP! 꽃게찜,먹방 🔥 ﬁne_1 [음악]") == ["k", "pop", "꽃게찜", "먹방", "fine", "1"]
+
+
+def test_bigrams_run_across_spaces_and_a_letter_alone_is_a_gram() -> None:
+    assert document_bigrams("꽃 게찜") == Counter({"꽃게": 1, "게찜": 1, "꽃": 1})
+    assert list(query_bigrams("꽃 게찜")) == [("꽃", 1.0), ("꽃게", 0.4), ("게찜", 1.0)]
+    assert document_bigrams("꽃") == Counter({"꽃": 1})
+    assert document_bigrams("🔥 !") == Counter()
+
+
+@given(TEXT)
+def test_a_query_has_the_grams_that_the_same_text_has_as_a_document(text: str) -> None:
+    assert Counter(gram for gram, _weight in query_bigrams(text)) == document_bigrams(text)
+
+
+def test_a_million_marks_take_no_longer_than_a_million_letters() -> None:
+    """A pattern that tries again at every mark would take hours."""
+    assert document_bigrams("." * 1_000_000 + "가" + "-" * 1_000_000) == Counter({"가": 1})
+
+
+@pytest.mark.parametrize(
+    ("field", "term", "id"), [("m", "치킨", 3413994515), ("b", "치킨", 308117183), ("m", "a", 1218567729)]
+)
+def test_term_ids_never_change(field: str, term: str, id: int) -> None:
+    """An index that was filled yesterday holds these numbers."""
+    assert term_id(field, term) == id
+
+
+def test_a_documents_weights_are_bm25s() -> None:
+    forms, text = ["치킨", "치킨", "소스"], "치킨 치킨 소스"
+
+    def weight(tf: int, length: int, average: float) -> float:
+        return tf * 1.8 / (tf + 0.8 * (1 - 0.6 + 0.6 * length / average))
+
+    expected = {
+        term_id("m", "치킨"): weight(2, 3, 120),
+        term_id("m", "소스"): weight(1, 3, 120),
+        term_id("b", "치킨"): 0.4 * weight(2, 5, 340),
+        term_id("b", "킨치"): 0.4 * weight(1, 5, 340),
+        term_id("b", "킨소"): 0.4 * weight(1, 5, 340),
+        term_id("b", "소스"): 0.4 * weight(1, 5, 340),
+    }
+    vector = document_vector(forms, text)
+    assert vector.indices == tuple(sorted(expected))
+    assert vector.values == pytest.approx([expected[id] for id in sorted(expected)])
+
+
+def test_a_longer_document_weighs_a_word_less_and_a_repeated_word_more() -> None:
+    def of_chicken(forms: list[str]) -> float:
+        vector = document_vector(forms, "")
+        return dict(zip(vector.indices, vector.values, strict=True))[term_id("m", "치킨")]
+
+    assert of_chicken(["치킨"] * 3) > of_chicken(["치킨"]) > of_chicken(["치킨", *map(str, range(200))])
+    assert of_chicken(["치킨"] * 10_000) < 1.8
+
+
+@given(st.lists(TEXT, max_size=8), TEXT)
+def test_the_index_takes_every_documents_vector(forms: list[str], text: str) -> None:
+    vector = document_vector(map(key, forms), text)
+    check_vector("bm25", vector)
+    assert all(weight > 0 and math.isfinite(weight) for weight in vector.values)
+
+
+def test_nothing_has_an_empty_vector() -> None:
+    assert document_vector([], "") == sparse({})
+    assert sparse({}).indices == ()
+
+
+def test_keys_fold_width_and_case() -> None:
+    assert key("ＡＢＣ") == key("abc") == key("ABC")
+    assert key("ﬁ") == "fi"
+
+
+def test_an_analysis_without_morphemes_is_empty(analyzer: Analyzer) -> None:
+    assert next(analyzer.morphemes(["..."])) == Morphemes((), (), ())

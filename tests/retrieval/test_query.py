@@ -1,0 +1,186 @@
+import unicodedata
+from datetime import date
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from subtitle_rag.errors import UsageError
+from subtitle_rag.retrieval.query import MAX_LENGTH, Query, parse, tidy
+
+TYPED = st.text(st.sampled_from('가나치킨 ab1"“”「-:.,*()\\🔥\u200d\t\n\0') | st.characters(codec="utf-8"), max_size=60)
+PIECES = st.sampled_from(
+    ['"', "-", "--", " ", "channel:", "채널:", "VIDEO:", "after:", "이전:", "2026-05-31", "치킨", "소스", "🔥", "vİdeo:", "*"]
+)
+SYNTAX = st.lists(PIECES, max_size=12).map("".join)
+
+
+def code(raw: str) -> str:
+    with pytest.raises(UsageError) as caught:
+        parse(raw)
+    assert str(caught.value)
+    return caught.value.code
+
+
+@given(TYPED | SYNTAX)
+@example("vİdeo:abc 치킨")
+@example("ᄒ\u200bᅡ\u200bᆫ")
+@example('channel:""')
+def test_any_text_is_a_query_or_a_usage_error(raw: str) -> None:
+    try:
+        query = parse(raw)
+    except UsageError as error:
+        assert error.message
+        return
+    parts = [query.raw, query.text, *query.phrases, *query.excluded, *query.channels, *query.videos]
+    for part in parts:
+        assert unicodedata.is_normalized("NFC", part)
+        assert part.isprintable()
+        assert any(c.isalnum() for c in part)
+        assert " ".join(part.split()) == part.strip()
+    assert all(phrase in query.text for phrase in query.phrases)
+
+
+@given(st.text(st.characters(exclude_characters='"“”„‟″「」『』-:', codec="utf-8"), max_size=60))
+def test_without_syntax_every_word_with_a_letter_is_looked_for(raw: str) -> None:
+    said = [word for word in tidy(raw).split() if any(c.isalnum() for c in word)]
+    if said:
+        assert parse(raw).text.split() == said
+    else:
+        assert code(raw) == "empty_query"
+
+
+@given(TYPED | SYNTAX)
+def test_decomposed_hangul_is_the_same_query(raw: str) -> None:
+    try:
+        wanted: object = parse(unicodedata.normalize("NFC", raw))
+    except UsageError as error:
+        wanted = error.code
+    decomposed = unicodedata.normalize("NFD", raw)
+    assert (code(decomposed) if isinstance(wanted, str) else parse(decomposed)) == wanted
+
+
+@given(TYPED)
+def test_tidying_twice_changes_nothing(raw: str) -> None:
+    assert tidy(tidy(raw)) == tidy(raw)
+
+
+def test_the_whole_syntax_at_once() -> None:
+    raw = '치킨 소스 "찍어 먹" -광고 -"협찬 받은" channel:느긋한식탁 video:"치킨 리뷰" after:2026-01-01 이전:2026-12-31'
+    assert parse(raw) == Query(
+        raw=raw,
+        text="치킨 소스 찍어 먹",
+        phrases=("찍어 먹",),
+        excluded=("광고", "협찬 받은"),
+        channels=("느긋한식탁",),
+        videos=("치킨 리뷰",),
+        after=date(2026, 1, 1),
+        before=date(2026, 12, 31),
+    )
+
+
+@pytest.mark.parametrize(
+    "raw", ["", " ", "\t\n", "...", "?!", "🔥🔥", "\0\x1b", "\u200b", '""', '" "', "-", "--", "- -", '-""', "_", "*", "♪"]
+)
+def test_a_query_without_a_letter_is_empty(raw: str) -> None:
+    assert code(raw) == "empty_query"
+
+
+@pytest.mark.parametrize("raw", ["channel:느긋", "after:2026-01-01", 'video:"a b"', '채널:""'])
+def test_filters_alone_are_an_empty_query(raw: str) -> None:
+    assert code(raw) == "empty_query"
+
+
+@pytest.mark.parametrize("raw", ["-광고", '-"광고 협찬"', "-광고 channel:느긋", "-광고 🔥"])
+def test_exclusions_alone_say_so(raw: str) -> None:
+    assert code(raw) == "only_exclusions"
+
+
+def test_a_query_of_ten_thousand_characters_is_too_long() -> None:
+    with pytest.raises(UsageError) as caught:
+        parse("치" * 10_000)
+    assert caught.value.code == "query_too_long"
+    assert caught.value.details == {"length": 10_000, "limit": MAX_LENGTH}
+
+
+def test_length_is_counted_in_syllables_after_tidying() -> None:
+    most = "치" * MAX_LENGTH
+    assert parse(unicodedata.normalize("NFD", most) + "   \0").text == most
+    assert code(most + "치") == "query_too_long"
+
+
+@pytest.mark.parametrize(
+    ("raw", "phrases"),
+    [
+        ('"찍어 먹"', ("찍어 먹",)),
+        ("“찍어 먹”", ("찍어 먹",)),
+        ("「찍어 먹」 『소스』", ("찍어 먹", "소스")),
+        ("„찍어 먹‟", ("찍어 먹",)),
+        ('"찍어   먹"소스', ("찍어 먹",)),
+        ('소스"찍어 먹"', ("찍어 먹",)),
+        ('"찍어 먹', ()),
+        ('찍어 먹"', ()),
+        ('"찍어 먹" "소스', ("찍어 먹",)),
+        ('"-광고" "channel:x" 소스', ("-광고", "channel:x")),
+    ],
+)
+def test_phrases_stand_in_quotes_of_any_kind(raw: str, phrases: tuple[str, ...]) -> None:
+    assert parse(raw).phrases == phrases
+
+
+def test_an_unclosed_quote_loses_no_word() -> None:
+    assert parse('치킨 "찍어 먹').text == "치킨 찍어 먹"
+
+
+@pytest.mark.parametrize(
+    ("raw", "text", "excluded"),
+    [
+        ("소스 -광고", "소스", ("광고",)),
+        ("-광고 소스", "소스", ("광고",)),
+        ("소스-광고", "소스-광고", ()),
+        ("소스 - 광고", "소스 광고", ()),
+        ("소스 --광고", "소스", ("-광고",)),
+        ("소스 -🔥", "소스", ()),
+        ("소스 -광고 -광고", "소스", ("광고", "광고")),
+        ("a-b -c-d", "a-b", ("c-d",)),
+    ],
+)
+def test_a_minus_before_a_word_excludes_it(raw: str, text: str, excluded: tuple[str, ...]) -> None:
+    assert (parse(raw).text, parse(raw).excluded) == (text, excluded)
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["https://x.y", "x:y", "12:41", "mychannel:x", "내채널:x", "channel", "channel:", "NEAR(a b)", "a*", "^치킨$", ".*a"]
+    + ["a OR b", "title:치킨", "%치킨%", "'x';DROP TABLE window;", "{a}", "C++", "#태그", "@이름", "[음악]", "a\\b"],
+)
+def test_what_is_no_syntax_is_text(word: str) -> None:
+    query = parse(f"치킨 {word}")
+    assert query.text.split() == ["치킨", *word.split()]
+    assert (query.channels, query.videos, query.phrases) == ((), (), ())
+
+
+@pytest.mark.parametrize("name", ["channel", "채널", "CHANNEL", "Channel"])
+def test_filters_have_names_in_both_languages(name: str) -> None:
+    assert parse(f'소스 {name}:"느긋한 식탁" {name}:둘').channels == ("느긋한 식탁", "둘")
+    assert parse(unicodedata.normalize("NFD", f"{name}:하나 소스")).channels == ("하나",)
+
+
+def test_a_filter_without_a_value_filters_nothing() -> None:
+    assert parse('소스 channel:"" video:"."') == Query('소스 channel:"" video:"."', "소스")
+
+
+@pytest.mark.parametrize("name", ["after", "before", "이후", "이전"])
+@pytest.mark.parametrize("value", ["어제", "2026", "2026-13-01", "2026-02-30", "26-01-01", '""', "0000-01-01", "２０２６-01-01"])
+def test_a_date_that_is_none_is_named(name: str, value: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(f"소스 {name}:{value}")
+    english = {"이후": "after", "이전": "before"}.get(name, name)
+    assert caught.value.code == "bad_filter"
+    assert caught.value.details == {"name": english, "value": value.strip('"')}
+
+
+@pytest.mark.parametrize("raw", ["소스 -channel:느긋", '소스 -채널:"느긋한 식탁"', "소스 -after:2026-01-01", "-video:x 소스"])
+def test_a_filter_cannot_be_excluded_and_says_so(raw: str) -> None:
+    """Taken without its minus it would search exactly what was to be left out."""
+    assert code(raw) == "excluded_filter"

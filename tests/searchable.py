@@ -1,0 +1,67 @@
+"""A small library of invented captions that can be searched: real SQLite, real index, real Kiwi."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+
+from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.domain import Cue, Track, Video
+from subtitle_rag.indexing import Indexer
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.index import Index
+from subtitle_rag.retrieval.index_client import open_index
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.search import Searcher
+
+LINE_MS = 6_000
+LINES = 9
+"""Of a minute of speech; the pause after them is where a window ends."""
+FILLER = "다음 이야기로 넘어가겠습니다"
+
+Minutes = Sequence[Sequence[str]]
+"""The lines said in each minute; silence is filled."""
+
+
+def spoken(minutes: Minutes) -> list[Cue]:
+    """Cues that make one window a minute."""
+    cues = []
+    for minute, lines in enumerate(minutes):
+        for at, text in enumerate([*lines, *[FILLER] * (LINES - len(lines))]):
+            start = minute * 60_000 + at * LINE_MS
+            cues.append(Cue(start, start + LINE_MS, text))
+    return cues
+
+
+def video(id: str, title: str = "", channel: str = "느긋한 식탁", published: str | None = None) -> Video:
+    day = date.fromisoformat(published) if published else None
+    url = f"https://youtu.be/{id}" if len(id) == 11 else None
+    return Video(id, title or f"{id} 영상", f"ch-{channel}", channel, url=url, published=day)
+
+
+def filled(path: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> Library:
+    """A library whose vocabulary is known, without an index."""
+    library = Library(path)
+    for one, minutes in videos.items():
+        raw = repr(minutes).encode()
+        own = windows(one.id, spoken(minutes))
+        library.put_video(one, Track("ko", "file", "vtt", raw, sha256(raw).hexdigest(), 0), own, RULE)
+        analyses = analyzer.morphemes([window.text for window in own]) if own else ()
+        library.put_indexed(ANALYZER, {w.id: ("", found) for w, found in zip(own, analyses, strict=True)})
+    return library
+
+
+class Searchable:
+    """A library with all that searches it."""
+
+    def __init__(self, folder: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> None:
+        self.library = filled(folder / "library.db", analyzer, videos)
+        self.index: Index = open_index(folder / "index", {"analyzer": ANALYZER}, hosted=False)
+        for _event in Indexer(self.library, self.index, analyzer).rebuild():
+            pass
+        self.searcher = Searcher(self.library, self.index, QueryAnalyzer(self.library, analyzer))
+
+    def close(self) -> None:
+        self.index.close()
+        self.library.close()

@@ -1,0 +1,390 @@
+"""The Korean catalogue is whole and current, and nothing that a user reads goes around it."""
+
+import ast
+import gettext
+import importlib.util
+import os
+import re
+import shutil
+import string
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.machinery import SourceFileLoader
+from io import BytesIO
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+
+from subtitle_rag import i18n
+from subtitle_rag.errors import AppError
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "subtitle_rag"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+AS_IN_ENGLISH: frozenset[str] = frozenset()
+"""Ids whose translation may be the same, or hold no Hangul."""
+OTHER_WORDS = ("동영상", "비디오", "쿼리", "인덱스", "윈도우", "컨텍스트", "라이브러리", "캡션", "리트리버", "씬")
+"""Words for what already has a name: 영상, 검색어, 검색 색인, 구간, 문맥, 보관함, 자막, 검색기, 장면."""
+HANGUL = re.compile("[가-힣]")
+
+
+def load_script() -> ModuleType:
+    """`scripts/translations` as a module: it has no suffix."""
+    loader = SourceFileLoader("translations", str(ROOT / "scripts" / "translations"))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    return load_script()
+
+
+@pytest.fixture(scope="module")
+def catalog(script: ModuleType) -> Catalog:
+    found: Catalog = script.read()
+    return found
+
+
+@pytest.fixture(scope="module")
+def said(script: ModuleType) -> set[str]:
+    """The id of every sentence that the program or click can say; of plurals the singular."""
+    return {script.forms(message.id)[0] for message in script.extracted() if message.id}
+
+
+def entries(catalog: Catalog) -> list[Message]:
+    return [message for message in catalog if message.id]
+
+
+def translations(message: Message) -> list[str]:
+    return [message.string] if isinstance(message.string, str) else list(message.string or ())
+
+
+def ids(message: Message) -> list[str]:
+    """The English sentence; of plurals the singular first."""
+    return [message.id] if isinstance(message.id, str) else list(message.id)
+
+
+def singular(message: Message) -> str:
+    return ids(message)[0]
+
+
+# --- the catalogue ---
+
+
+def test_every_sentence_has_its_translation(script: ModuleType, catalog: Catalog, said: set[str]) -> None:
+    assert script.missing(catalog) == []
+    assert {singular(message) for message in entries(catalog)} == said, "run scripts/translations"
+    assert not catalog.obsolete
+
+
+def test_the_header_says_nothing_that_changes_by_itself(script: ModuleType, catalog: Catalog) -> None:
+    text = script.PO.read_text(encoding="utf-8")
+    header = text[: text.index("\n\n")]
+    assert '"Project-Id-Version: subtitle_rag\\n"' in header
+    assert '"Plural-Forms: nplurals=1; plural=0;\\n"' in header
+    assert "@" not in header
+    assert "Date" not in header
+    assert not catalog.fuzzy
+    assert not [message.id for message in catalog if message.fuzzy]
+
+
+def test_a_second_run_changes_no_byte(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    po = tmp_path / "subtitle_rag.po"
+    shutil.copy(script.PO, po)
+    monkeypatch.setattr(script, "PO", po)
+    script.main()
+    first = po.read_bytes(), po.with_suffix(".mo").read_bytes()
+    script.main()
+    assert (po.read_bytes(), po.with_suffix(".mo").read_bytes()) == first
+    assert capsys.readouterr().out == "", "sentences without translation"
+
+
+def test_a_new_sentence_is_missing_until_it_is_translated(script: ModuleType) -> None:
+    fresh = script.KoreanCatalog()
+    fresh.add("A sentence that nobody has translated.")
+    fresh.add(("{n} thing", "{n} things"))
+    fresh.add("Help", "도움말")
+    assert script.missing(fresh) == ["A sentence that nobody has translated.", "{n} thing"]
+
+
+def test_the_compiled_catalogue_is_the_written_one(script: ModuleType, catalog: Catalog) -> None:
+    compiled = script.PO.with_suffix(".mo").read_bytes()
+    assert compiled == script.compiled(catalog), "run scripts/translations"
+    spoken = gettext.GNUTranslations(BytesIO(compiled))
+    for message in entries(catalog):
+        wanted = translations(message)
+        if isinstance(message.id, str):
+            assert spoken.gettext(message.id) == wanted[0]
+        else:
+            one, many = message.id
+            assert [spoken.ngettext(one, many, n) for n in (0, 1, 2, 5)] == wanted * 4
+
+
+def placeholders(text: str) -> set[str]:
+    """What is filled into a sentence, in either way of writing it."""
+    named = {f"{name}!{how}:{spec}" for _text, name, spec, how in string.Formatter().parse(text) if name is not None}
+    return named | set(re.findall(r"%\(\w+\)[a-z]", text))
+
+
+def test_placeholders_are_told_apart() -> None:
+    assert placeholders("{n} of {all!r} at {rate:.0f}/s") == {"n!None:", "all!r:", "rate!None:.0f"}
+    assert placeholders("%(prog)s, version %(version)s") == {"%(prog)s", "%(version)s"}
+    assert placeholders("gold: [{{video, start, end}}], 95 % of all") == set()
+
+
+def test_translations_hold_the_same_placeholders(catalog: Catalog) -> None:
+    """Korean has one form for every number: it holds what the plural holds."""
+    for message in entries(catalog):
+        plural = ids(message)[-1]
+        for translation in translations(message):
+            assert placeholders(translation) == placeholders(plural), plural
+
+
+def test_translations_are_korean(catalog: Catalog) -> None:
+    for message in entries(catalog):
+        if singular(message) in AS_IN_ENGLISH:
+            continue
+        for translation in translations(message):
+            assert translation not in ids(message)
+            assert HANGUL.search(translation), translation
+
+
+def test_the_list_of_exceptions_is_current(said: set[str]) -> None:
+    assert said >= AS_IN_ENGLISH
+
+
+def test_translations_keep_signs_and_words(catalog: Catalog) -> None:
+    for message in entries(catalog):
+        sign = re.match(r"[!✓…·] ", singular(message))
+        for translation in translations(message):
+            assert translation.startswith(sign[0] if sign else ""), translation
+            assert "!" not in re.sub(r"^! |![rs]}", "", translation), translation
+            assert not [word for word in OTHER_WORDS if word in translation], translation
+
+
+def test_filters_in_examples_are_known_to_the_query_syntax(catalog: Catalog) -> None:
+    from subtitle_rag.retrieval.query import parse
+
+    examples = [text for message in entries(catalog) for text in translations(message)]
+    filters = [word for text in examples for word in re.findall(r"(?<!\S)[가-힣]+:[^\s,.]+", text)]
+    assert {name.partition(":")[0] for name in filters} == {"채널", "영상", "이후", "이전"}
+    for example in filters:
+        assert parse(f"치킨 {example}").text == "치킨"
+
+
+# --- speaking ---
+
+
+def test_errors_speak_the_language_in_force() -> None:
+    error = AppError("empty_query")
+    assert error.message == "The query holds nothing to search for."
+    i18n.activate("ko")
+    assert error.message == "검색어에 찾을 말이 없습니다."
+    assert "치킨 소스" in error.hint
+    assert i18n.n_("{n} video", "{n} videos", 1) == i18n.n_("{n} video", "{n} videos", 2) == "영상 {n}편"
+    assert os.environ["LANGUAGE"] == "ko"  # for the processes that this one starts
+    i18n.activate("en")
+    assert error.message == "The query holds nothing to search for."
+    assert i18n.n_("{n} video", "{n} videos", 2) == "{n} videos"
+
+
+@pytest.mark.parametrize(
+    ("environment", "language"),
+    [
+        ({"LANG": "ko_KR.UTF-8"}, "ko"),
+        ({"LANG": "en_US.UTF-8"}, "en"),
+        ({"LANG": "C.UTF-8"}, "en"),
+        ({"LC_ALL": "ko_KR.UTF-8", "LANG": "en_US.UTF-8"}, "ko"),
+        ({"LC_ALL": "C", "LANG": "ko_KR.UTF-8"}, "en"),
+        ({"LC_MESSAGES": "ko_KR.UTF-8", "LANG": "en_US.UTF-8"}, "ko"),
+        ({"LANGUAGE": "ko:en", "LC_ALL": "en_US.UTF-8", "LANG": "en_US.UTF-8"}, "ko"),
+        ({"LANGUAGE": "en", "LC_ALL": "ko_KR.UTF-8", "LANG": "ko_KR.UTF-8"}, "en"),
+        ({"LANGUAGE": "", "LC_ALL": "", "LANG": "ko_KR.UTF-8"}, "ko"),
+    ],
+)
+def test_the_language_of_the_system(
+    environment: dict[str, str], language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert i18n.system_language() == language
+
+
+def run_program(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "subtitle_rag", *arguments],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONUTF8": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+def test_help_is_korean() -> None:
+    done = run_program("--language", "ko", "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith("사용법: subtitle-rag")
+    for words in ("옵션:", "명령:", "이 도움말을 보여 줍니다.", "장면을 찾습니다."):
+        assert words in done.stdout
+    assert "Usage" not in done.stdout
+
+
+def test_help_of_a_verb_is_korean() -> None:
+    done = run_program("--language=ko", "search", "--help")
+    assert "장면마다 검색기별 순위와 점수를 보여 줍니다." in done.stdout
+
+
+def test_an_unknown_option_is_refused_in_korean() -> None:
+    done = run_program("--language", "ko", "--nonsense")
+    assert done.returncode == 2
+    assert done.stderr.startswith("! 없는 옵션입니다: '--nonsense'.")
+
+
+# --- nothing goes around the catalogue ---
+
+SHOWN = {
+    "say": (0,),
+    "data": (0,),
+    "notify": (0,),
+    "add_task": (0,),
+    "Static": (0,),
+    "Label": (0,),
+    "Line": (0,),
+    "SystemCommand": (0, 1),
+    "Binding": (2,),
+    "click.UsageError": (0,),
+    "click.ClickException": (0,),
+    "click.BadParameter": (0,),
+    "click.confirm": (0,),
+    "click.prompt": (0,),
+}
+"""Calls whose arguments at these places are read by a user."""
+SHOWN_BY_NAME = {"help", "short_help", "epilog", "placeholder", "tooltip", "border_title", "border_subtitle"}
+"""Keywords whose values are read by a user; `title` too, of `notify`."""
+PRINTING = {"print", "click.echo", "click.secho"}
+MAY_PRINT = {PACKAGE / "output.py", PACKAGE / "retrieval" / "index_host.py"}
+"""The only writer of stdout, and the process whose stderr is a log file."""
+GETTEXT = {"_": 1, "N_": 1, "n_": 2}
+
+
+def offences(source: str, known: set[str], *, may_print: bool = False) -> Iterator[str]:
+    """What in `source` a user would read in English whatever their language."""
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = called(node)
+        short = name.rpartition(".")[2]
+        if name in PRINTING and not may_print:
+            yield f"{node.lineno}: {name}()"
+        if name in GETTEXT:
+            yield from _unextracted(node, GETTEXT[name], known)
+            continue
+        shown = [node.args[at] for at in SHOWN.get(name, SHOWN.get(short, ())) if at < len(node.args)]
+        shown += [pair.value for pair in node.keywords if pair.arg in SHOWN_BY_NAME]
+        shown += [pair.value for pair in node.keywords if pair.arg == "title" and short == "notify"]
+        for value in shown:
+            if any(character.isalpha() for character in literal(value)):
+                yield f"{value.lineno}: {ast.unparse(value)}"
+
+
+def _unextracted(node: ast.Call, count: int, known: set[str]) -> Iterator[str]:
+    """Ids that are put together while the program runs, or that the extraction does not see (within f-strings)."""
+    for argument in node.args[:count]:
+        if isinstance(argument, ast.JoinedStr | ast.BinOp):
+            yield f"{argument.lineno}: {ast.unparse(argument)} is no constant"
+    if isinstance(node.args[0], ast.Constant) and node.args[0].value not in known:
+        yield f"{node.lineno}: {node.args[0].value!r} is not extracted"
+
+
+def called(node: ast.Call) -> str:
+    """`name` or `module.name` of what is called."""
+    match node.func:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            return f"{owner}.{name}"
+        case ast.Attribute(attr=name):
+            return f".{name}"
+    return ""
+
+
+def literal(node: ast.expr) -> str:
+    """The text that stands in the source itself: nothing for values, calls and the fields of f-strings."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=parts):
+            return "".join(literal(part) for part in parts)
+        case ast.BinOp(left=left, right=right):
+            return literal(left) + literal(right)
+        case ast.IfExp(body=body, orelse=other):
+            return literal(body) + literal(other)
+    return ""
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_what_a_user_reads_goes_through_the_catalogue(path: Path, said: set[str]) -> None:
+    source = path.read_text(encoding="utf-8")
+    assert list(offences(source, said, may_print=path in MAY_PRINT)) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'print("hello")',
+        "click.echo(line)",
+        'click.option("--limit", help="At most so many.")',
+        'click.command("list", help=f"Show {what}.")',
+        'output.say("Nothing found.")',
+        'output.data(f"{n} videos")',
+        'output.say("Done: " + title)',
+        'output.say("Nothing." if empty else _("Done."))',
+        'self.notify("Link copied")',
+        'self.app.notify(said, title="Failed")',
+        'raise click.UsageError("--yes is needed.")',
+        'yield Static("Nothing to search yet", id="title")',
+        'Label("찾기")',
+        'Line("folder or file", id="path")',
+        'Input(placeholder="What was said?")',
+        'Binding("f1", "help", "Help")',
+        'SystemCommand(_("Quit"), "Leave the app", leave)',
+        '_(f"{n} videos")',
+        '_("No " + what)',
+        '_("A sentence that nobody knows.")',
+        "output.data(f\"{name} ({n_('{n} thing', '{n} things', n)})\")",
+    ],
+)
+def test_a_sentence_around_the_catalogue_is_found(source: str) -> None:
+    assert len(list(offences(source, {"Done.", "Quit"}))) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        'click.option("--limit", help=N_("Help"))',
+        'output.say(_("Help"))',
+        'output.data(f"{clock(start):>8}  {text}")',
+        'output.data("")',
+        'output.say_error(output.error_entry(UsageError("no_link", video=title)))',
+        'self.notify(clean(error.hint), title=clean(error.message), severity="warning")',
+        'yield Static("❯", id="prompt")',
+        'Binding("f1", "help", N_("Help"), id="app.help")',
+        "_(command.help)",
+    ],
+)
+def test_what_goes_through_it_is_let_pass(source: str) -> None:
+    assert list(offences(source, {"Help"})) == []

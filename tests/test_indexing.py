@@ -1,0 +1,419 @@
+"""Indexing on the bundled sample and on invented files: what it tells, what it writes, and going on after any end."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import connect
+from typing import Any
+
+import pytest
+
+import subtitle_rag
+from subtitle_rag import indexing
+from subtitle_rag.errors import BusyError, UsageError
+from subtitle_rag.events import Found, IndexEvent, IndexReport, Removed, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.indexing import Indexer
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.index_edge import EdgeIndex
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.search import Searcher
+from tests.invented import caption_folder, dump
+
+SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
+QUERIES = ("치킨 소스", "할머니 김치", "국수를 먹었어요", "바다", "python 와이파이", "고양이 사진", "비 오는 날 캠핑")
+ID = "invented000"
+
+
+@dataclass
+class Place:
+    """A library with its index in this process."""
+
+    folder: Path
+    library: Library
+    index: EdgeIndex
+    analyzer: Analyzer
+
+    @classmethod
+    def at(cls, folder: Path, analyzer: Analyzer) -> "Place":
+        library = Library(folder / "library.db")
+        return cls(folder, library, EdgeIndex(folder / "index", {"analyzer": ANALYZER}), analyzer)
+
+    @property
+    def indexer(self) -> Indexer:
+        return Indexer(self.library, self.index, self.analyzer)
+
+    def run(self, *sources: Path) -> list[IndexEvent]:
+        return list(self.indexer.index(sources))
+
+    def report(self, *sources: Path) -> IndexReport:
+        last = self.run(*sources)[-1]
+        assert isinstance(last, IndexReport)
+        return last
+
+    def results(self, *queries: str) -> list[tuple[str, Any]]:
+        """The windows of all queries with their scores, in order."""
+        searcher = Searcher(self.library, self.index, QueryAnalyzer(self.library, self.analyzer))
+        ranked = [searcher.rank(parse(query), depth=50) for query in queries or QUERIES]
+        return [(entry.window_id, pytest.approx(entry.score, rel=1e-6)) for found in ranked for entry in found]
+
+    def content(self) -> dict[str, list[tuple[Any, ...]]]:
+        return dump(self.library.path)
+
+    def written(self) -> dict[str, tuple[int, int]]:
+        """The index's files, as far as writing would show."""
+        files = (file for file in (self.folder / "index").rglob("*") if file.is_file())
+        return {str(file): (file.stat().st_size, file.stat().st_mtime_ns) for file in files}
+
+    def sound(self) -> bool:
+        """Whether the index holds just the library's windows, all of them searchable, and no work is left."""
+        ids = {window_id for state in self.library.videos() for window_id in self.index.ids(state.video.id)}
+        windows = {w.id for state in self.library.videos() for w in self.library.windows_of(state.video.id)}
+        counts = self.library.counts()
+        return (
+            ids == windows and self.index.count() == counts.windows == counts.searchable and not self.library.purges()
+        )
+
+    def close(self) -> None:
+        self.library.close()
+        self.index.close()
+
+
+@pytest.fixture
+def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Place]:
+    with closing(Place.at(tmp_path / "place", analyzer)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def captions(tmp_path: Path) -> Path:
+    return caption_folder(tmp_path / "captions", 4, minutes=3)
+
+
+def file_of(captions: Path, id: str = ID) -> Path:
+    return next(captions.glob(f"*[[]{id}[]].ko.vtt"))
+
+
+def done(events: list[IndexEvent], change: str) -> list[str]:
+    return [event.video for event in events if isinstance(event, VideoDone) and event.change == change]
+
+
+def failed(events: list[IndexEvent]) -> list[str]:
+    return [event.code for event in events if isinstance(event, VideoFailed)]
+
+
+def test_the_sample_becomes_searchable(place: Place) -> None:
+    first, *rest, report = place.run(SAMPLE)
+    assert first == Found(9)
+    assert len(done(rest, "new")) == 9
+    windows = sum(event.windows for event in rest if isinstance(event, VideoDone))
+    assert report == IndexReport(found=9, new=9, windows=windows)
+    assert sum(event.count for event in rest if isinstance(event, WindowsIndexed)) == windows
+    assert place.library.counts().searchable == windows > 50
+    assert place.sound()
+    assert len(place.results("치킨 소스")) > 5
+
+
+def test_a_second_run_writes_nothing(place: Place) -> None:
+    place.run(SAMPLE)
+    rows, files = place.content(), place.written()
+    with closing(connect(place.library.path)) as watcher:
+        before = watcher.execute("PRAGMA data_version").fetchone()
+        events = place.run(SAMPLE)
+        assert watcher.execute("PRAGMA data_version").fetchone() == before
+    assert len(done(events, "unchanged")) == 9
+    assert events[-1] == IndexReport(found=9, unchanged=9)
+    assert (place.content(), place.written()) == (rows, files)
+
+
+def test_a_second_run_with_failures_writes_nothing_either(place: Place, captions: Path) -> None:
+    file_of(captions).write_text("no captions")
+    (captions / "notes [notes000001].ko.srt").write_text("")
+    assert len(failed(place.run(captions))) == 2
+    rows, files = place.content(), place.written()
+    assert place.report(captions).failed == 2
+    assert (place.content(), place.written()) == (rows, files)
+
+
+def test_every_writing_shows_in_what_these_tests_compare(place: Place, captions: Path) -> None:
+    place.run(captions)
+    rows, files = place.content(), place.written()
+    file_of(captions).write_text(file_of(captions, "invented001").read_text())
+    place.run(captions)
+    assert place.content() != rows
+    assert place.written() != files
+
+
+def test_changed_captions_replace_the_old_ones(place: Place, captions: Path) -> None:
+    place.run(captions)
+    old = place.index.ids(ID)
+    kept = place.index.ids("invented001")
+    file_of(captions).write_text("WEBVTT\n\n00:07.000 --> 00:30.000\n코끼리 아저씨를 만났어요\n", encoding="utf-8")
+    events = place.run(captions)
+    assert done(events, "changed") == [ID]
+    assert len(done(events, "unchanged")) == 3
+    assert place.index.ids(ID).isdisjoint(old)
+    assert place.index.ids("invented001") == kept
+    assert place.sound()
+    (found, *_others) = place.results("코끼리")
+    assert {found[0]} == place.index.ids(ID)
+
+
+def test_a_changed_title_is_searchable_and_the_old_one_is_not(place: Place, captions: Path) -> None:
+    stem = file_of(captions).name.removesuffix(".ko.vtt")
+    sidecar = captions / f"{stem}.info.json"
+    sidecar.write_text(json.dumps({"title": "코뿔소 이야기"}), encoding="utf-8")
+    place.run(captions)
+    assert {id for id, _score in place.results("코뿔소")} == place.index.ids(ID)
+    sidecar.write_text(json.dumps({"title": "앵무새 이야기", "upload_date": "20260531"}), encoding="utf-8")
+    assert done(place.run(captions), "changed") == [ID]
+    assert place.results("코뿔소") == []
+    assert {id for id, _score in place.results("앵무새")} == place.index.ids(ID)
+    assert {id for id, _score in place.results("앵무새 after:2026-05-31")} == place.index.ids(ID)
+    assert place.sound()
+
+
+@pytest.mark.parametrize(("text", "code"), [("no captions", "not_captions"), ("WEBVTT\n\n", "no_cues")])
+def test_a_file_that_turns_bad_keeps_its_windows_and_is_told(
+    place: Place, captions: Path, text: str, code: str
+) -> None:
+    place.run(captions)
+    good, windows, results = file_of(captions).read_bytes(), place.content()["window"], place.results()
+    file_of(captions).write_text(text)
+    events = place.run(captions)
+    assert failed(events) == [code]
+    assert events[-1] == IndexReport(
+        found=4, unchanged=3, failed=1, failures=[e for e in events if isinstance(e, VideoFailed)]
+    )
+    assert place.content()["window"] == windows
+    assert place.results() == results
+    assert [state.failure for state in place.library.videos() if state.video.id == ID] == [code]
+    file_of(captions).write_bytes(good)
+    assert done(place.run(captions), "changed") == [ID]
+    assert place.library.counts().failed == 0
+    assert place.content()["window"] == windows
+
+
+def test_the_next_track_stands_in_for_a_bad_one(place: Place, captions: Path) -> None:
+    good = file_of(captions)
+    bad = good.with_name(good.name.replace(".ko.", ".ko-KR."))
+    good.rename(good.with_name(good.name.replace(".ko.", ".en.")))
+    bad.write_text("no captions")
+    events = place.run(captions)
+    assert (failed(events), len(done(events, "new"))) == (["not_captions"], 4)
+    track = place.library.track(ID)
+    assert track is not None
+    assert track.language == "en"
+    assert place.library.counts().failed == 0
+    rows = place.content()
+    events = place.run(captions)
+    assert (failed(events), len(done(events, "unchanged"))) == (["not_captions"], 4)
+    assert place.content() == rows
+
+
+def test_a_removed_video_leaves_no_point(place: Place, captions: Path) -> None:
+    place.run(captions)
+    points = place.index.count()
+    own = len(place.index.ids(ID))
+    events = list(place.indexer.remove([ID, "never there"]))
+    assert [event.video for event in events] == [ID]
+    assert isinstance(events[0], Removed)
+    assert place.index.ids(ID) == set()
+    assert place.index.count() == points - own
+    assert place.sound()
+
+
+def test_a_removal_cut_short_is_finished_by_the_next_run(place: Place, captions: Path) -> None:
+    place.run(captions)
+    removal = place.indexer.remove([ID, "invented001"])
+    next(removal)
+    removal.close()  # type: ignore[attr-defined]
+    assert place.index.ids(ID)
+    file_of(captions).unlink()
+    place.run(captions)
+    assert place.index.ids(ID) == set()
+    assert place.sound()
+
+
+def test_a_rebuilt_index_answers_as_the_first_one(place: Place, captions: Path) -> None:
+    place.run(captions, SAMPLE)
+    rows, results = place.content(), place.results()
+    events = list(place.indexer.rebuild())
+    assert sum(event.count for event in events) == place.library.counts().windows
+    assert (place.content(), place.results()) == (rows, results)
+    assert place.sound()
+
+
+def test_a_rebuild_needs_no_caption_files(place: Place, captions: Path) -> None:
+    place.run(captions)
+    results = place.results()
+    shutil.rmtree(captions)
+    list(place.indexer.rebuild())
+    assert place.results() == results
+    assert place.sound()
+
+
+@pytest.fixture
+def whole(tmp_path: Path, analyzer: Analyzer, captions: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """An uninterrupted run over `captions`, in small batches."""
+    monkeypatch.setattr(indexing, "BATCH", 2)
+    with closing(Place.at(tmp_path / "whole", analyzer)) as opened:
+        opened.run(captions)
+        yield opened
+
+
+def test_a_run_ended_at_any_event_goes_on_from_there(
+    whole: Place, captions: Path, tmp_path: Path, analyzer: Analyzer
+) -> None:
+    rows, results = whole.content(), whole.results()
+    events = len(list(whole.indexer.index([captions])))
+    assert events > 6
+    for ended_at in range(1, events + 1):
+        with closing(Place.at(tmp_path / f"ended-{ended_at}", analyzer)) as place:
+            run = place.indexer.index([captions])
+            for _event in range(ended_at):
+                next(run)
+            run.close()  # type: ignore[attr-defined]
+            place.run(captions)
+            assert (place.content(), place.results()) == (rows, results), ended_at
+            assert place.sound()
+
+
+def test_a_rebuild_ended_at_any_event_goes_on_from_there(whole: Place, captions: Path) -> None:
+    rows, results = whole.content(), whole.results()
+    for ended_at in range(1, len(list(whole.indexer.rebuild()))):
+        rebuild = whole.indexer.rebuild()
+        for _event in range(ended_at):
+            next(rebuild)
+        rebuild.close()  # type: ignore[attr-defined]
+        whole.run(captions)
+        assert (whole.content(), whole.results()) == (rows, results), ended_at
+        assert whole.sound()
+
+
+class StopError(Exception):
+    """Stands for whatever ends a process."""
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("call", [0, 2])
+@pytest.mark.parametrize("method", ["put_video", "insert", "put_indexed", "delete_video", "purged"])
+def test_a_run_ended_at_any_write_goes_on_from_there(
+    whole: Place, captions: Path, method: str, call: int, after: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`call`: which call of the method does not return; `after`: it has done its work."""
+    for number in range(3):
+        own, other = f"invented{number:03d}", f"invented{number + 1:03d}"
+        file_of(captions, own).write_bytes(file_of(captions, other).read_bytes() + b"\n")
+    target = EdgeIndex if hasattr(EdgeIndex, method) else Library
+    real = getattr(target, method)
+    calls: list[int] = []
+
+    def ending(*args: Any, **options: Any) -> Any:
+        calls.append(1)
+        if len(calls) <= call:
+            return real(*args, **options)
+        if after:
+            real(*args, **options)
+        raise StopError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(target, method, ending)
+        with pytest.raises(StopError):
+            whole.run(captions)
+    whole.run(captions)
+    assert whole.sound()
+    with closing(Place.at(whole.folder / "anew", whole.analyzer)) as anew:
+        anew.run(captions)
+        assert whole.content() == anew.content()
+        assert {id for id, _score in whole.results()} == {id for id, _score in anew.results()}
+
+
+def test_one_works_on_a_library_at_a_time(place: Place, captions: Path) -> None:
+    first = place.indexer.index([captions])
+    next(first)
+    for second in (place.indexer.index([captions]), place.indexer.rebuild(), place.indexer.remove([ID])):
+        with pytest.raises(BusyError) as caught:
+            next(second)
+        assert caught.value.code == "library_busy"
+    assert place.library.counts().videos == 0
+    list(first)
+    assert place.report(captions).unchanged == 4
+
+
+def test_a_run_may_be_ended_by_another_thread(place: Place, captions: Path) -> None:
+    from threading import Thread
+
+    run = place.indexer.index([captions])
+    next(run)
+    other = Thread(target=run.close)  # type: ignore[attr-defined]
+    other.start()
+    other.join()
+    assert place.report(captions).new == 4
+
+
+def test_several_sources_are_one_run(place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(captions.parent)
+    file = file_of(captions)
+    assert place.report(file, Path("captions"), captions) == IndexReport(
+        found=4, new=4, windows=place.library.counts().windows
+    )
+    assert place.report(file) == IndexReport(found=1, unchanged=1)
+
+
+def test_a_run_makes_searchable_what_earlier_ones_left(place: Place, captions: Path) -> None:
+    run = place.indexer.index([captions])
+    for event in run:
+        if isinstance(event, VideoDone):
+            break
+    run.close()  # type: ignore[attr-defined]
+    assert place.library.counts().searchable == 0
+    left = place.library.counts().windows
+    file = file_of(captions, "invented003")
+    assert place.report(file).windows == left + len(place.library.windows_of("invented003"))
+    assert place.sound()
+
+
+@pytest.mark.parametrize("source", ["nowhere", "nowhere/at all.vtt"])
+def test_a_source_that_is_not_there_is_refused_before_anything_is_written(
+    place: Place, captions: Path, source: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        place.run(captions, captions / source)
+    assert caught.value.code == "unsupported_source"
+    assert place.library.counts().videos == 0
+
+
+def test_a_folder_without_captions_is_told(place: Place, tmp_path: Path) -> None:
+    empty = tmp_path / "비어 있음"
+    empty.mkdir()
+    (empty / "notes.txt").write_text("no captions")
+    with pytest.raises(UsageError) as caught:
+        place.run(empty)
+    assert caught.value.code == "no_caption_files"
+    assert "비어 있음" in caught.value.message
+
+
+def test_a_named_file_that_is_no_caption_file_is_told_and_the_others_go_on(
+    place: Place, captions: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "holiday.jpg"
+    other.write_bytes(b"\xff\xd8\xff")
+    events = place.run(other, captions)
+    assert (failed(events), len(done(events, "new"))) == (["not_captions"], 4)
+
+
+def test_a_bad_file_with_an_undecodable_name_is_remembered(place: Place, captions: Path) -> None:
+    import os
+
+    try:
+        (captions / os.fsdecode(b"\xff\xfe.vtt")).write_text("WEBVTT\n\n")
+    except OSError:
+        pytest.skip("this file system has no such names")
+    assert failed(place.run(captions)) == ["no_cues"]
+    assert place.library.counts().failed == 1
+    assert place.report(captions).failed == 1
