@@ -136,7 +136,7 @@ def _known(path: Path, prefix: str, table: Mapping[str, Any], keys: tuple[str, .
             near = difflib.get_close_matches(name, keys, n=1)
             reason = _("there is no setting {name}").format(name=prefix + name)
             if near:
-                reason += _("; did you mean {name}?").format(name=prefix + near[0])
+                reason += _(" (did you mean {name}?)").format(name=prefix + near[0])
             raise UsageError("bad_config", path=str(path), reason=reason)
 
 

@@ -57,7 +57,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
         N_("Write {name}: without the minus to search there only; a minus before a word leaves out what holds it."),
     ),
     "unknown_retriever": (
-        N_("There is no retriever called {name} here."),
+        N_("There is no retriever called {name}."),
         N_("Retrievers that are ready: {ready}."),
     ),
     "unknown_video": (
@@ -81,11 +81,11 @@ SENTENCES: dict[str, tuple[str, str]] = {
         N_("Write times as 12:41, 1:02:33 or 761."),
     ),
     "bad_config": (
-        N_("{path}: {reason}."),
-        N_("Correct that line; subtitle-rag paths shows where the file lies."),
+        N_("The setting in {path} is wrong: {reason}."),
+        N_("Correct that setting; subtitle-rag paths shows where the file lies."),
     ),
     "unsupported_source": (
-        N_("{source} is neither a caption file nor a folder."),
+        N_("{source} is neither a caption file nor a folder, or it does not exist."),
         N_("Name a .vtt, .srt, .sbv or .json3 file, or a folder of them."),
     ),
     "bad_queries": (

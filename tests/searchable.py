@@ -9,7 +9,6 @@ from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.domain import Cue, Track, Video
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index_client import open_index
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
@@ -34,10 +33,12 @@ def spoken(minutes: Minutes) -> list[Cue]:
     return cues
 
 
-def video(id: str, title: str = "", channel: str = "느긋한 식탁", published: str | None = None) -> Video:
+def video(
+    id: str, title: str = "", channel: str = "느긋한 식탁", published: str | None = None, channel_id: str = ""
+) -> Video:
     day = date.fromisoformat(published) if published else None
     url = f"https://youtu.be/{id}" if len(id) == 11 else None
-    return Video(id, title or f"{id} 영상", f"ch-{channel}", channel, url=url, published=day)
+    return Video(id, title or f"{id} 영상", channel_id or channel, channel, url=url, published=day)
 
 
 def filled(path: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> Library:
@@ -57,7 +58,7 @@ class Searchable:
 
     def __init__(self, folder: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> None:
         self.library = filled(folder / "library.db", analyzer, videos)
-        self.index: Index = open_index(folder / "index", {"analyzer": ANALYZER}, hosted=False)
+        self.index = open_index(folder / "index", {"analyzer": ANALYZER}, hosted=False)
         for _event in Indexer(self.library, self.index, analyzer).rebuild():
             pass
         self.searcher = Searcher(self.library, self.index, QueryAnalyzer(self.library, analyzer))

@@ -19,13 +19,15 @@ def file(home: Path) -> Path:
 
 
 def refused(file: Path, text: str | bytes) -> str:
-    """The message for a `config.toml` that cannot be used; it always names the file."""
+    """What is wrong with a `config.toml` that cannot be used; the message always names the file."""
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     with pytest.raises(UsageError) as caught:
         config.load()
     assert caught.value.code == "bad_config"
-    assert caught.value.message.startswith(f"{file}: ")
-    return caught.value.message
+    reason = str(caught.value.details["reason"])
+    assert str(file) in caught.value.message
+    assert reason in caught.value.message
+    return reason
 
 
 def test_without_a_file_everything_has_its_default(home: Path) -> None:
@@ -71,7 +73,9 @@ def test_a_whole_file_is_taken(file: Path) -> None:
     ],
 )
 def test_an_unknown_key_is_named_with_the_nearest_one(file: Path, text: str, key: str, near: str) -> None:
-    assert refused(file, text) == f"{file}: there is no setting {key}; did you mean {near}?."
+    reason = refused(file, text)
+    assert reason.startswith(f"there is no setting {key}")
+    assert f"did you mean {near}?" in reason
 
 
 def test_a_key_unlike_any_other_gets_no_guess(file: Path) -> None:
@@ -102,12 +106,12 @@ def test_a_key_unlike_any_other_gets_no_guess(file: Path) -> None:
     ],
 )
 def test_a_value_that_cannot_be_is_named_with_its_key(file: Path, text: str, reason: str) -> None:
-    assert refused(file, text) == f"{file}: {reason}."
+    assert refused(file, text) == reason
 
 
 @pytest.mark.parametrize("text", [b"\xff\xfe", "언어 = 'ko'".encode("cp949"), b"limit 5", b"[search", b"a = 1\na = 2"])
 def test_a_file_that_is_no_toml_says_what_is_wrong(file: Path, text: bytes) -> None:
-    assert len(refused(file, text)) > len(f"{file}: .") + 10
+    assert len(refused(file, text)) > 10
 
 
 def test_a_folder_in_the_place_of_the_file_is_told(file: Path) -> None:

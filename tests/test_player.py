@@ -1,7 +1,9 @@
+import os
+import select
 import sys
-import time
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,34 +17,34 @@ Played = Callable[[], list[str]]
 
 
 @pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Played]:
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Played]]:
     """Puts a stand-in of this name on the PATH; the result waits for what it was started with."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", str(folder))
+    with ExitStack() as opened:
 
-    def make(name: str) -> Played:
-        told = tmp_path / f"{name}.told"
-        path = folder / name
-        path.write_text(
-            f"#!{sys.executable} -S\nimport os, sys\n"
-            f"open({str(told) + '.new'!r}, 'w').write(chr(0).join([str(os.getsid(0) == os.getpid()), *sys.argv[1:]]))\n"
-            f"os.rename({str(told) + '.new'!r}, {str(told)!r})\n"
-        )
-        path.chmod(0o755)
+        def make(name: str) -> Played:
+            told = tmp_path / f"{name}.told"
+            os.mkfifo(told)
+            read = os.open(told, os.O_RDONLY | os.O_NONBLOCK)
+            opened.callback(os.close, read)
+            path = folder / name
+            path.write_text(
+                f"#!{sys.executable} -S\nimport os, sys\n"
+                f"open({str(told)!r}, 'w').write(chr(0).join([str(os.getsid(0) == os.getpid()), *sys.argv[1:]]))\n"
+            )
+            path.chmod(0o755)
 
-        def played() -> list[str]:
-            deadline = time.monotonic() + 20
-            while not told.exists():
-                assert time.monotonic() < deadline, f"{name} was never started"
-                time.sleep(0.01)
-            alone, *arguments = told.read_text().split("\0")
-            assert alone == "True"
-            return arguments
+            def played() -> list[str]:
+                assert select.select([read], [], [], 20)[0], f"{name} was never started"
+                alone, *arguments = os.read(read, 10_000).decode().split("\0")
+                assert alone == "True"
+                return arguments
 
-        return played
+            return played
 
-    return make
+        yield make
 
 
 def play(name: str, **changes: Any) -> None:
@@ -97,7 +99,12 @@ def test_a_program_that_cannot_run_is_no_player(tmp_path: Path) -> None:
 
 def test_the_browser_opens_the_link(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    monkeypatch.setattr(webbrowser, "open", lambda link: not opened.append(link))
+
+    def open_link(link: str) -> bool:
+        opened.append(link)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", open_link)
     play("browser")
     assert opened == ["https://youtu.be/abc?t=9"]
 
@@ -132,5 +139,5 @@ def test_a_screen_is_there_or_not(
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(player.sys, "platform", platform)
+    monkeypatch.setattr(sys, "platform", platform)
     assert player.can_show() is shown

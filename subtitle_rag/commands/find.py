@@ -21,7 +21,7 @@ AROUND_MS = 60_000
 
 @click.command("search", help=N_('Find scenes. "a phrase", -word, channel:NAME, after:2026-01-01, before:2026-12-31.'))
 @click.argument("query", nargs=-1, required=True)
-@click.option("--limit", type=click.IntRange(1, 200), help=N_("At most so many scenes (20)."))
+@click.option("--limit", type=click.IntRange(1, 200), help=N_("Show at most this many scenes (default 20)."))
 @click.option("--channel", multiple=True, help=N_("Only channels whose name holds this."))
 @click.option("--video", multiple=True, help=N_("Only this video: its id, or a part of its title."))
 @click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later."))
@@ -57,10 +57,10 @@ def search_(
     if not found.scenes:
         output.say(_("No scenes found. Fewer or shorter words find more."))
     elif found.more:
-        output.say(_("There are more scenes; --limit shows them."))
+        output.say(_("There are more scenes; a larger --limit shows them."))
     if empty:
         output.say(
-            _("The library is empty: subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
+            _("The library is empty. subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
         )
     return 0
 
@@ -226,7 +226,8 @@ def _place(runtime: Runtime, target: str) -> tuple[Video, int]:
 
 def _video(runtime: Runtime, name: str) -> Video:
     """The video of this id, or the only one whose title holds this."""
-    found = runtime.library.find_videos(tidy(name))
+    name = tidy(name)
+    found = runtime.library.find_videos(name)
     video = runtime.library.video(found[0]) if len(found) == 1 else None
     if video is None:
         raise UsageError("several_videos" if found else "unknown_video", video=name)

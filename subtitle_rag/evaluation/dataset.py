@@ -76,7 +76,7 @@ def load(path: Path) -> Dataset:
         return Dataset(path, questions, documents)
     questions = tuple(_questions(path, text))
     if not questions:
-        raise bad_queries(path, 1, _("it holds no queries"))
+        raise bad_queries(path, 1, _("it holds no questions"))
     return Dataset(path, questions)
 
 

@@ -51,7 +51,7 @@ def read(path: Path, file: Mapping[str, Any]) -> tuple[tuple[Question, ...], Doc
         reason = _("{place} is not laid out as in KorQuAD 1.0").format(place=place)
         raise bad_queries(path, 1, reason) from error
     if not questions:
-        raise bad_queries(path, 1, _("it holds no queries"))
+        raise bad_queries(path, 1, _("it holds no questions"))
     return tuple(questions), tuple(documents)
 
 

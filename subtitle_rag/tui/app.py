@@ -125,7 +125,7 @@ class SubtitleApp(App[object]):
     def index(self, sources: list[Path]) -> None:
         """Index caption files and folders, one job at a time."""
         if self.job is not None and not self.job.ended:
-            self.notify(_("A job is running already; it takes one at a time."), markup=False)
+            self.notify(_("A job is already running; only one can run at a time."), markup=False)
             return
         self.job = Job(", ".join(clean(str(source)) for source in sources))
         self._index(sources, self.job)

@@ -9,7 +9,7 @@ from subtitle_rag.i18n import _, n_
 if TYPE_CHECKING:
     from subtitle_rag.events import IndexEvent
 
-BAR = 20
+BAR = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +52,14 @@ class Job:
 
     @property
     def progress(self) -> float:
-        """0 to 1: reading captions and making them searchable count alike."""
-        read = self.taken / self.videos if self.videos else 0.0
-        made = self.searchable / self.windows if self.windows else read
-        return min(1.0, (read + min(1.0, made)) / 2)
+        """0 to 1. Reading is quick; the windows of videos that are not read yet are reckoned by those that are, so
+        that the bar does not run back when the next ones are."""
+        if not self.videos or not self.taken:
+            return 0.0
+        read = self.taken / self.videos
+        if not self.windows:
+            return read
+        return 0.1 * read + 0.9 * min(1.0, self.searchable / (self.windows / read))
 
 
 def line(job: Job) -> str:

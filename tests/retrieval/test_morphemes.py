@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.index_rules import check_vector
 from subtitle_rag.retrieval.morphemes import (
+    AVERAGE_BIGRAMS,
+    AVERAGE_MORPHEMES,
+    BIGRAM_WEIGHT,
+    K1,
+    SPANNING_WEIGHT,
     Analyzer,
+    B,
     clean,
     document_bigrams,
     document_vector,
@@ -22,7 +28,8 @@ from subtitle_rag.retrieval.morphemes import (
 )
 
 TEXT = st.text(
-    st.sampled_from("꽃게찜를을먹었어요 했다  ㅋㅎabcABC12.,!?[]>♪#@-'☕🔥👨\u200d👩İﬁＡ½①㎏é한") | st.characters(codec="utf-8"),
+    st.sampled_from("꽃게찜를을먹었어요 했다  ㅋㅎabcABC12.,!?[]>♪#@-'☕🔥👨\u200d👩İﬁＡ½①㎏é한")
+    | st.characters(codec="utf-8"),
     max_size=40,
 )
 
@@ -49,9 +56,7 @@ def analysed(analyzer: Analyzer, text: str) -> list[tuple[str, str]]:
         ("   ", []),
     ],
 )
-def test_morphemes_stand_where_their_words_are(
-    analyzer: Analyzer, text: str, expected: list[tuple[str, str]]
-) -> None:
+def test_morphemes_stand_where_their_words_are(analyzer: Analyzer, text: str, expected: list[tuple[str, str]]) -> None:
     assert analysed(analyzer, text) == expected
 
 
@@ -135,7 +140,7 @@ def test_words_are_runs_of_letters_in_their_indexed_form() -> None:
 
 def test_bigrams_run_across_spaces_and_a_letter_alone_is_a_gram() -> None:
     assert document_bigrams("꽃 게찜") == Counter({"꽃게": 1, "게찜": 1, "꽃": 1})
-    assert list(query_bigrams("꽃 게찜")) == [("꽃", 1.0), ("꽃게", 0.4), ("게찜", 1.0)]
+    assert list(query_bigrams("꽃 게찜")) == [("꽃", 1.0), ("꽃게", SPANNING_WEIGHT), ("게찜", 1.0)]
     assert document_bigrams("꽃") == Counter({"꽃": 1})
     assert document_bigrams("🔥 !") == Counter()
 
@@ -162,15 +167,15 @@ def test_a_documents_weights_are_bm25s() -> None:
     forms, text = ["치킨", "치킨", "소스"], "치킨 치킨 소스"
 
     def weight(tf: int, length: int, average: float) -> float:
-        return tf * 1.8 / (tf + 0.8 * (1 - 0.6 + 0.6 * length / average))
+        return tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average))
 
     expected = {
-        term_id("m", "치킨"): weight(2, 3, 120),
-        term_id("m", "소스"): weight(1, 3, 120),
-        term_id("b", "치킨"): 0.4 * weight(2, 5, 340),
-        term_id("b", "킨치"): 0.4 * weight(1, 5, 340),
-        term_id("b", "킨소"): 0.4 * weight(1, 5, 340),
-        term_id("b", "소스"): 0.4 * weight(1, 5, 340),
+        term_id("m", "치킨"): weight(2, 3, AVERAGE_MORPHEMES),
+        term_id("m", "소스"): weight(1, 3, AVERAGE_MORPHEMES),
+        term_id("b", "치킨"): BIGRAM_WEIGHT * weight(2, 5, AVERAGE_BIGRAMS),
+        term_id("b", "킨치"): BIGRAM_WEIGHT * weight(1, 5, AVERAGE_BIGRAMS),
+        term_id("b", "킨소"): BIGRAM_WEIGHT * weight(1, 5, AVERAGE_BIGRAMS),
+        term_id("b", "소스"): BIGRAM_WEIGHT * weight(1, 5, AVERAGE_BIGRAMS),
     }
     vector = document_vector(forms, text)
     assert vector.indices == tuple(sorted(expected))
@@ -183,7 +188,7 @@ def test_a_longer_document_weighs_a_word_less_and_a_repeated_word_more() -> None
         return dict(zip(vector.indices, vector.values, strict=True))[term_id("m", "치킨")]
 
     assert of_chicken(["치킨"] * 3) > of_chicken(["치킨"]) > of_chicken(["치킨", *map(str, range(200))])
-    assert of_chicken(["치킨"] * 10_000) < 1.8
+    assert of_chicken(["치킨"] * 10_000) < K1 + 1
 
 
 @given(st.lists(TEXT, max_size=8), TEXT)

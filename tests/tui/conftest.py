@@ -15,6 +15,7 @@ from typing import Any
 import pyperclip
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
 from subtitle_rag import config, player
@@ -168,3 +169,24 @@ def scene(number: int = 1, text: str = "치킨 소스에 찍어 먹어요", *, t
         scores={},
     )
     return replace(own, **changes)
+
+
+def shown(app: SubtitleApp, selector: str) -> str:
+    return str(app.search_screen.query_one(selector, Static).content)
+
+
+def hint(app: SubtitleApp) -> str:
+    return str(app.search_screen.query_one("#top").border_subtitle or "")
+
+
+def drawn_by(app: SubtitleApp) -> str:
+    """The characters on the screen."""
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+async def typed(pilot: AppPilot, text: str) -> None:
+    """As if typed, in one go."""
+    app = pilot.app
+    assert isinstance(app, SubtitleApp)
+    app.search_screen.query_line.insert_text_at_cursor(text)
+    await settle(pilot)

@@ -1,0 +1,60 @@
+"""A command line run in this process, and what it came to."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from subtitle_rag import cli
+
+ENVELOPE = ["schema", "command", "status", "result", "errors"]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command line came to."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """stdout, which must be one envelope and nothing else."""
+        document: dict[str, Any] = json.loads(self.out)
+        assert list(document) == ENVELOPE
+        assert document["schema"] == 1
+        assert document["status"] in ("success", "partial", "error")
+        assert (document["status"] == "success") == (not document["errors"])
+        for entry in document["errors"]:
+            assert list(entry) == ["code", "message", "hint", "video"]
+            assert entry["message"]
+            assert entry["message"] in self.err  # told to people too
+        return document
+
+    @property
+    def result(self) -> Any:
+        assert self.code == 0
+        return self.document["result"]
+
+    @property
+    def failure(self) -> str:
+        """The code of the one error that ended it."""
+        document = self.document
+        assert (document["status"], document["result"]) == ("error", None)
+        (entry,) = document["errors"]
+        assert f"! {entry['message']}\n  {entry['hint']}\n" == self.err
+        return str(entry["code"])
+
+
+Run = Callable[..., Ran]
+
+
+def ran(capsys: pytest.CaptureFixture[str], *arguments: object) -> Ran:
+    """Run a command line."""
+    capsys.readouterr()
+    code = cli.run([str(argument) for argument in arguments])
+    told = capsys.readouterr()
+    return Ran(code, told.out, told.err)

@@ -1,0 +1,144 @@
+import unicodedata
+from itertools import pairwise
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from subtitle_rag.domain import Line
+from subtitle_rag.retrieval.highlights import best_line, spans
+from subtitle_rag.retrieval.index import SparseVector
+from subtitle_rag.retrieval.lexical import LexicalQuery
+from subtitle_rag.retrieval.morphemes import Analyzer, words
+
+TEXT = st.text(
+    st.sampled_from("꽃게찜를먹었어요 가  abAB1.,-'☕🔥👨\u200d👩İﬁＡ½①㎏éßſ") | st.characters(codec="utf-8"),
+    max_size=40,
+).map(lambda text: unicodedata.normalize("NFC", text))
+
+
+def typed(analyzer: Analyzer, text: str) -> LexicalQuery:
+    """The query without a library: no variants."""
+    forms = next(analyzer.morphemes([text])).forms
+    return LexicalQuery(SparseVector((), ()), frozenset(forms), tuple(words(text)))
+
+
+def marked(analyzer: Analyzer, text: str, query: str) -> list[str]:
+    found = spans(text, next(analyzer.morphemes([text])), typed(analyzer, query))
+    return [text[a:b] for a, b in found]
+
+
+@settings(deadline=None)
+@given(text=TEXT, query=TEXT)
+@example(text="İstanbul 치킨", query="istanbul 치킨")
+@example(text="ﬁne ﬁ ﬁ", query="fi")
+def test_spans_are_in_order_apart_and_end_at_letters(analyzer: Analyzer, text: str, query: str) -> None:
+    found = spans(text, next(analyzer.morphemes([text])), typed(analyzer, query))
+    assert found == sorted(found)
+    assert all(a[1] < b[0] for a, b in pairwise(found))
+    for start, end in found:
+        assert 0 <= start < end <= len(text)
+        assert text[start:end] == text[start:end].strip()
+
+
+@settings(deadline=None)
+@given(before=TEXT, after=TEXT)
+def test_a_word_of_three_letters_is_marked_wherever_it_stands(analyzer: Analyzer, before: str, after: str) -> None:
+    text = f"{before} 르메르 {after}"
+    at = len(before) + 1
+    assert any(a <= at and at + 3 <= b for a, b in spans(text, None, typed(analyzer, "르메르")))
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "expected"),
+    [
+        ("꽃게", "꽃게를 꽃게찜이랑 꽃게도", ["꽃게", "꽃게", "꽃게"]),
+        ("먹었", "어제 먹었어요 그리고 먹고", ["먹었어요", "먹고"]),
+        ("가다", "집에 갔어요", ["갔어요"]),
+        ("예쁜", "참 예뻤다", ["예뻤다"]),
+        ("르메르", "르메르셔츠를 샀다", ["르메르"]),
+        ("꽃게찜", "꽃게 찜을 했다", ["꽃게 찜"]),
+        ("사이버트럭", "사이버 트럭이 왔다", ["사이버 트럭"]),
+        ("치킨 소스", "🔥치킨 😀소스", ["치킨", "소스"]),
+        ("abc", "ＡＢＣ 가나", ["ＡＢＣ"]),
+        ("fine", "ﬁne day", ["ﬁne"]),
+        ("istanbul", "오늘 İstanbul 치킨", ["İstanbul"]),
+        ("치킨", "İİİİ ﬁﬁﬁ ㎏ 치킨", ["치킨"]),
+        ("ㅋㅋㅋ", "아 ㅋㅋㅋ 치킨", ["ㅋㅋㅋ"]),
+        ("kpop", "우리는 K-POP 팬", ["K-POP"]),
+        ("소", "소스 소금", []),
+        ("C++", "C++ 그리고 c", ["C", "c"]),
+        ("치킨", "닭고기", []),
+        ("", "닭고기", []),
+        ("닭", "", []),
+    ],
+)
+def test_what_a_query_marks(analyzer: Analyzer, query: str, text: str, expected: list[str]) -> None:
+    assert marked(analyzer, text, query) == expected
+
+
+@pytest.mark.parametrize("text", ["먹고 기다려", "최고 기록", "가고 기억"])
+def test_two_letters_that_meet_across_a_space_are_not_a_word(analyzer: Analyzer, text: str) -> None:
+    assert marked(analyzer, text, "고기") == []
+
+
+def test_a_word_of_two_letters_is_marked_inside_another(analyzer: Analyzer) -> None:
+    text = "소고기국밥"
+    assert [text[a:b] for a, b in spans(text, None, typed(analyzer, "고기"))] == ["고기"]
+
+
+def test_variants_are_marked_like_what_was_typed(analyzer: Analyzer) -> None:
+    text = "통닭을 시켰어요"
+    query = LexicalQuery(SparseVector((), ()), frozenset({"치킨", "통닭"}), ("치킨",))
+    assert [text[a:b] for a, b in spans(text, next(analyzer.morphemes([text])), query)] == ["통닭"]
+
+
+def test_without_an_analysis_the_letters_are_marked(analyzer: Analyzer) -> None:
+    assert spans("꽃게를", None, typed(analyzer, "꽃게")) == [(0, 2)]
+
+
+def test_a_word_of_a_thousand_letters_is_searched_without_trying_every_piece() -> None:
+    class Counting(str):
+        asked = 0
+
+        def __getitem__(self, key: object) -> str:
+            Counting.asked += 1
+            return str.__getitem__(self, key)  # type: ignore[index]
+
+    word = Counting("".join(chr(0xAC00 + i * 7919 % 11172) for i in range(1_000)))
+    text = str(word[::-1]) + str(word[300:700])
+    found = spans(text, None, LexicalQuery(SparseVector((), ()), frozenset(), (word,)))
+    assert (1_000, 1_400) in found
+    assert Counting.asked < 5_000
+
+
+LINES = (Line(0, 0), Line(3, 1_000), Line(6, 2_000), Line(9, 3_000))
+SAID = "가나 다라 가나 마바"
+
+
+@pytest.mark.parametrize(
+    ("at", "start"),
+    [
+        ([], 0),
+        ([(0, 2)], 0),
+        ([(3, 5)], 1_000),
+        ([(9, 11)], 3_000),
+        ([(0, 2), (6, 8)], 0),
+        ([(0, 2), (6, 8), (9, 11)], 2_000),
+        ([(3, 5), (9, 11)], 1_000),
+        ([(0, 2), (3, 5), (9, 11)], 0),
+        ([(2, 3)], 0),
+    ],
+)
+def test_the_jump_goes_to_the_line_where_most_is_said(at: list[tuple[int, int]], start: int) -> None:
+    assert best_line(LINES, SAID, at).start_ms == start
+
+
+@given(
+    st.lists(st.integers(1, 9), min_size=1, max_size=12),
+    st.lists(st.tuples(st.integers(0, 40), st.integers(1, 5)), max_size=8),
+)
+def test_the_jump_always_goes_to_one_of_the_lines(lengths: list[int], at: list[tuple[int, int]]) -> None:
+    lines = [Line(sum(lengths[:i]), i * 1_000) for i in range(len(lengths))]
+    text = "가나다라마" * 20
+    assert best_line(lines, text, [(a, a + b) for a, b in sorted(at)]) in lines

@@ -1,0 +1,320 @@
+"""The contracts of the commands: what goes to stdout, what to stderr, and what each ends with. Here in one process;
+pipes, signals and imports are in test_cli_process."""
+
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import subtitle_rag
+from subtitle_rag import __version__, cli, config, player
+from subtitle_rag.cli import VERBS
+from tests.commandline import Run, ran
+from tests.invented import end_hosts
+
+SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
+
+
+@pytest.fixture(autouse=True)
+def shared_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+
+
+@pytest.fixture(scope="module")
+def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home whose library holds the sample; tests only read it."""
+    home = tmp_path_factory.mktemp("sample") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+        assert cli.run(["--home", str(home), "index", str(SAMPLE)]) == 0
+    yield home
+    end_hosts([config.Paths.under(home).index])
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    """A home of the test's own."""
+    home = tmp_path / "own home"
+    yield home
+    end_hosts([paths.index for place in (home, home / "cache" / "demo") if (paths := config.Paths.under(place))])
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    return partial(ran, capsys)
+
+
+@pytest.fixture
+def sample(run: Run, sample_home: Path) -> Run:
+    """Runs a command on the sample library."""
+
+    return partial(run, "--home", sample_home)
+
+
+def test_the_command_alone_without_a_terminal_prints_help_to_stderr(run: Run) -> None:
+    ran = run()
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("Usage: subtitle-rag")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["-h"], *([verb, "--help"] for verb in VERBS), ["eval", "run", "-h"]]
+)
+def test_help_is_data(run: Run, arguments: list[str]) -> None:
+    ran = run(*arguments)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("Usage: subtitle-rag")
+
+
+def test_help_lists_every_verb(run: Run) -> None:
+    listed = run("--help").out.partition("Commands:")[2]
+    assert [line.split()[0] for line in listed.splitlines() if line[:3].strip()] == list(VERBS)
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").out == f"subtitle-rag, version {__version__}\n"
+
+
+def test_search_prints_scenes_and_says_the_rest_aside(sample: Run) -> None:
+    ran = sample("search", "치킨", "소스", "--limit", "2")
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert len(lines) == 6
+    assert lines[0].startswith("  1      7:19  ")
+    assert "맵단짠 치킨" in lines[1]
+    assert lines[2].strip() == "https://youtu.be/sample-0001?t=439"
+    assert ran.err.startswith("There are more scenes")
+    assert ran.err.count("\n") == 1
+    assert "\x1b" not in ran.out
+
+
+def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
+    result = sample("search", "치킨 소스", "--limit", "3", "--json").result
+    assert set(result) == {"query", "retrievers", "reranked", "took_ms", "more", "scenes"}
+    assert (result["query"], result["retrievers"], result["reranked"]) == ("치킨 소스", ["bm25"], False)
+    assert [scene["rank"] for scene in result["scenes"]] == [1, 2, 3]
+    scene = result["scenes"][0]
+    keys = "rank scene video start end url jump text context highlights score scores"
+    assert list(scene) == keys.split()
+    assert set(scene["video"]) == {"id", "title", "channel", "url", "published"}
+    assert scene["scores"] == {"bm25": {"rank": 1, "score": scene["score"]}, "fused": scene["score"]}
+    assert scene["url"] == f"https://youtu.be/sample-0001?t={int(scene['start'])}"
+    assert scene["start"] <= scene["jump"]["at"] < scene["end"]
+    assert {scene["text"][start:end] for start, end in scene["highlights"]} & {"치킨", "소스"}
+
+
+def test_search_explains_ranks(sample: Run) -> None:
+    assert "bm25 #1 " in sample("search", "치킨", "--explain", "--limit", "1").out
+
+
+def test_search_finds_nothing_and_that_is_no_failure(sample: Run) -> None:
+    ran = sample("search", "찡쨩꿍")
+    assert (ran.code, ran.out) == (0, "")
+    assert ran.err.startswith("No scenes found.")
+    assert sample("search", "찡쨩꿍", "--json").result["scenes"] == []
+
+
+def test_search_in_an_empty_library_names_the_way_on(run: Run, home: Path) -> None:
+    ran = run("--home", home, "search", "치킨")
+    assert (ran.code, ran.out) == (0, "")
+    assert "subtitle-rag index FOLDER" in ran.err
+    assert run("--home", home, "list").err.startswith("The library is empty.")
+    assert run("--home", home, "list", "--json").result == {"channels": []}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "치킨*",
+        "치킨 OR NEAR(",
+        "(치킨",
+        "치킨%",
+        "'; DROP TABLE window --",
+        "치킨 😀",
+        "치킨\x00\x1b[31m",
+        "\\치킨",
+        '"치킨',
+        "치" * 1000,
+    ],
+)
+def test_no_query_is_a_pattern_or_a_program(sample: Run, query: str) -> None:
+    result = sample("search", "--json", "--", query).result
+    assert "\x1b" not in result["query"]
+    assert sample("list", "--json").result["channels"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["search", ""], "empty_query"),
+        (["search", "  ", "\t"], "empty_query"),
+        (["search", "?!…"], "empty_query"),
+        (["search", "😀"], "empty_query"),
+        (["search", "\x00\x1b"], "empty_query"),
+        (["search", "가" * 10_000], "query_too_long"),
+        (["search", "--", "-소스"], "only_exclusions"),
+        (["search", "치킨", "--after", "yesterday"], "bad_filter"),
+        (["search", "치킨", "--before", ""], "bad_filter"),
+        (["search", "치킨 after:2026-13-01"], "bad_filter"),
+        (["search", "치킨", "--channel", "없는 채널"], "unknown_channel"),
+        (["search", "치킨", "--video", "없는 영상"], "unknown_video"),
+        (["search", "치킨", "--video", ""], "unknown_video"),
+        (["search", "치킨", "--retrievers", "dense"], "unknown_retriever"),
+        (["search", "치킨", "--retrievers", ","], "unknown_retriever"),
+        (["search", "치킨", "--limit", "0"], "usage"),
+        (["search"], "usage"),
+        (["search", "치킨", "--nonsense"], "usage"),
+        (["show", "없는 영상"], "unknown_video"),
+        (["show", "할머니"], "several_videos"),
+        (["show", ""], "unknown_video"),
+        (["show", "\udcff"], "unknown_video"),
+        (["show", "sample-0001", "--at", "noon"], "bad_time"),
+        (["show", "sample-0001", "--at", "9" * 400], "bad_time"),
+        (["open", "sample-0001@"], "bad_time"),
+        (["open", "sample-0001@-5"], "bad_time"),
+        (["open", "00000000-0000-5000-8000-000000000000"], "unknown_video"),
+        (["list", "--channel", "없는 채널"], "unknown_channel"),
+        (["remove", "sample-0001"], "usage"),
+        (["remove", "없는 영상", "--yes"], "unknown_video"),
+        (["index", "/nowhere/at all"], "unsupported_source"),
+        (["index"], "usage"),
+        (["nonsense"], "usage"),
+        (["--language", "fr", "list"], "usage"),
+        (["eval", "run"], "usage"),
+    ],
+)
+def test_a_request_that_cannot_be_met_ends_with_2(sample: Run, arguments: list[str], code: str) -> None:
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    ran = sample(*arguments[:at], "--json", *arguments[at:])
+    assert (ran.code, ran.failure) == (2, code)
+    verb = next((argument for argument in arguments if argument in VERBS), "")
+    assert ran.document["command"] == ("eval run" if verb == "eval" else verb)
+    text = sample(*arguments)
+    assert (text.code, text.out, text.err) == (2, "", ran.err)
+
+
+def test_show_prints_the_transcript(sample: Run) -> None:
+    ran = sample("show", "sample-0001")
+    assert ran.code == 0
+    assert ran.out.startswith("    0:00  안녕하세요 느긋한 식탁의 다온입니다\n")
+    assert ran.err.splitlines()[1] == "느긋한 식탁"
+    by_title = sample("show", "맵단짠")
+    decomposed = sample("show", "\u1106\u1162\u11b8\u1103\u1161\u11ab\u110d\u1161\u11ab")
+    assert ran.out == by_title.out == decomposed.out
+
+
+def test_show_prints_a_minute_on_either_side(sample: Run) -> None:
+    result = sample("show", "sample-0001", "--at", "3:00", "--json").result
+    assert set(result) == {"video", "lines"}
+    assert result["video"]["id"] == "sample-0001"
+    starts = [line["start"] for line in result["lines"]]
+    assert starts == sorted(starts)
+    assert 120 <= starts[0] < 130
+    assert 230 < starts[-1] <= 240
+    assert sample("show", "sample-0001", "--at", "9:59:59", "--json").result["lines"] == []
+
+
+@pytest.mark.parametrize(
+    ("target", "second"), [("sample-0001@7:19", 439), ("맵단짠@439.9", 439), ("sample-0001", 0), ("sample-0001@0", 0)]
+)
+def test_open_prints_the_link(sample: Run, target: str, second: int) -> None:
+    ran = sample("open", target, "--print")
+    assert (ran.code, ran.out, ran.err) == (0, f"https://youtu.be/sample-0001?t={second}\n", "")
+
+
+def test_open_knows_a_scene_by_its_id(sample: Run) -> None:
+    scene = sample("search", "치킨 소스", "--limit", "1", "--json").result["scenes"][0]
+    result = sample("open", scene["scene"].upper(), "--print", "--json").result
+    assert set(result) == {"url", "at", "played"}
+    assert result["url"].startswith("https://youtu.be/sample-0001?t=")
+    assert scene["start"] <= result["at"] < scene["end"]
+    assert result["played"] is False
+
+
+def test_open_plays_where_there_is_a_screen(sample: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[tuple[str, int]] = []
+    monkeypatch.setattr(player, "can_show", lambda: True)
+    monkeypatch.setattr(player, "play", lambda name, *, at_ms, **_rest: played.append((name, at_ms)))
+    assert sample("open", "sample-0001@1:00", "--player", "mpv", "--json").result["played"] is True
+    monkeypatch.setattr(player, "can_show", lambda: False)
+    ran = sample("open", "sample-0001@1:00")
+    assert ran.out == "https://youtu.be/sample-0001?t=60\n"
+    assert ran.err.startswith("There is no screen")
+    assert played == [("mpv", 60_000)]
+
+
+def test_list_groups_by_channel(sample: Run) -> None:
+    ran = sample("list")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines()[0] == "느긋한 식탁  (9 videos)"
+    assert len(ran.out.splitlines()) == 10
+    assert sample("list", "--channel", "느긋한").out == ran.out
+    (channel,) = sample("list", "--json").result["channels"]
+    assert list(channel) == ["id", "name", "videos"]
+    keys = "id title url published duration source windows searchable failure"
+    assert all(list(video) == keys.split() for video in channel["videos"])
+
+
+def test_status_counts(sample: Run) -> None:
+    result = sample("status", "--json").result
+    assert list(result) == ["channels", "videos", "windows", "stages", "failures"]
+    assert (result["channels"], result["videos"], result["failures"]) == (1, 9, [])
+    assert result["stages"] == {
+        "captions": {"done": 9, "failed": 0},
+        "bm25": {"done": result["windows"], "due": 0},
+    }
+    assert [line.split()[0] for line in sample("status").out.splitlines()] == [
+        "Channels",
+        "Videos",
+        "Windows",
+        "Searchable",
+        "Failed",
+    ]
+
+
+def test_paths_names_the_home_s_places(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = {name: str(home / name) for name in ("data", "cache", "log")}
+    expected = {"config": str(home / "config.toml"), **expected}
+    assert run("--home", home, "paths", "--json").result == expected
+    assert run(f"--home={home}", "paths", "--json").result == expected
+    monkeypatch.setenv(config.HOME_VARIABLE, str(home))
+    assert run("paths", "--json").result == expected
+    assert [line.split(maxsplit=1) for line in run("paths").out.splitlines()] == [
+        list(pair) for pair in expected.items()
+    ]
+    assert not home.exists()
+
+
+def test_doctor_finds_a_sound_library_sound(sample: Run) -> None:
+    ran = sample("doctor", "--json")
+    by_name = {check["name"]: check for check in ran.document["result"]["checks"]}
+    assert {"python", "packages", "disk", "library", "index", "kiwi", "player"} <= set(by_name)
+    assert all(set(check) == {"name", "severity", "message", "hint"} for check in by_name.values())
+    assert {by_name[name]["severity"] for name in ("library", "index", "kiwi")} == {"ok"}
+    text = sample("doctor")
+    assert text.code == ran.code
+    assert len([line for line in text.out.splitlines() if line[0] in "✓!✗"]) == len(by_name)
+
+
+def test_demo_searches_the_sample_and_mends_itself(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = run("--home", home, "demo")
+    assert ran.code == 0
+    assert "sample-0001" in ran.out
+    assert "invented" in ran.err
+    assert run("--home", home, "list", "--json").result == {"channels": []}  # the user's own library is another one
+    for module in ("subtitle_rag.retrieval.morphemes", "subtitle_rag.indexing"):
+        monkeypatch.setattr(f"{module}.ANALYZER", "another")
+    scenes = run("--home", home, "demo", "--json").result["scenes"]
+    assert scenes[0]["video"]["id"] == "sample-0001"
+
+
+def test_marks_are_bold_on_a_terminal_unless_colour_is_unwanted(
+    sample: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert "\x1b[1;4m치킨\x1b[0m" in sample("search", "치킨 소스", "--limit", "1").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in sample("search", "치킨 소스", "--limit", "1").out

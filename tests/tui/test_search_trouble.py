@@ -1,0 +1,146 @@
+"""The first screen in trouble: half-typed filters, broken doors, hostile titles and captions."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.domain import Line
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.retrieval.query import Query
+from subtitle_rag.retrieval.search import Scene, SearchResult
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from tests.tui.conftest import Answers, MakeApp, drawn_by, hint, scene, settle, shown, toasts, typed
+
+
+class TestFailures:
+    async def test_a_half_typed_filter_waits_quietly_and_enter_says_it_aloud(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await typed(pilot, " after:2026")
+            assert "Write dates as 2026-05-31." in hint(app)
+            assert toasts(app) == []
+            assert app.search_screen.scenes.option_count
+            await pilot.press("enter")
+            await settle(pilot)
+            assert "2026 is not a date for after." in toasts(app)[0]
+            await typed(pilot, "-01-01")
+            assert hint(app) == ""
+
+    async def test_an_unknown_channel_is_told_under_the_query(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨 channel:[b]없는")
+            assert "There is no channel" in hint(app)
+            assert app.is_running
+
+    async def test_an_unexpected_failure_goes_to_the_log_and_the_app_stays(
+        self, app_of: MakeApp, runtime: Runtime
+    ) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+
+            def explode(query: Query) -> SearchResult:
+                raise ZeroDivisionError("뜻밖 [red]")
+
+            runtime.__dict__["searcher"] = Answers(explode)
+            await typed(pilot, "치킨")
+            assert "ZeroDivisionError" in hint(app)
+            log = Path(runtime.settings.paths.log / "tui.log")
+            assert "explode" in log.read_text(encoding="utf-8")
+            runtime.__dict__["searcher"] = Answers(lambda query: SearchResult(query, (), (scene(),), {}))
+            await typed(pilot, " 소스")
+            assert app.search_screen.scenes.option_count == 1
+
+    async def test_a_busy_index_keeps_what_is_shown(self, app_of: MakeApp, runtime: Runtime) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+
+            def busy(query: Query) -> SearchResult:
+                raise BusyError("index_unreachable", reason="gone")
+
+            runtime.__dict__["searcher"] = Answers(busy)
+            await typed(pilot, " 소스")
+            assert "did not answer" in hint(app)
+            assert app.search_screen.scenes.option_count == 1
+
+    async def test_an_index_that_breaks_under_a_search_becomes_a_calm_page_that_can_be_left(
+        self, app_of: MakeApp, runtime: Runtime
+    ) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+
+            def broken(query: Query) -> SearchResult:
+                raise AppError("index_damaged", path="/tmp/[b]x", reason="cut")
+
+            whole = runtime.__dict__["searcher"]
+            runtime.__dict__["searcher"] = Answers(broken)
+            await typed(pilot, "치킨")
+            assert "/tmp/[b]x cannot be used" in shown(app, "#notice")
+            assert "subtitle-rag rebuild" in shown(app, "#notice")
+            runtime.__dict__["searcher"] = whole
+            await pilot.press("ctrl+r")
+            await settle(pilot)
+            assert app.search_screen.shown == "치킨"
+
+    @pytest.mark.parametrize(("language", "said"), [("en", "is damaged"), ("ko", "ctrl+r")])
+    async def test_a_damaged_library_is_a_calm_page(self, empty: Runtime, language: str, said: str) -> None:
+        path = empty.settings.paths.library
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"this is no database at all" * 100)
+        app = SubtitleApp(empty)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            assert said in shown(app, "#notice")
+            await typed(pilot, "치킨")
+            await pilot.press("enter", "ctrl+y", "f2", "escape")
+            await settle(pilot)
+            assert app.is_running
+
+
+class TestHostileText:
+    HOSTILE = (
+        "[red]빨강[/red] [/] [@click=app.exit]x[/]",
+        "\x1b[2J\x1b]0;pwned\x07 \x9b31m",
+        "\u202e뒤집힌\u202c \u200b\u200d\ufeff 글",
+        "שלום مرحبا",
+        "가" * 5_000,
+        "👩‍👩‍👧‍👦 ㅋㅋㅋ \t\r\n 줄",
+        "",
+    )
+
+    @pytest.mark.parametrize("size", [(120, 40), (60, 20)], ids=["wide", "narrow"])
+    async def test_titles_and_captions_are_shown_as_text(self, app_of: MakeApp, size: tuple[int, int]) -> None:
+        app = app_of(scenes=[self.hostile(n, text) for n, text in enumerate(self.HOSTILE)])
+        async with app.run_test(size=size) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            for number, text in enumerate(self.HOSTILE):
+                assert app.search_screen.scenes.highlighted == number
+                await pilot.press("enter", "ctrl+y", "down")
+                await settle(pilot)
+                drawn = drawn_by(app)
+                assert not any(c in drawn for c in "\x1b\x07\x9b\u202e\u200b\ufeff\r\t"), text[:20]
+            assert "[red]빨강[/red]" in drawn
+            assert len(toasts(app)) >= len(self.HOSTILE)
+
+    @staticmethod
+    def hostile(number: int, text: str) -> Scene:
+        own = scene(number)
+        return scene(
+            number,
+            video=type(own.video)("v" * 11, text, text, text, "https://x", date(2026, 1, 1)),
+            text=text,
+            lines=(Line(0, 61_000), Line(len(text) // 2, 62_000)),
+            highlights=tuple((at, at + 3) for at in range(0, len(text), 7)),
+            overlap_before=text,
+            overlap_after=text,
+        )
