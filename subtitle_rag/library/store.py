@@ -277,6 +277,11 @@ class Library:
                 )
             )
 
+    def version(self) -> int:
+        """Changes when another connection (of this or another process) has committed something."""
+        with self._read() as db:
+            return int(db.execute("PRAGMA data_version").fetchone()[0])
+
     def vocabulary(self, *, letters: int) -> list[str]:
         """The forms of at least so many letters that stand in some window."""
         with self._read() as db:

@@ -1,6 +1,9 @@
 """Which characters of a window's text a query meant, and in which line it is best met."""
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from unicodedata import is_normalized
 
 from subtitle_rag.domain import Line, Morphemes
 from subtitle_rag.retrieval.lexical import LexicalQuery
@@ -10,6 +13,8 @@ MIN_RUN = 3
 """Letters that a part of a word must share with the text to be marked on its own."""
 
 Span = tuple[int, int]
+
+_LETTER = re.compile(r"[^\W_]")
 
 
 def spans(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[Span]:
@@ -27,8 +32,7 @@ def best_line(lines: Sequence[Line], text: str, marked: Iterable[Span]) -> Line:
     found: list[set[str]] = [set() for _ in lines]
     offsets = [line.offset for line in lines]
     for start, end in marked:
-        at = max(index for index, offset in enumerate(offsets) if offset <= start)
-        found[at].add(text[start:end])
+        found[max(0, bisect_right(offsets, start) - 1)].add(text[start:end])
     pairs = [len(own | after) + 0.5 * bool(own) for own, after in zip(found, [*found[1:], set()], strict=True)]
     return lines[max(range(len(lines)), key=lambda index: (pairs[index], -index))]
 
@@ -41,16 +45,25 @@ def _morpheme_spans(analysis: Morphemes | None, query: LexicalQuery) -> Iterator
 
 
 def _run_spans(text: str, query: LexicalQuery) -> Iterator[Span]:
-    letters = [(k, at) for at, c in enumerate(text) if c.isalnum() for k in key(c) if k.isalnum()]
-    joined = "".join(k for k, _at in letters)
+    joined, places = _letters(text)
     for word in query.words:
         for run in _runs(word, joined):
             at = joined.find(run)
             while at >= 0:
-                start, end = letters[at][1], letters[at + len(run) - 1][1] + 1
+                start, end = places[at], places[at + len(run) - 1] + 1
                 if len(run) >= MIN_RUN or end - start <= len(run):  # two letters across a space are chance
                     yield start, end
                 at = joined.find(run, at + 1)
+
+
+def _letters(text: str) -> tuple[str, list[int]]:
+    """The letters and digits of a text in their indexed form, without anything between, and where each stands."""
+    lower = text.lower()
+    if len(lower) == len(text) and is_normalized("NFKC", text):
+        found = [(match[0], match.start()) for match in _LETTER.finditer(lower)]
+    else:  # some characters are several in their indexed form
+        found = [(k, at) for at, c in enumerate(text) if c.isalnum() for k in key(c) if k.isalnum()]
+    return "".join(k for k, _at in found), [at for _k, at in found]
 
 
 def _runs(word: str, joined: str) -> Iterator[str]:

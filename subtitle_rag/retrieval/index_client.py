@@ -104,9 +104,9 @@ class HostedIndex:
         """As `Analyzer.morphemes`, by the host's analyzer: for queries, which are short and must start at once."""
         yield from self._call("morphemes", list(texts))
 
-    def related(self, form: str, *, limit: int = 8) -> list[tuple[str, float]]:
+    def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]:
         """As `Analyzer.related`, by the host's analyzer."""
-        found: list[tuple[str, float]] = self._call("related", form, limit=limit)
+        found: dict[str, dict[str, float]] = self._call("related", list(forms), limit=limit)
         return found
 
     def close(self) -> None:

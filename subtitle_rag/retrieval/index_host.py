@@ -145,7 +145,9 @@ class _Host:
         """The analyzer is safe between threads, so that its calls wait for no call of the index."""
         try:
             value = getattr(self._analyzer, method)(*args, **options)
-            return True, None if method == "load" else list(value)
+            if method == "load":
+                return True, None
+            return True, value if method == "related" else list(value)
         except Exception as error:  # as above
             return False, self._unexpected(error)
 

@@ -33,7 +33,7 @@ RELATED_WEIGHT = 1.0
 """Shared among the related words that the library holds: together they count as much as the word itself, at most."""
 MIN_MISHEARD_LETTERS = 3
 """Shorter words have too many neighbours at one letter's distance."""
-VOCABULARY_SECONDS = 60.0
+VOCABULARY_SECONDS = 5.0
 
 
 def inverse_document_frequency(documents: int, total: int) -> float:
@@ -91,11 +91,14 @@ class QueryAnalyzer:
     def __init__(self, library: Library, analyzer: QueryMorphemes) -> None:
         self._library = library
         self._analyzer = analyzer
-        self._vocabulary: list[tuple[str, str]] = []
+        self._vocabulary: tuple[list[str], list[str]] = [], []
+        self._total = 0
+        self._version: int | None = None
         self._read_at = -math.inf
 
     def analyze(self, text: str) -> LexicalQuery:
         """The query's vector: what was typed with weight 1, its likely variants with less."""
+        self._refresh()
         typed = next(self._analyzer.morphemes([text])).forms
         found = words(text)
         variants = self._variants(typed, found)
@@ -114,10 +117,10 @@ class QueryAnalyzer:
         """Forms that stand for a typed one, with weights; a rare variant never outscores the word itself."""
         entered = dict.fromkeys((*typed, *spoken))
         misheard = {form: dict.fromkeys(self._misheard(form), MISHEARD_WEIGHT) for form in entered}
-        related = {form: dict(self._analyzer.related(form)) for form in dict.fromkeys(typed)}
+        related = self._analyzer.related(typed)
         named = {other for others in (*misheard.values(), *related.values()) for other in others}
         counts = self._library.term_counts([*entered, *named])
-        total = self._library.counts().searchable
+        total = max(self._total, *counts.values(), 1)
         found: dict[str, float] = {}
         for form, others in chain(misheard.items(), ((form, _shared(o, counts)) for form, o in related.items())):
             own = inverse_document_frequency(counts.get(form, 0), total)
@@ -133,15 +136,16 @@ class QueryAnalyzer:
         from rapidfuzz.distance import Levenshtein
         from rapidfuzz.process import extract
 
-        vocabulary = self._current_vocabulary()
+        forms, choices = self._vocabulary
         letters = unicodedata.normalize("NFD", form)
-        choices = [decomposed for _form, decomposed in vocabulary]
         near = extract(letters, choices, scorer=Levenshtein.distance, score_cutoff=1, limit=20)
-        return [vocabulary[at][0] for _text, _distance, at in near if vocabulary[at][0] != form]
+        return [forms[at] for _text, _distance, at in near if forms[at] != form]
 
-    def _current_vocabulary(self) -> list[tuple[str, str]]:
-        if time.monotonic() - self._read_at > VOCABULARY_SECONDS:
-            forms = self._library.vocabulary(letters=MIN_MISHEARD_LETTERS)
-            self._vocabulary = [(form, unicodedata.normalize("NFD", form)) for form in sorted(forms)]
-            self._read_at = time.monotonic()
-        return self._vocabulary
+    def _refresh(self) -> None:
+        """Read the vocabulary where the library has changed since, but not with every commit of a long job."""
+        version = self._library.version()
+        if version != self._version and time.monotonic() - self._read_at > VOCABULARY_SECONDS:
+            forms = sorted(self._library.vocabulary(letters=MIN_MISHEARD_LETTERS))
+            self._vocabulary = forms, [unicodedata.normalize("NFD", form) for form in forms]
+            self._total = self._library.counts().searchable
+            self._version, self._read_at = version, time.monotonic()

@@ -48,7 +48,7 @@ class QueryMorphemes(Protocol):
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]: ...
 
-    def related(self, form: str, *, limit: int = 8) -> list[tuple[str, float]]: ...
+    def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]: ...
 
 
 class Analyzer:
@@ -81,21 +81,25 @@ class Analyzer:
             forms, starts, ends = zip(*found, strict=True) if found else ((), (), ())
             yield Morphemes(forms, starts, ends)
 
-    def related(self, form: str, *, limit: int = 8) -> list[tuple[str, float]]:
-        """Words that Kiwi's language model finds in the same places as `form`, with their similarity (0–1)."""
+    def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]:
+        """For each form the words that Kiwi's language model finds in the same places, with similarities (0–1)."""
         kiwi = self.load()
-        found: dict[str, float] = {}
-        for tag in ("NNG", "NNP", "VV", "VA"):
-            try:
-                neighbours = kiwi.most_similar_morphemes((form, tag), limit)
-            except (ValueError, KeyError):  # not a morpheme of this tag in Kiwi's dictionary
-                continue
-            for neighbour in neighbours:
-                if neighbour.tag.partition("-")[0] in TAGS:
-                    other = key(neighbour.form)
-                    found[other] = max(found.get(other, 0.0), neighbour.score)
-        found.pop(form, None)
-        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+        return {form: _neighbours(kiwi, form, limit) for form in dict.fromkeys(forms)}
+
+
+def _neighbours(kiwi: "Kiwi", form: str, limit: int) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for tag in ("NNG", "NNP", "VV", "VA"):
+        try:
+            neighbours = kiwi.most_similar_morphemes((form, tag), limit)
+        except (ValueError, KeyError):  # not a morpheme of this tag in Kiwi's dictionary
+            continue
+        for neighbour in neighbours:
+            if neighbour.tag.partition("-")[0] in TAGS:
+                other = key(neighbour.form)
+                found[other] = max(found.get(other, 0.0), neighbour.score)
+    found.pop(form, None)
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 
 
 def _end(tokens: "Sequence[Token]", at: int) -> int:

@@ -97,18 +97,18 @@ def test_several_threads_share_one_kiwi() -> None:
 
 
 def test_related_words_are_alike_and_never_the_word_itself(analyzer: Analyzer) -> None:
-    related = analyzer.related("치킨")
-    assert "통닭" in dict(related)
-    assert "치킨" not in dict(related)
-    assert [score for _form, score in related] == sorted((score for _form, score in related), reverse=True)
-    assert all(0 < score <= 1 for _form, score in related)
-    assert len(analyzer.related("치킨", limit=3)) <= 3
+    related = analyzer.related(["치킨"])["치킨"]
+    assert "통닭" in related
+    assert "치킨" not in related
+    assert list(related.values()) == sorted(related.values(), reverse=True)
+    assert all(0 < score <= 1 for score in related.values())
+    assert len(analyzer.related(["치킨"], limit=3)["치킨"]) <= 3
 
 
 @settings(deadline=None, max_examples=50)
 @given(form=TEXT)
 def test_any_form_may_be_asked_for_its_relatives(analyzer: Analyzer, form: str) -> None:
-    assert len(analyzer.related(key(form))) <= 8
+    assert len(analyzer.related([key(form)])[key(form)]) <= 8
 
 
 @given(TEXT)
