@@ -105,10 +105,14 @@ def _edge_vector(vector: SparseVector) -> "qdrant_edge.SparseVector":
 
 
 def _layout() -> "qdrant_edge.EdgeConfig":
-    """The lexical vector only: a named dense vector costs every point 2 KB, and can be added to a filled shard."""
+    """Sparse vectors only: a dense one costs every point 2 KB before it is there, and can be added to a filled shard."""
     import qdrant_edge as edge
 
-    return edge.EdgeConfig(sparse_vectors={"bm25": edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf)})
+    sparse = {
+        "sparse": edge.EdgeSparseVectorParams(),
+        "bm25": edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf),
+    }
+    return edge.EdgeConfig(sparse_vectors=sparse)
 
 
 class EdgeIndex:

@@ -21,7 +21,7 @@ _QUOTES = str.maketrans("“”„‟″「」『』", '"' * 9)
 _PART = re.compile(
     r"""(?P<minus>(?<!\S)-)?
         (?:(?P<name>channel|video|after|before|채널|영상|이후|이전):)?
-        (?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+))""",
+        (?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+)|(?<=:)(?!\S))  # the last: a filter only begun""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,  # ASCII: else İ would pass for the i of video
 )
 _NAMES = {"채널": "channel", "영상": "video", "이후": "after", "이전": "before"}
@@ -96,15 +96,16 @@ def day(name: Literal["after", "before"], value: str) -> date:
 def _take(parts: _Parts, match: re.Match[str]) -> None:
     name = (match["name"] or "").lower()
     name = _NAMES.get(name, name)
-    value = match["phrase"] if match["phrase"] is not None else match["word"]
+    value = " ".join((match["phrase"] or match["word"] or "").split())
     meaningful = any(character.isalnum() for character in value)
     if name and match["minus"]:
         raise UsageError("excluded_filter", name=name)
+    if name and not meaningful:  # its value is still to be typed
+        return
     if name in ("after", "before"):
         setattr(parts, name, day(name, value))  # type: ignore[arg-type]
     elif name:
-        if meaningful:
-            getattr(parts, name).append(value)
+        getattr(parts, name).append(value)
     elif match["minus"]:
         if meaningful:
             parts.excluded.append(value)

@@ -188,10 +188,12 @@ def test_the_vocabulary_may_change_while_another_thread_searches(fill: Fill, mon
     full = made._library.vocabulary(letters=3)
     flip = iter(range(10**6))
     monkeypatch.setattr(made._library, "vocabulary", lambda letters: full if next(flip) % 2 else [])
+    monkeypatch.setattr(made._library, "version", lambda: next(flip))
 
     def work() -> None:
         try:
             for _ in range(200):
+                made._refresh()
                 found = made._misheard("블루투스")
                 assert found == [] or len(found) == len(set(found)) > 1
         except Exception as error:
