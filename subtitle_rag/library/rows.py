@@ -92,7 +92,7 @@ def track_from(row: Row) -> Track:
 
 
 def window_from(row: Row) -> Window:
-    lines = tuple(Line(*line) for line in json.loads(row[6]))
+    lines = tuple(map(Line._make, json.loads(row[6])))
     return Window(row[0], row[1], row[2], row[3], row[4], row[5], lines, row[7], row[8])
 
 

@@ -105,7 +105,7 @@ def _edge_vector(vector: SparseVector) -> "qdrant_edge.SparseVector":
 
 
 def _layout() -> "qdrant_edge.EdgeConfig":
-    """Sparse vectors only: a dense one costs every point 2 KB before it is there, and can be added to a filled shard."""
+    """Sparse vectors only: a dense one costs each point 2 KB even while empty, and can be added to a filled shard."""
     import qdrant_edge as edge
 
     sparse = {
