@@ -113,8 +113,11 @@ def eval_run(settings: Settings, queries: Path, as_json: bool) -> int:
     from subtitle_rag.evaluation import report as reports
     from subtitle_rag.evaluation import run as evaluation
 
-    with Runtime(settings) as runtime:
-        report = evaluation.run(runtime, queries)
+    with Runtime(settings) as runtime, output.progress() as bar:
+        task = bar.add_task(_("Questions"), total=None)
+        report = evaluation.run(
+            runtime, queries, progress=lambda done, total: bar.update(task, completed=done, total=total)
+        )
     if as_json:
         output.envelope("eval run", output.Outcome(report.to_json()))
     else:

@@ -7,46 +7,16 @@ seconds, over the videos of a library) and KorQuAD 1.0 (one JSON object, which b
 import json
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.errors import UsageError
+from subtitle_rag.evaluation import korquad
+from subtitle_rag.evaluation.questions import Gold, Question, bad_queries
 from subtitle_rag.i18n import _
-
-OVERLAP_MS = 5_000
-"""A window answers a question when it shares so much with a gold range."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gold:
-    """A stretch of a video that answers a question; `video` is a YouTube id or the NFC name of a caption file."""
-
-    video: str
-    start_ms: int
-    end_ms: int
-
-    def answered_by(self, start_ms: int, end_ms: int) -> bool:
-        """Whether a window of the same video shows enough of this range: `OVERLAP_MS`.
-
-        A range or window that is itself shorter can never share that much: half of the shorter one is enough then,
-        which also finds a short range that a cut divides.
-        """
-        shorter = min(self.end_ms - self.start_ms, end_ms - start_ms)
-        needed = OVERLAP_MS if shorter >= OVERLAP_MS else shorter / 2
-        return min(self.end_ms, end_ms) - max(self.start_ms, start_ms) >= needed
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A query with the ranges that answer it; any one of them is a hit."""
-
-    id: str
-    query: str
-    kind: str
-    gold: tuple[Gold, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +40,12 @@ def load(path: Path) -> Dataset:
     except (ValueError, RecursionError):
         whole = None  # more than one line of JSON, or a mistake, which has a line then
     if isinstance(whole, dict) and "data" in whole and "query" not in whole:
-        from subtitle_rag.evaluation import korquad
-
         questions, documents = korquad.read(path, whole)
         return Dataset(path, questions, documents)
     questions = tuple(_questions(path, text))
     if not questions:
         raise bad_queries(path, 1, _("it holds no questions"))
     return Dataset(path, questions)
-
-
-def bad_queries(path: Path, line: int, reason: str) -> UsageError:
-    return UsageError("bad_queries", path=str(path), line=line, reason=reason)
 
 
 def _text(path: Path) -> str:
@@ -154,16 +118,3 @@ def _ms(item: Mapping[str, Any], name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise ValueError(_("{name} must be a number of seconds").format(name=name))
     return round(value * 1000)
-
-
-def answers(question: Question, windows: Mapping[str, Sequence[Window]]) -> dict[str, frozenset[int]]:
-    """The windows that answer a question, each with the numbers of the gold ranges that it shows.
-
-    `windows` has, for each video named in gold, the windows that it has in the library.
-    """
-    found: dict[str, frozenset[int]] = {}
-    for number, gold in enumerate(question.gold):
-        for window in windows.get(gold.video, ()):
-            if gold.answered_by(window.start_ms, window.end_ms):
-                found[window.id] = found.get(window.id, frozenset()) | {number}
-    return found

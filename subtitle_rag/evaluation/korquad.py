@@ -11,7 +11,7 @@ from typing import Any
 
 from subtitle_rag.captions.windows import window_id
 from subtitle_rag.domain import Line, Video, Window
-from subtitle_rag.evaluation.dataset import Gold, Question, bad_queries
+from subtitle_rag.evaluation.questions import Gold, Question, bad_queries
 from subtitle_rag.i18n import _
 
 WINDOW_CHARS = 300

@@ -15,8 +15,9 @@ from subtitle_rag.domain import Track, Window, nfc
 from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import baselines as baseline
 from subtitle_rag.evaluation import metrics
-from subtitle_rag.evaluation.dataset import Dataset, Question, answers, bad_queries, load
+from subtitle_rag.evaluation.dataset import Dataset, load
 from subtitle_rag.evaluation.metrics import Judged
+from subtitle_rag.evaluation.questions import Question, answers, bad_queries
 from subtitle_rag.evaluation.report import EvalReport, Figures, Gap, Row
 from subtitle_rag.i18n import _
 from subtitle_rag.library.store import Library

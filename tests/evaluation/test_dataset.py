@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from subtitle_rag.domain import Window
 from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import korquad
-from subtitle_rag.evaluation.dataset import Gold, Question, answers, load
+from subtitle_rag.evaluation.dataset import load
+from subtitle_rag.evaluation.questions import Gold, Question, answers
 
 GOOD: dict[str, Any] = {
     "id": "q1",
