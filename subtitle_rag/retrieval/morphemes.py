@@ -72,7 +72,7 @@ class Analyzer:
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
         """The content morphemes of each text; one call with many texts uses all workers."""
         kiwi = self.load()
-        for tokens in kiwi.tokenize(map(clean, texts)):
+        for tokens in kiwi.tokenize([clean(text) for text in texts]):  # a list keeps all workers busy
             found = [
                 (key(token.form), token.start, _end(tokens, at))
                 for at, token in enumerate(tokens)
