@@ -101,6 +101,7 @@ class Indexer:
             if known is not None:
                 yield VideoDone(video.id, video.title, "unchanged", known)
                 return
+            self._analyzer.load_soon()
             change: Literal["new", "changed"] = "changed" if self._library.track(video.id) else "new"
             self._library.put_video(video, track, own, RULE)
             work.append((video, own))
@@ -121,14 +122,15 @@ class Indexer:
     def _make_searchable(self, work: Work) -> WindowsIndexed:
         """Write the points of these videos' windows; what the index held of them before goes first."""
         self._purge()
-        texts = [window.text for _video, some in work for window in some]
+        texts = [text for video, some in work for text in (video.title, *(window.text for window in some))]
         analyses = self._analyzer.morphemes(texts) if texts else iter(())
         points: list[Point] = []
         noted: dict[str, tuple[str, Morphemes]] = {}
         for video, some in work:
-            part = list(islice(analyses, len(some)))  # the analyzer's workers go on while vectors are made of these
+            # the analyzer's workers go on while vectors are made of these
+            title, *part = islice(analyses, 1 + len(some))
             source = _source_hash(video, some)
-            vectors = window_vectors(video.title, some, part, self._analyzer)
+            vectors = window_vectors(video.title, title, some, part)
             for window, analysis, vector in zip(some, part, vectors, strict=True):
                 points.append(Point(window.id, {"bm25": vector}, payload(video, window)))
                 noted[window.id] = source, analysis

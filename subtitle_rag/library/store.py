@@ -205,6 +205,15 @@ class Library:
             )
             return {row[0]: rows.window_from(row) for row in found}
 
+    def places(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
+        """The video and ordinal of those of these windows that are there."""
+        with self._read() as db:
+            found = db.execute(
+                "SELECT id, video_id, ordinal FROM window WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(ids)),),
+            )
+            return {id: (video_id, ordinal) for id, video_id, ordinal in found}
+
     def windows_of(self, video_id: str) -> list[Window]:
         """A video's windows, in order."""
         with self._read() as db:

@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from unicodedata import is_normalized
 
 from subtitle_rag.domain import Line, Morphemes
@@ -14,7 +15,7 @@ MIN_RUN = 3
 
 Span = tuple[int, int]
 
-_LETTER = re.compile(r"[^\W_]")
+_BETWEEN = re.compile(r"[\W_]+")
 
 
 def spans(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[Span]:
@@ -45,25 +46,38 @@ def _morpheme_spans(analysis: Morphemes | None, query: LexicalQuery) -> Iterator
 
 
 def _run_spans(text: str, query: LexicalQuery) -> Iterator[Span]:
-    joined, places = _letters(text)
-    for word in query.words:
-        for run in _runs(word, joined):
-            at = joined.find(run)
-            while at >= 0:
-                start, end = places[at], places[at + len(run) - 1] + 1
-                if len(run) >= MIN_RUN or end - start <= len(run):  # two letters across a space are chance
-                    yield start, end
-                at = joined.find(run, at + 1)
-
-
-def _letters(text: str) -> tuple[str, list[int]]:
-    """The letters and digits of a text in their indexed form, without anything between, and where each stands."""
     lower = text.lower()
     if len(lower) == len(text) and is_normalized("NFKC", text):
-        found = [(match[0], match.start()) for match in _LETTER.finditer(lower)]
-    else:  # some characters are several in their indexed form
-        found = [(k, at) for at, c in enumerate(text) if c.isalnum() for k in key(c) if k.isalnum()]
-    return "".join(k for k, _at in found), [at for _k, at in found]
+        yield from _plain_run_spans(lower, query)
+        return
+    # some characters are several in their indexed form: each letter is kept with its place
+    letters = [(k, at) for at, c in enumerate(text) if c.isalnum() for k in key(c) if k.isalnum()]
+    joined = "".join(k for k, _at in letters)
+    for run in _shared_runs(query, joined):
+        at = joined.find(run)
+        while at >= 0:
+            start, end = letters[at][1], letters[at + len(run) - 1][1] + 1
+            if len(run) >= MIN_RUN or end - start <= len(run):
+                yield start, end
+            at = joined.find(run, at + 1)
+
+
+def _plain_run_spans(lower: str, query: LexicalQuery) -> Iterator[Span]:
+    for run in _shared_runs(query, _BETWEEN.sub("", lower)):
+        # two letters across a space are chance
+        pattern = _spaced(run) if len(run) >= MIN_RUN else re.compile(re.escape(run))
+        for match in pattern.finditer(lower):
+            yield match.span()
+
+
+def _shared_runs(query: LexicalQuery, joined: str) -> Iterator[str]:
+    return (run for word in query.words for run in _runs(word, joined))
+
+
+@lru_cache(maxsize=1024)
+def _spaced(run: str) -> re.Pattern[str]:
+    """The run's letters with anything but letters between them."""
+    return re.compile(r"[\W_]*".join(map(re.escape, run)))
 
 
 def _runs(word: str, joined: str) -> Iterator[str]:

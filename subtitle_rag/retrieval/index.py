@@ -84,7 +84,7 @@ class Index(Protocol):
     ) -> list[Hit]:
         """The best `limit` points by the dot product of the named vector, best first; ties by id.
 
-        Hits carry the payload's keys that `payload` names, or all of them.
+        Hits carry the payload's keys that `payload` names, or all of them; none are much faster to get.
         """
 
     def ids(self, video_id: str) -> set[str]:

@@ -80,7 +80,8 @@ class _Host:
     def _optimize(self) -> None:
         with self._calls:
             try:
-                self._index.optimize()
+                if self._index.optimize():
+                    _return_memory()
             except AppError as error:
                 print(f"optimize: {error}", file=sys.stderr, flush=True)  # noqa: T201 - the host's log
 
@@ -166,6 +167,16 @@ class _Host:
         elif record_of(meta) != self._index.record:
             raise mismatch(self._folder, self._index.record, record_of(meta))
         return os.getpid()
+
+
+def _return_memory() -> None:
+    """Have the C library give back what an optimize took and freed: 300 MB at 20,000 windows of 390 terms."""
+    if sys.platform == "linux":
+        import ctypes
+
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, musl needs it not
+        if trim is not None:
+            trim(0)
 
 
 def _identity(folder: Path) -> list[int]:

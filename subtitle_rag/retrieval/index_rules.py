@@ -32,10 +32,10 @@ def check_vector(name: str, vector: SparseVector) -> None:
         raise ValueError(f"no sparse vector is called {name!r}")
     if len(indices) != len(values) or len(set(indices)) != len(indices):
         raise ValueError(f"{name}: indices must be unique and as many as values")
-    if not all(isinstance(index, int) and 0 <= index <= U32_MAX for index in indices):
+    if set(map(type, indices)) - {int} or not 0 <= min(indices, default=0) <= max(indices, default=0) <= U32_MAX:
         raise ValueError(f"{name}: an index is not an unsigned 32-bit number")
-    # written as a range, so that it is false for NaN and for what float32 turns into infinity
-    if not all(isinstance(v, float | int) and -FLOAT32_MAX <= v <= FLOAT32_MAX for v in values):
+    # a comparison with NaN is false, and float32 turns what lies beyond its range into infinity
+    if set(map(type, values)) - {float, int} or not all(-FLOAT32_MAX <= value <= FLOAT32_MAX for value in values):
         raise ValueError(f"{name}: a value is not a finite 32-bit number")
 
 

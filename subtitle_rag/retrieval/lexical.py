@@ -17,7 +17,6 @@ from subtitle_rag.domain import Morphemes, Window
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.morphemes import (
-    Analyzer,
     QueryMorphemes,
     document_vector,
     query_bigrams,
@@ -57,16 +56,15 @@ def keywords(analyses: Sequence[Morphemes]) -> list[list[str]]:
 
 
 def window_vectors(
-    title: str, windows: Sequence[Window], analyses: Sequence[Morphemes], analyzer: Analyzer
+    title: str, title_analysis: Morphemes, windows: Sequence[Window], analyses: Sequence[Morphemes]
 ) -> list[SparseVector]:
     """The `bm25` vectors of all windows of one video."""
-    title_forms = next(analyzer.morphemes([title])).forms
     telling = keywords(analyses)
     vectors = []
     for at, (window, analysis) in enumerate(zip(windows, analyses, strict=True)):
         near = [form for other in (at - 1, at + 1) if 0 <= other < len(telling) for form in telling[other]]
         text = " ".join([title, *near, window.text])
-        vectors.append(document_vector([*title_forms, *near, *analysis.forms], text))
+        vectors.append(document_vector([*title_analysis.forms, *near, *analysis.forms], text))
     return vectors
 
 

@@ -69,6 +69,11 @@ class Analyzer:
                 self._kiwi = Kiwi(num_workers=2, load_default_dict=False, load_multi_dict=False)
             return self._kiwi
 
+    def load_soon(self) -> None:
+        """Begin to load in the background, once."""
+        if self._kiwi is None and not self._loading.locked():
+            threading.Thread(target=self.load, name="kiwi").start()
+
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
         """The content morphemes of each text; one call with many texts uses all workers."""
         kiwi = self.load()
@@ -87,6 +92,7 @@ class Analyzer:
         return {form: _neighbours(kiwi, form, limit) for form in dict.fromkeys(forms)}
 
 
+@lru_cache(maxsize=4096)
 def _neighbours(kiwi: "Kiwi", form: str, limit: int) -> dict[str, float]:
     found: dict[str, float] = {}
     for tag in ("NNG", "NNP", "VV", "VA"):

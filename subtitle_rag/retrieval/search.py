@@ -18,8 +18,6 @@ RRF_K = 60
 """Cormack, Clarke & Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"."""
 MAX_MERGED = 3
 RETRIEVERS = ("bm25",)
-PLACE = ("video", "ordinal")
-"""Of the payload, what ranking and merging need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +101,8 @@ class Searcher:
         started = time.perf_counter()
         lexical = self._queries.analyze(query.text)
         ranked = self.rank(query, lexical, retrievers=retrievers)
-        windows = self._library.windows([entry.window_id for entry in ranked])
-        # the index may still hold what has left the library
-        groups = merged([entry for entry in ranked if entry.window_id in windows], limit + 1)
-        scenes = self._scenes(groups[:limit], windows, lexical)
+        groups = merged(ranked, limit + 1)
+        scenes = self._scenes(groups[:limit], lexical)
         took = {"retrieve": round((time.perf_counter() - started) * 1000, 1)}
         return SearchResult(query, tuple(retrievers), scenes, took, len(groups) > limit, lexical)
 
@@ -118,7 +114,7 @@ class Searcher:
         depth: int = DEPTH,
         retrievers: Sequence[str] = RETRIEVERS,
     ) -> list[Ranked]:
-        """The best windows one by one, before neighbours merge."""
+        """The best windows one by one, before neighbours merge; the index may still hold some that have left."""
         for name in retrievers:
             if name not in RETRIEVERS:
                 raise UsageError("unknown_retriever", name=name, ready=", ".join(RETRIEVERS))
@@ -126,7 +122,8 @@ class Searcher:
         if where.only is not None and not where.only:
             return []
         lexical = lexical or self._queries.analyze(query.text)
-        return fused({"bm25": self._index.search("bm25", lexical.vector, limit=depth, where=where, payload=PLACE)})
+        hits = self._index.search("bm25", lexical.vector, limit=depth, where=where, payload=())
+        return fused({"bm25": hits}, self._library.places([hit.id for hit in hits]))
 
     def _where(self, query: Query) -> Filter:
         excluded: frozenset[str] = frozenset().union(*(self._library.containing([word]) for word in query.excluded))
@@ -161,32 +158,39 @@ class Searcher:
             ids += found
         return tuple(ids)
 
-    def _scenes(
-        self, groups: Sequence[Sequence[Ranked]], windows: Mapping[str, Window], lexical: LexicalQuery
-    ) -> tuple[Scene, ...]:
-        analyses = self._library.morphemes([ranked.window_id for group in groups for ranked in group])
+    def _scenes(self, groups: Sequence[Sequence[Ranked]], lexical: LexicalQuery) -> tuple[Scene, ...]:
+        ids = [entry.window_id for group in groups for entry in group]
+        windows = self._library.windows(ids)
+        analyses = self._library.morphemes(ids)
         videos = {video_id: self._library.video(video_id) for video_id in {group[0].video_id for group in groups}}
         scenes: list[Scene] = []
         for group in groups:
             video = videos[group[0].video_id]
-            if video is None:  # it left the library just now
+            own = [windows[r.window_id] for r in sorted(group, key=lambda r: r.ordinal) if r.window_id in windows]
+            if video is None or not own:  # they left the library just now
                 continue
-            own = [windows[r.window_id] for r in sorted(group, key=lambda r: r.ordinal)]
             marked = [highlights.spans(w.text, analyses.get(w.id), lexical) for w in own]
             scenes.append(_scene(len(scenes) + 1, video, group[0], own, marked))
         return tuple(scenes)
 
 
-def fused(lists: Mapping[str, Sequence[Hit]], weights: Mapping[str, float] | None = None) -> list[Ranked]:
-    """Weighted reciprocal rank fusion; a single list keeps its own order and scores."""
+def fused(
+    lists: Mapping[str, Sequence[Hit]],
+    places: Mapping[str, tuple[str, int]],
+    weights: Mapping[str, float] | None = None,
+) -> list[Ranked]:
+    """Weighted reciprocal rank fusion of the hits that have a place (video, ordinal).
+
+    A single list keeps its own order and scores.
+    """
     ranked: dict[str, Ranked] = {}
     for name, hits in lists.items():
         weight = (weights or {}).get(name, 1.0)
-        for rank, hit in enumerate(hits, start=1):
+        for rank, hit in enumerate((hit for hit in hits if hit.id in places), start=1):
             before = ranked.get(hit.id)
             scores = {**(before.scores if before else {}), name: RetrieverScore(rank, hit.score)}
             score = hit.score if len(lists) == 1 else (before.score if before else 0.0) + weight / (RRF_K + rank)
-            ranked[hit.id] = Ranked(hit.id, hit.payload["video"], hit.payload["ordinal"], score, scores)
+            ranked[hit.id] = Ranked(hit.id, *places[hit.id], score, scores)
     return sorted(ranked.values(), key=lambda entry: (-entry.score, entry.window_id))
 
 
@@ -196,17 +200,20 @@ def merged(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]:
     A greater limit only adds groups.
     """
     groups: list[list[Ranked]] = []
+    holder: dict[tuple[str, int], int] = {}  # where each window's group is
     for entry in ranked:
-        neighbours = [group for group in groups if len(group) < MAX_MERGED and _touches(group, entry)]
-        if neighbours:
-            neighbours[0].append(entry)
+        beside = (holder.get((entry.video_id, entry.ordinal + step)) for step in (-1, 1))
+        open_groups = [at for at in beside if at is not None and len(groups[at]) < MAX_MERGED]
+        if open_groups:
+            at = min(open_groups)
         elif len(groups) < limit:
-            groups.append([entry])
+            at = len(groups)
+            groups.append([])
+        else:
+            continue
+        groups[at].append(entry)
+        holder[entry.video_id, entry.ordinal] = at
     return groups
-
-
-def _touches(group: Sequence[Ranked], entry: Ranked) -> bool:
-    return any(r.video_id == entry.video_id and abs(r.ordinal - entry.ordinal) == 1 for r in group)
 
 
 def _scene(

@@ -76,16 +76,16 @@ def test_keywords_are_at_most_five_and_equal_ones_come_in_order() -> None:
 
 def test_a_windows_vector_holds_the_title_and_the_neighbours_keywords(analyzer: Analyzer) -> None:
     texts = ["꽃게를 샀어요", "간장을 부었어요", "마늘을 썰었어요"]
-    analyses = list(analyzer.morphemes(texts))
-    vectors = window_vectors("시장 구경", [window(t) for t in texts], analyses, analyzer)
+    title, *analyses = analyzer.morphemes(["시장 구경", *texts])
+    vectors = window_vectors("시장 구경", title, [window(t) for t in texts], analyses)
     forms = [term_id("m", form) for form in ("시장", "구경", "꽃게", "간장", "마늘")]
     held = [[form in vector.indices for form in forms] for vector in vectors]
     assert held == [[True, True, True, True, False], [True] * 5, [True, True, False, True, True]]
 
 
 def test_a_neighbours_words_are_not_in_the_bigrams_of_speech_across_windows(analyzer: Analyzer) -> None:
-    analyses = list(analyzer.morphemes(["꽃게", "간장"]))
-    first, _second = window_vectors("제목", [window("꽃게"), window("간장")], analyses, analyzer)
+    title, *analyses = analyzer.morphemes(["제목", "꽃게", "간장"])
+    first, _second = window_vectors("제목", title, [window("꽃게"), window("간장")], analyses)
     expected = weights(["제목", "간장", "꽃게"], "제목 간장 꽃게")
     assert dict(zip(first.indices, first.values, strict=True)) == expected
 
@@ -100,7 +100,8 @@ def test_a_windows_vector_depends_on_its_own_video_alone(analyzer: Analyzer, tmp
     for library in (alone, among):
         own = library.windows_of("invented001")
         analyses = library.morphemes([w.id for w in own])
-        vectors.append(window_vectors("장보기", own, [analyses[w.id] for w in own], analyzer))
+        title = next(analyzer.morphemes(["장보기"]))
+        vectors.append(window_vectors("장보기", title, own, [analyses[w.id] for w in own]))
         library.close()
     assert len(vectors[0]) == 2
     assert vectors[0] == vectors[1]

@@ -310,21 +310,28 @@ def test_groups_are_runs_in_the_order_of_their_best(places: list[tuple[str, int]
     assert shape(merged(ranked(*places), limit)) == shape(groups)[:limit]
 
 
+PLACES = {id: ("v", 0) for id in "abc"}
+
+
 def hits(*ids: str) -> list[Hit]:
-    return [Hit(id, 10.0 - at, {"video": "v", "ordinal": 0}) for at, id in enumerate(ids)]
+    return [Hit(id, 10.0 - at, {}) for at, id in enumerate(ids)]
 
 
 def test_one_list_keeps_its_order_and_scores() -> None:
-    assert [(r.window_id, r.score) for r in fused({"bm25": hits("c", "a", "b")})] == [("c", 10), ("a", 9), ("b", 8)]
+    assert [(r.window_id, r.score) for r in fused({"bm25": hits("c", "x", "a", "b")}, PLACES)] == [
+        ("c", 10),
+        ("a", 8),
+        ("b", 7),
+    ]
 
 
 def test_several_lists_are_fused_by_rank() -> None:
-    both = fused({"bm25": hits("a", "b"), "dense": hits("b", "c")})
+    both = fused({"bm25": hits("a", "b"), "dense": hits("b", "c")}, PLACES)
     assert [r.window_id for r in both] == ["b", "a", "c"]
     assert both[0].score == 1 / 62 + 1 / 61
     assert both[0].scores == {"bm25": RetrieverScore(2, 9.0), "dense": RetrieverScore(1, 10.0)}
-    assert [r.window_id for r in fused({"bm25": hits("a"), "dense": hits("b")}, {"dense": 2.0})] == ["b", "a"]
-    assert [r.window_id for r in fused({"bm25": hits("b"), "dense": hits("a")})] == ["a", "b"]
+    assert [r.window_id for r in fused({"bm25": hits("a"), "dense": hits("b")}, PLACES, {"dense": 2.0})] == ["b", "a"]
+    assert [r.window_id for r in fused({"bm25": hits("b"), "dense": hits("a")}, PLACES)] == ["a", "b"]
 
 
 def test_the_fixture_makes_a_window_a_minute(made: Searchable) -> None:
