@@ -310,7 +310,7 @@ def test_groups_are_runs_in_the_order_of_their_best(places: list[tuple[str, int]
     assert shape(merged(ranked(*places), limit)) == shape(groups)[:limit]
 
 
-PLACES = {id: ("v", 0) for id in "abc"}
+PLACES = dict.fromkeys("abc", ("v", 0))
 
 
 def hits(*ids: str) -> list[Hit]:
