@@ -50,6 +50,8 @@ def exit_code_for(error: AppError) -> ExitCode:
             return ExitCode.USAGE
         case BusyError():
             return ExitCode.TRY_LATER
+        case AppError(code="interrupted"):
+            return ExitCode.INTERRUPTED
         case _:
             return ExitCode.FAILED
 
@@ -132,8 +134,7 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return int(stop.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        output.say(_("Interrupted. Everything that was done is kept; the same command goes on from here."))
-        return ExitCode.INTERRUPTED
+        return _failed(arguments, AppError("interrupted"))
     except click.ClickException as error:
         return _refused(arguments, error)
     except AppError as error:

@@ -59,7 +59,7 @@ class Paths:
 class SearchSettings:
     """`[search]`"""
 
-    limit: int = 20
+    limit: int = field(default=20, metadata={"least": 1})
     """Scenes that a search shows."""
 
 
@@ -146,13 +146,14 @@ def _section(path: Path, name: str, table: Any) -> Any:
     if not isinstance(table, dict):
         raise UsageError("bad_config", path=str(path), reason=_("{name} must be a table").format(name=name))
     _known(path, f"{name}.", table, tuple(entry.name for entry in fields(kind)))
+    least = {entry.name: entry.metadata.get("least", 0) for entry in fields(kind)}
     for key, value in table.items():
         wanted = type(getattr(defaults, key))
         if type(value) is not wanted:
             reason = _("{name} must be of the type {type}").format(name=f"{name}.{key}", type=wanted.__name__)
             raise UsageError("bad_config", path=str(path), reason=reason)
-        if wanted is int and value < 0:
-            reason = _("{name} must not be negative").format(name=f"{name}.{key}")
+        if wanted is int and value < least[key]:
+            reason = _("{name} must be at least {least}").format(name=f"{name}.{key}", least=least[key])
             raise UsageError("bad_config", path=str(path), reason=reason)
     return kind(**table)
 

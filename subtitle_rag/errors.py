@@ -137,6 +137,10 @@ SENTENCES: dict[str, tuple[str, str]] = {
         N_("The process that holds the search index did not answer: {reason}."),
         N_("Try again; if it happens again, subtitle-rag doctor says more."),
     ),
+    "interrupted": (
+        N_("Interrupted."),
+        N_("Everything that was done is kept; the same command goes on from here."),
+    ),
     "unexpected": (
         N_("Something unexpected happened: {reason}."),
         N_("The details are in {log}. Nothing that was done before is lost."),

@@ -155,7 +155,7 @@ def test_ctrl_c_during_indexing_ends_with_130_and_goes_on(home: Path, indexed: P
     process.send_signal(signal.SIGINT)
     _out, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.strip().startswith("Interrupted.")
+    assert err.strip().startswith("! Interrupted.")
     assert "Traceback" not in err
     assert [event["event"] for event in events] == ["found", "video_done", "video_done"]
     assert len(dump(home / "data" / "library.db")["video"]) >= 2

@@ -26,6 +26,8 @@ from subtitle_rag.runtime import Runtime
 @click.pass_obj
 def index_(settings: Settings, sources: Sequence[str], lang: str, jsonl: bool, as_json: bool) -> int:
     languages = [part.strip() for part in lang.split(",") if part.strip()]
+    if as_json and jsonl:
+        raise click.UsageError(_("--json and --jsonl exclude each other."))
     with Runtime(settings) as runtime:
         events = runtime.indexer.index([Path(source) for source in sources], languages=languages)
         report = IndexReport()
@@ -191,7 +193,8 @@ def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool
         if not yes:
             if not sys.stdin.isatty():
                 raise click.UsageError(_("Without a terminal to ask on, --yes is needed."))
-            click.confirm(question, abort=True, err=True)
+            if not click.confirm(question, err=True):
+                chosen = {}
         removed = [{"id": event.video, "title": event.title} for event in runtime.indexer.remove(chosen)]
     if as_json:
         output.envelope("remove", output.Outcome({"removed": removed}))

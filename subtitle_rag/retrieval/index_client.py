@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, SparseVector
 from subtitle_rag.retrieval.index_host import PROTOCOL, SOCKET_PREFIX, host_entry
 from subtitle_rag.retrieval.index_rules import check_id, check_points, check_vector
@@ -26,6 +27,8 @@ REPLY_S = 120.0
 """Longest wait for a reply; a call takes this long only behind an `optimize` of millions of points."""
 LOG_BYTES = 100_000
 """Size from which `host.log` begins anew at the next start of a host."""
+SIGBUS = 7
+"""Its number on Linux; macOS calls it 10 and has other ways to say that the disk is full."""
 CHUNK = 250
 """Points a request carries: about 50 ms of the host, so that searches of others get in between."""
 
@@ -174,13 +177,17 @@ class HostedIndex:
                     return connection
                 connection.close()
                 raise value
-        raise BusyError("index_unreachable", reason=f"no answer in {START_S:.0f} s")
+        raise _silent(START_S)
+
+
+def _silent(seconds: float) -> BusyError:
+    return BusyError("index_unreachable", reason=_("no answer in {n} s").format(n=round(seconds)))
 
 
 def _ask(connection: "Connection", request: Any) -> Any:
     connection.send(request)
     if not connection.poll(REPLY_S):
-        raise BusyError("index_unreachable", reason=f"no answer in {REPLY_S:.0f} s")
+        raise _silent(REPLY_S)
     return connection.recv()
 
 
@@ -234,7 +241,10 @@ class _Starter:
         except FileNotFoundError:
             log = (self._folder / "host.log").read_text(encoding="utf-8", errors="replace").split("\n")
             last = next((line for line in reversed(log) if line.strip()), "")
-            return BusyError("index_unreachable", reason=f"exit status {status}; {last[:200]}")
+            if status == -SIGBUS:  # the engine writes into mapped files, which on a full disk ends like this
+                return BusyError("disk_full", path=str(self._folder))
+            reason = _("it ended with status {status}: {last}").format(status=status, last=last[:200])
+            return BusyError("index_unreachable", reason=reason)
         kind = BusyError if report["busy"] else AppError
         return kind(report["code"], **report["details"])
 
