@@ -1,12 +1,7 @@
 """The verbs of the command line. Each turns arguments into a use case and its result into output, and nothing else."""
 
-from collections.abc import Callable
-from typing import Any
-
 import click
 
 from subtitle_rag.i18n import N_
-
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 json_option = click.option("--json", "as_json", is_flag=True, help=N_("Print one JSON document."))

@@ -112,21 +112,25 @@ def list_(settings: Settings, channel: str | None, as_json: bool) -> int:
             _("The library is empty. subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
         )
     for name, own in groups:
-        size = n_("{n} video", "{n} videos", len(own)).format(n=len(own))
-        output.data(f"{name}  ({size})")
-        rows = [
-            (
-                "  " + ("!" if s.failure else " "),
-                s.video.id,
-                str(s.video.published or ""),
-                n_("{n} window", "{n} windows", s.windows).format(n=s.windows),
-                s.video.title,
-            )
-            for s in own
-        ]
-        for line in output.table(rows, right=frozenset({3})):
+        for line in _channel_lines(name, own):
             output.data(line)
     return 0
+
+
+def _channel_lines(name: str, own: Sequence[VideoState]) -> Iterator[str]:
+    size = n_("{n} video", "{n} videos", len(own)).format(n=len(own))
+    yield f"{name}  ({size})"
+    rows = [
+        (
+            "  " + ("!" if s.failure else " "),
+            s.video.id,
+            str(s.video.published or ""),
+            n_("{n} window", "{n} windows", s.windows).format(n=s.windows),
+            s.video.title,
+        )
+        for s in own
+    ]
+    yield from output.table(rows, right=frozenset({3}))
 
 
 def _video_values(state: VideoState) -> dict[str, Any]:

@@ -18,68 +18,71 @@ def migrate(db: sqlite3.Connection) -> None:
                 db.execute(f"PRAGMA user_version = {number}")
 
 
+_INITIAL = (
+    "CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
+    "CREATE TABLE channel (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT",
+    """CREATE TABLE video (
+         id TEXT PRIMARY KEY,
+         channel_id TEXT NOT NULL REFERENCES channel (id),
+         title TEXT NOT NULL,
+         url TEXT,
+         published TEXT,
+         duration_ms INTEGER,
+         chapters TEXT NOT NULL,
+         source TEXT
+       ) STRICT""",
+    "CREATE INDEX video_channel ON video (channel_id)",
+    """CREATE TABLE stage (
+         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+         name TEXT NOT NULL CHECK (name IN ('captions', 'contexts', 'vectors')),
+         state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
+         failure TEXT,
+         details TEXT,
+         since INTEGER,
+         tries INTEGER NOT NULL DEFAULT 0,
+         retry_at INTEGER,
+         PRIMARY KEY (video_id, name)
+       ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE track (
+         video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+         language TEXT NOT NULL,
+         kind TEXT NOT NULL CHECK (kind IN ('manual', 'asr', 'file')),
+         format TEXT NOT NULL,
+         raw BLOB NOT NULL,
+         sha256 TEXT NOT NULL,
+         fetched_at INTEGER NOT NULL
+       ) STRICT""",
+    """CREATE TABLE window (
+         id TEXT PRIMARY KEY,
+         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+         ordinal INTEGER NOT NULL,
+         start_ms INTEGER NOT NULL,
+         end_ms INTEGER NOT NULL,
+         text TEXT NOT NULL,
+         lines TEXT NOT NULL,
+         overlap_before TEXT NOT NULL,
+         overlap_after TEXT NOT NULL,
+         rule_hash TEXT NOT NULL,
+         UNIQUE (video_id, ordinal)
+       ) STRICT""",
+    """CREATE TABLE indexed (
+         window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,
+         vector TEXT NOT NULL,
+         encoder TEXT NOT NULL,
+         source_hash TEXT NOT NULL,
+         PRIMARY KEY (window_id, vector)
+       ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE analysis (
+         window_id TEXT PRIMARY KEY REFERENCES window (id) ON DELETE CASCADE,
+         count INTEGER NOT NULL,
+         morphemes BLOB NOT NULL
+       ) STRICT, WITHOUT ROWID""",
+    "CREATE TABLE term (form TEXT PRIMARY KEY, windows INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    "CREATE TABLE purge (video_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
+)
+
+
 @MIGRATIONS.append
 def m001_initial(db: sqlite3.Connection) -> None:
-    for statement in (
-        "CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT",
-        "CREATE TABLE channel (id TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT",
-        """CREATE TABLE video (
-             id TEXT PRIMARY KEY,
-             channel_id TEXT NOT NULL REFERENCES channel (id),
-             title TEXT NOT NULL,
-             url TEXT,
-             published TEXT,
-             duration_ms INTEGER,
-             chapters TEXT NOT NULL,
-             source TEXT
-           ) STRICT""",
-        "CREATE INDEX video_channel ON video (channel_id)",
-        """CREATE TABLE stage (
-             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             name TEXT NOT NULL CHECK (name IN ('captions', 'contexts', 'vectors')),
-             state TEXT NOT NULL CHECK (state IN ('due', 'done', 'failed')),
-             failure TEXT,
-             details TEXT,
-             since INTEGER,
-             tries INTEGER NOT NULL DEFAULT 0,
-             retry_at INTEGER,
-             PRIMARY KEY (video_id, name)
-           ) STRICT, WITHOUT ROWID""",
-        """CREATE TABLE track (
-             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
-             language TEXT NOT NULL,
-             kind TEXT NOT NULL CHECK (kind IN ('manual', 'asr', 'file')),
-             format TEXT NOT NULL,
-             raw BLOB NOT NULL,
-             sha256 TEXT NOT NULL,
-             fetched_at INTEGER NOT NULL
-           ) STRICT""",
-        """CREATE TABLE window (
-             id TEXT PRIMARY KEY,
-             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
-             ordinal INTEGER NOT NULL,
-             start_ms INTEGER NOT NULL,
-             end_ms INTEGER NOT NULL,
-             text TEXT NOT NULL,
-             lines TEXT NOT NULL,
-             overlap_before TEXT NOT NULL,
-             overlap_after TEXT NOT NULL,
-             rule_hash TEXT NOT NULL,
-             UNIQUE (video_id, ordinal)
-           ) STRICT""",
-        """CREATE TABLE indexed (
-             window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,
-             vector TEXT NOT NULL,
-             encoder TEXT NOT NULL,
-             source_hash TEXT NOT NULL,
-             PRIMARY KEY (window_id, vector)
-           ) STRICT, WITHOUT ROWID""",
-        """CREATE TABLE analysis (
-             window_id TEXT PRIMARY KEY REFERENCES window (id) ON DELETE CASCADE,
-             count INTEGER NOT NULL,
-             morphemes BLOB NOT NULL
-           ) STRICT, WITHOUT ROWID""",
-        "CREATE TABLE term (form TEXT PRIMARY KEY, windows INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-        "CREATE TABLE purge (video_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID",
-    ):
+    for statement in _INITIAL:
         db.execute(statement)
