@@ -97,7 +97,7 @@ def root(ctx: click.Context, home: str | None, language: str | None) -> None:
     i18n.activate(settings.language)
     ctx.obj = settings
     if ctx.invoked_subcommand is None:
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        if not output.on_terminal():
             output.say(localized(root).get_help(ctx))
             raise click.exceptions.Exit(ExitCode.USAGE)
         from subtitle_rag import tui

@@ -62,6 +62,11 @@ def discard() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def on_terminal() -> bool:
+    """Whether a person is there to type, and all that the app draws on is a terminal (it draws on stderr)."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
+
+
 def data(text: str = "") -> None:
     """A line of data."""
     sys.stdout.write(text + "\n")

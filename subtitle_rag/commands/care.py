@@ -1,6 +1,5 @@
 """`paths`, `doctor`, `demo`, `eval`."""
 
-import sys
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -70,7 +69,7 @@ def demo_(settings: Settings, as_json: bool) -> int:
         runtime.preload()
         for _event in indexer.index([Path(folder)]):
             pass
-        if not as_json and sys.stdin.isatty() and sys.stdout.isatty():
+        if not as_json and output.on_terminal():
             from subtitle_rag import tui
 
             return tui.run(own)
