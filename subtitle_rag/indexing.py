@@ -8,6 +8,7 @@ means, leaves work to do, never work to undo.
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -27,6 +28,7 @@ from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 BATCH = 256
 """Windows that are analysed and written together."""
 
+Discovered = files.CaptionGroup | VideoFailed
 Work = list[tuple[Video, list[Window]]]
 
 
@@ -42,9 +44,17 @@ class Indexer:
         self._index = index
         self._analyzer = analyzer
 
-    def index(self, sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> Iterator[IndexEvent]:
+    def index(
+        self,
+        sources: Sequence[Path],
+        *,
+        languages: Sequence[str] = ("ko",),
+        since: date | None = None,
+        limit: int | None = None,
+    ) -> Iterator[IndexEvent]:
         """Take in caption files and folders of them, and make everything that is pending searchable.
 
+        `since` leaves out videos that were published before that day or on an unknown one; `limit` takes the newest.
         The last event is the `IndexReport`. Unchanged videos cost a read and a hash, and write nothing.
 
         Raises:
@@ -54,6 +64,7 @@ class Indexer:
             found = list(files.discover(sources, languages=languages))
             if not found:
                 raise UsageError("no_caption_files", path=", ".join(map(files.shown, sources)))
+            found = _selected(found, since, limit)
             report = IndexReport(found=len(found))
             yield Found(len(found))
             work: Work = []
@@ -164,6 +175,20 @@ class Indexer:
             yield
         finally:
             lock.release()
+
+
+def _selected(found: list[Discovered], since: date | None, limit: int | None) -> list[Discovered]:
+    """The failures, and of the videos those from `since` on, the `limit` newest; their order stays."""
+
+    def published(entry: Discovered) -> date:
+        return date.min if isinstance(entry, VideoFailed) else entry.video.published or date.min
+
+    groups = [
+        entry for entry in found if not isinstance(entry, VideoFailed) and (not since or published(entry) >= since)
+    ]
+    newest = sorted(groups, key=published, reverse=True)[:limit]
+    kept = {group.video.id for group in newest}
+    return [entry for entry in found if isinstance(entry, VideoFailed) or entry.video.id in kept]
 
 
 def payload(video: Video, window: Window) -> dict[str, Any]:

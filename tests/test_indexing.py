@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import date
 from pathlib import Path
 from sqlite3 import connect
 from typing import Any
@@ -358,3 +359,26 @@ def test_a_bad_file_with_an_undecodable_name_is_remembered(place: Place, caption
     assert failed(place.run(captions)) == ["no_cues"]
     assert place.library.counts().failed == 1
     assert place.report(captions).failed == 1
+
+
+def dated(captions: Path, *days: str) -> list[str]:
+    """The ids of the folder's videos, each with a sidecar that says when it was published."""
+    ids = []
+    for file, published in zip(sorted(captions.glob("*.ko.vtt")), days, strict=False):
+        sidecar = file.with_name(file.name.removesuffix(".ko.vtt") + ".info.json")
+        sidecar.write_text(json.dumps({"upload_date": published.replace("-", "")}), encoding="utf-8")
+        ids.append(file.name.partition("[")[2][:11])
+    return ids
+
+
+def test_since_leaves_out_older_and_undated_videos(place: Place, captions: Path) -> None:
+    ids = dated(captions, "2026-01-01", "2026-03-01", "2026-02-01")
+    events = list(place.indexer.index([captions], since=date(2026, 2, 1)))
+    assert events[0] == Found(2)
+    assert done(events, "new") == ids[1:]
+
+
+def test_a_limit_takes_the_newest(place: Place, captions: Path) -> None:
+    ids = dated(captions, "2026-01-01", "2026-03-01", "2026-02-01")
+    events = list(place.indexer.index([captions], limit=2))
+    assert done(events, "new") == ids[1:]

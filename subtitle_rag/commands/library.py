@@ -14,22 +14,36 @@ from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library.rows import VideoState
-from subtitle_rag.retrieval.query import tidy
+from subtitle_rag.retrieval.query import day, tidy
 from subtitle_rag.runtime import Runtime
 
 
 @click.command("index", help=N_("Bring caption files, or folders of them, into the library and make them searchable."))
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option("--lang", default="ko", help=N_("Languages to prefer, best first, with commas: ko,en."))
+@click.option("--limit", type=click.IntRange(min=1), help=N_("Only so many videos, the newest."))
+@click.option("--since", metavar="DATE", help=N_("Only videos published on this day or later."))
+@click.option("--no-contexts", is_flag=True, expose_value=False, help=N_("Leave contexts to a later run."))
+@click.option("--no-vectors", is_flag=True, expose_value=False, help=N_("Leave the neural vectors to a later run."))
 @click.option("--jsonl", is_flag=True, help=N_("Print every event as a line of JSON while it happens."))
 @json_option
 @click.pass_obj
-def index_(settings: Settings, sources: Sequence[str], lang: str, jsonl: bool, as_json: bool) -> int:
+def index_(
+    settings: Settings,
+    sources: Sequence[str],
+    lang: str,
+    limit: int | None,
+    since: str | None,
+    jsonl: bool,
+    as_json: bool,
+) -> int:
     languages = [part.strip() for part in lang.split(",") if part.strip()]
+    first_day = day("since", since) if since is not None else None
     if as_json and jsonl:
         raise click.UsageError(_("--json and --jsonl exclude each other."))
     with Runtime(settings) as runtime:
-        events = runtime.indexer.index([Path(source) for source in sources], languages=languages)
+        paths = [Path(source) for source in sources]
+        events = runtime.indexer.index(paths, languages=languages, since=first_day, limit=limit)
         report = IndexReport()
         for event in _narrated(events):
             if jsonl:

@@ -85,7 +85,7 @@ def tidy(raw: str) -> str:
     return nfc(" ".join("".join(visible).split()))
 
 
-def day(name: Literal["after", "before"], value: str) -> date:
+def day(name: Literal["after", "before", "since"], value: str) -> date:
     """The day that a filter names; raises UsageError `bad_filter`."""
     try:
         return date.fromisoformat(value)
