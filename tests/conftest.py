@@ -1,11 +1,19 @@
 """What all tests share: a home of their own, English sentences, and one Kiwi."""
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from subtitle_rag import config, i18n
 from subtitle_rag.retrieval.morphemes import Analyzer
+
+# timings are no tests; and where a change is judged, the examples are the same for everybody
+settings.register_profile(
+    "shared", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+)
+settings.load_profile("shared")
 
 
 @pytest.fixture(autouse=True)

@@ -29,12 +29,14 @@ def spans(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[Sp
 
 
 def best_line(lines: Sequence[Line], text: str, marked: Iterable[Span]) -> Line:
-    """The line from which most of what was searched is seen: the most distinct marked strings in it and the next."""
+    """The line from which most of what was searched is seen: the most letters of distinct marks in it and the next."""
     found: list[set[str]] = [set() for _ in lines]
     offsets = [line.offset for line in lines]
     for start, end in marked:
         found[max(0, bisect_right(offsets, start) - 1)].add(text[start:end])
-    pairs = [len(own | after) + 0.5 * bool(own) for own, after in zip(found, [*found[1:], set()], strict=True)]
+    pairs = [
+        sum(map(len, own | after)) + 0.5 * bool(own) for own, after in zip(found, [*found[1:], set()], strict=True)
+    ]
     return lines[max(range(len(lines)), key=lambda index: (pairs[index], -index))]
 
 
