@@ -62,13 +62,13 @@ def _window(video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: 
     end = min(max(cue.end_ms for cue in own), start + MAX_MS)
     offsets = accumulate((len(cue.text) + 1 for cue in own[:-1]), initial=0)
     before, after = first, last + 1
-    room = MAX_CHARS
+    room = MAX_CHARS + 1  # a joined text has one space less than cues
     while before > 0 and cues[before - 1].start_ms >= start - OVERLAP_MS:
         room -= len(cues[before - 1].text) + 1
         if room < 0:
             break
         before -= 1
-    room = MAX_CHARS
+    room = MAX_CHARS + 1
     while after < len(cues) and cues[after].start_ms < end + OVERLAP_MS:
         room -= len(cues[after].text) + 1
         if room < 0:
