@@ -5,6 +5,7 @@ Nothing is ever played and no clipboard touched: the fixture `outside` stands wh
 
 import os
 import signal
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -52,6 +53,9 @@ class Answers:
         return self.answer(query)
 
 
+OPENING_S = 10.0
+
+
 @pytest.fixture(scope="session")
 def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("home")
@@ -69,6 +73,7 @@ def shared(sample_home: Path) -> Iterator[Runtime]:
     with Runtime(config.load(home=sample_home, language="en")) as runtime:
         list(runtime.indexer.index([SAMPLE]))
         pid = getattr(runtime.index, "host_pid", 0)
+        assert runtime.searcher  # built here, so that what a test puts in its place can be taken out again
         yield runtime
     if pid:
         with suppress(ProcessLookupError):
@@ -140,7 +145,15 @@ def unhurried(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def settle(pilot: AppPilot) -> None:
-    """Wait until nothing is under way: no key, no message, no worker."""
+    """Wait until nothing is under way: no key, no message, no worker.
+
+    The library begins to be opened after the first paint, which on a busy machine is after the first pause.
+    """
+    app, deadline = pilot.app, time.monotonic() + OPENING_S
+    while isinstance(app, SubtitleApp) and not (app.ready or app.search_screen._failed):
+        await pilot.pause(0.01)
+        if time.monotonic() > deadline:
+            break
     await pilot.pause()
     while running := [worker for worker in pilot.app.workers if not worker.is_finished]:
         with suppress(WorkerCancelled):
