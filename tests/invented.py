@@ -93,7 +93,10 @@ def alive(pid: int) -> bool:
         kill(pid, 0)
     except ProcessLookupError:
         return False
-    return True
+    try:  # an orphan that has ended stays a zombie until init looks after it
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return Path("/proc/self").exists() is False
 
 
 def end_hosts(indexes: Sequence[Path]) -> None:

@@ -7,25 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subtitle_rag.captions.parse import decode, parse, plain_text
-from subtitle_rag.domain import Cue
 from subtitle_rag.errors import CaptionError
-
-HEAD = "WEBVTT\n\n"
-ONE = "00:00:01.000 --> 00:00:02.000\n"
-TWO = "00:00:03.000 --> 00:00:04.500\n"
-
-
-def texts(content: str | bytes, format: str = "vtt") -> list[str]:
-    return [cue.text for cue in cues(content, format)]
-
-
-def cues(content: str | bytes, format: str = "vtt") -> list[Cue]:
-    return parse(content.encode() if isinstance(content, str) else content, format)
-
-
-def spans(content: str | bytes, format: str = "vtt") -> list[tuple[int, int, str]]:
-    return [(cue.start_ms, cue.end_ms, cue.text) for cue in cues(content, format)]
-
+from tests.reading import HEAD, ONE, TWO, cues, spans, texts
 
 # --- text ---
 

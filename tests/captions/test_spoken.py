@@ -17,23 +17,8 @@ from subtitle_rag.captions import parse as module
 from subtitle_rag.captions.parse import parse
 from subtitle_rag.domain import Cue, nfc
 from subtitle_rag.errors import CaptionError
+from tests.reading import HEAD, ONE, cues, spans, texts
 from tests.rolling import to_json3, to_rolling_vtt
-
-HEAD = "WEBVTT\n\n"
-ONE = "00:00:01.000 --> 00:00:02.000\n"
-
-
-def texts(content: str | bytes, format: str = "vtt") -> list[str]:
-    return [cue.text for cue in cues(content, format)]
-
-
-def cues(content: str | bytes, format: str = "vtt") -> list[Cue]:
-    return parse(content.encode() if isinstance(content, str) else content, format)
-
-
-def spans(content: str | bytes, format: str = "vtt") -> list[tuple[int, int, str]]:
-    return [(cue.start_ms, cue.end_ms, cue.text) for cue in cues(content, format)]
-
 
 # --- rolling tracks ---
 

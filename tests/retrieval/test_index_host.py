@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.retrieval.index import Point, SparseVector
 from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_edge import EdgeIndex
+from tests.invented import alive, came_true
 
 META = {"bm25": 1}
 ROOT = Path(__file__).parents[2]
@@ -47,31 +48,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         pytest.fail("the host stays")
 
 
-def came_true(condition: Callable[[], bool], seconds: float = 10) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
 def host_pid(folder: Path) -> int | None:
     try:
         return int(json.loads((folder / "host.json").read_text())["pid"])
     except (OSError, ValueError):
         return None
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    try:  # an orphan that has ended stays a zombie until init looks after it
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return Path("/proc/self").exists() is False
 
 
 def kill(pid: int) -> None:
