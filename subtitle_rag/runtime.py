@@ -35,7 +35,9 @@ class Runtime:
         self.close()
 
     def close(self) -> None:
-        """Close what was opened. What was written stays."""
+        """Close what was opened, so that it is opened anew if it is asked for. What was written stays."""
+        for name in ("searcher", "indexer", "index"):  # they hold the doors that are closed here
+            self.__dict__.pop(name, None)
         for name in ("host", "library"):
             door = self.__dict__.pop(name, None)
             if door is not None:
