@@ -84,6 +84,29 @@ class TuiSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class YoutubeSettings:
+    """`[youtube]`: how politely, and as whom, captions are fetched. Times are seconds."""
+
+    tabs: tuple[str, ...] = ("videos", "shorts", "streams")
+    """What a channel brings."""
+    pause_min: int = 5
+    """Between one video and the next, at least."""
+    pause_max: int = 10
+    """And at most."""
+    pause_request: int = 1
+    """Between two requests for the same video or list."""
+    back_off: int = 2
+    """First wait before a refused request is repeated; it doubles with every repetition."""
+    rest: int = 3600
+    """The queue's rest after a block for which YouTube names no time."""
+    cookies_from_browser: str = ""
+    """As yt-dlp writes it: `firefox`, `chrome:Profile 1`."""
+    cookie_file: str = ""
+    """Cookies in Netscape's format; the file is never written to."""
+    proxy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that a user can set."""
 
@@ -92,11 +115,17 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     player: PlayerSettings = field(default_factory=PlayerSettings)
     tui: TuiSettings = field(default_factory=TuiSettings)
+    youtube: YoutubeSettings = field(default_factory=YoutubeSettings)
     players: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """`[players]`: name → command, with `{url}` and `{seconds}` filled in."""
 
 
-_SECTIONS: dict[str, type[Any]] = {"search": SearchSettings, "player": PlayerSettings, "tui": TuiSettings}
+_SECTIONS: dict[str, type[Any]] = {
+    "search": SearchSettings,
+    "player": PlayerSettings,
+    "tui": TuiSettings,
+    "youtube": YoutubeSettings,
+}
 
 
 def load(home: str | Path | None = None, language: str | None = None) -> Settings:
@@ -147,15 +176,28 @@ def _section(path: Path, name: str, table: Any) -> Any:
         raise UsageError("bad_config", path=str(path), reason=_("{name} must be a table").format(name=name))
     _known(path, f"{name}.", table, tuple(entry.name for entry in fields(kind)))
     least = {entry.name: entry.metadata.get("least", 0) for entry in fields(kind)}
-    for key, value in table.items():
-        wanted = type(getattr(defaults, key))
-        if type(value) is not wanted:
-            reason = _("{name} must be of the type {type}").format(name=f"{name}.{key}", type=wanted.__name__)
-            raise UsageError("bad_config", path=str(path), reason=reason)
-        if wanted is int and value < least[key]:
+    values = {key: _value(path, f"{name}.{key}", type(getattr(defaults, key)), value) for key, value in table.items()}
+    for key, value in values.items():
+        if type(value) is int and value < least[key]:
             reason = _("{name} must be at least {least}").format(name=f"{name}.{key}", least=least[key])
             raise UsageError("bad_config", path=str(path), reason=reason)
-    return kind(**table)
+    return kind(**values)
+
+
+def _value(path: Path, name: str, wanted: type, value: Any) -> Any:
+    """The value if it is of the wanted type; lists of strings become tuples."""
+    if wanted is tuple:
+        return _strings(path, name, value)
+    if type(value) is not wanted:
+        reason = _("{name} must be of the type {type}").format(name=name, type=wanted.__name__)
+        raise UsageError("bad_config", path=str(path), reason=reason)
+    return value
+
+
+def _strings(path: Path, name: str, value: Any) -> tuple[str, ...]:
+    if not (isinstance(value, list) and value and all(isinstance(part, str) for part in value)):
+        raise UsageError("bad_config", path=str(path), reason=_("{name} must be a list of strings").format(name=name))
+    return tuple(value)
 
 
 def _players(path: Path, table: Any) -> dict[str, tuple[str, ...]]:
@@ -163,11 +205,8 @@ def _players(path: Path, table: Any) -> dict[str, tuple[str, ...]]:
         raise UsageError("bad_config", path=str(path), reason=_("{name} must be a table").format(name="players"))
     players = {}
     for name, entry in table.items():
-        command = entry.get("command") if isinstance(entry, dict) else None
         if isinstance(entry, dict):
             _known(path, f"players.{name}.", entry, ("command",))
-        if not (isinstance(command, list) and command and all(isinstance(part, str) for part in command)):
-            reason = _("{name} must be a list of strings").format(name=f"players.{name}.command")
-            raise UsageError("bad_config", path=str(path), reason=reason)
-        players[name] = tuple(command)
+        command = entry.get("command") if isinstance(entry, dict) else None
+        players[name] = _strings(path, f"players.{name}.command", command)
     return players

@@ -89,6 +89,39 @@ class Video:
     chapters: tuple[Chapter, ...] = ()
     source: str | None = None
     """Path of the caption file, or None for a video that came from YouTube."""
+    kind: str = ""
+    """`video`, `short` or `stream`; empty where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Storyboard:
+    """The sheets of little pictures that YouTube keeps of a video: picture n, taken at n × `interval_ms`, is on sheet
+    n ÷ (rows × columns), row by row. The sheets' addresses expire."""
+
+    width: int
+    height: int
+    rows: int
+    columns: int
+    interval_ms: int
+    sheets: tuple[str, ...]
+
+
+class Heat(NamedTuple):
+    """How often a part of a video is replayed: `value` is between 0 and 1."""
+
+    start_ms: int
+    end_ms: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What YouTube says of a video beside what identifies it; `heatmap` is the "most replayed" curve."""
+
+    description: str = ""
+    thumbnail: str | None = None
+    storyboard: Storyboard | None = None
+    heatmap: tuple[Heat, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +135,8 @@ class Track:
     sha256: str
     fetched_at: int
     """Unix seconds: when the bytes were fetched, or the file's time of modification."""
+    flag: str = ""
+    """`translated` by a machine, `dub` where the words may be an automatic dub's; empty for what was said."""
 
 
 def watch_url(youtube_id: str, at_ms: int = 0) -> str:
@@ -133,8 +168,11 @@ __all__ = [
     "NAMESPACE",
     "Chapter",
     "Cue",
+    "Details",
+    "Heat",
     "Line",
     "Morphemes",
+    "Storyboard",
     "Track",
     "Video",
     "Window",

@@ -3,6 +3,7 @@
     AppError
     ├── UsageError      the request itself cannot be met: wrong arguments, unknown video, bad config
     ├── CaptionError    one caption file or track cannot be used; the run goes on
+    ├── FetchError      YouTube did not give a video or a list; whether it is asked again hangs on the code
     └── BusyError       the library or a service cannot be used at the moment; trying again later can help
 
 A code's two sentences live in `SENTENCES`, so that a failure stored in the library (code and details) is told in the
@@ -86,7 +87,19 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "unsupported_source": (
         N_("{source} is neither a caption file nor a folder, or it does not exist."),
-        N_("Name a .vtt, .srt, .sbv or .json3 file, or a folder of them."),
+        N_("Name a .vtt, .srt, .sbv or .json3 file, a folder of them, or an address on YouTube."),
+    ),
+    "unsupported_url": (
+        N_("{url} is not a channel, playlist or video on YouTube."),
+        N_("Paste an address such as https://www.youtube.com/@handle, a playlist's or a video's."),
+    ),
+    "bad_pattern": (
+        N_("{pattern} is not a regular expression: {reason}."),
+        N_("Put a backslash before characters such as ( [ * + ? that are meant as they are."),
+    ),
+    "unknown_tab": (
+        N_("{name} is no tab of a channel."),
+        N_("Tabs are: {known}."),
     ),
     "bad_queries": (
         N_("{path}, line {line}: {reason}."),
@@ -95,6 +108,75 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "no_player": (
         N_("The player {player} is not installed."),
         N_("Install it, or use --player browser, or --print for the link alone."),
+    ),
+    # YouTube
+    "members_only": (
+        N_("{title} is for members of its channel only."),
+        N_("If you are a member, give the app your browser's cookies: cookies_from_browser in the config."),
+    ),
+    "private": (
+        N_("{title} is private."),
+        N_("Nothing to do, unless its owner gives your account access: then set cookies_from_browser in the config."),
+    ),
+    "age_restricted": (
+        N_("{title} is shown to signed-in adults only."),
+        N_("Set cookies_from_browser in the config, then run subtitle-rag sync --retry."),
+    ),
+    "geo_blocked": (
+        N_("{title} is not shown in your country."),
+        N_("Set a proxy in another country in the config, then run subtitle-rag sync --retry."),
+    ),
+    "not_found": (
+        N_("{title} is not there: it was removed, or the address is wrong."),
+        N_("Check the address; nothing to do where a video was removed."),
+    ),
+    "upcoming": (
+        N_("{title} has not begun yet."),
+        N_("It is asked for again after it has been shown: subtitle-rag sync."),
+    ),
+    "live": (
+        N_("{title} is live; captions come when it has ended."),
+        N_("It is asked for again later: subtitle-rag sync."),
+    ),
+    "no_captions": (
+        N_("{title} has no captions in {languages}."),
+        N_("YouTube may add them later: sync asks again in a week. --translated takes machine translations."),
+    ),
+    "caption_blocked": (
+        N_("YouTube sent empty captions for {title}."),
+        N_("It is asked for again later; if it stays so, update yt-dlp or set cookies_from_browser in the config."),
+    ),
+    "caption_damaged": (
+        N_("The captions of {title} came damaged: {reason}."),
+        N_("They are asked for again later: subtitle-rag sync."),
+    ),
+    "empty_tab": (
+        N_("{title} has no such tab."),
+        N_("Choose other tabs with --tabs, or leave them out."),
+    ),
+    "rate_limited": (
+        N_("YouTube asks for fewer requests (429) at {title}."),
+        N_("The queue rests and goes on by itself; raise pause_min and pause_max in the config if it happens often."),
+    ),
+    "bot_check": (
+        N_("YouTube wants to know whether a person is asking, at {title}."),
+        N_("Waiting helps, or set cookies_from_browser in the config; the queue goes on by itself."),
+    ),
+    "network": (
+        N_("YouTube cannot be reached for {title}: {reason}."),
+        N_("Check the connection and the proxy in the config; what is left is kept, subtitle-rag sync goes on."),
+    ),
+    "cookies_unreadable": (
+        N_("The cookies cannot be used: {reason}."),
+        N_("Correct cookies_from_browser or cookie_file in the config. Firefox works everywhere, Chrome does not."),
+    ),
+    "yt_dlp_outdated": (
+        N_("YouTube answered in a way that yt-dlp {version} does not understand, at {title}: {reason}."),
+        N_("Update it: pip install --upgrade yt-dlp. What is left is kept, subtitle-rag sync goes on."),
+    ),
+    "youtube_busy": (
+        N_("Another subtitle-rag is fetching from YouTube into {path}."),
+        N_("Wait until it has finished, or stop it, and run the same command again."),
     ),
     # the library
     "library_readonly": (
@@ -182,6 +264,13 @@ class UsageError(AppError):
 
 class CaptionError(AppError):
     """One caption file or track cannot be used."""
+
+
+class FetchError(AppError):
+    """YouTube did not give a video's captions, or a list of videos.
+
+    The detail `retry_at`, where there is one, is YouTube's own word on when to ask again, in Unix seconds.
+    """
 
 
 class BusyError(AppError):

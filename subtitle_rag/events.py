@@ -6,9 +6,17 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The videos that this run is about."""
+    """The videos that this run is about; the number grows while lists are still coming in."""
 
     videos: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A list named a video that is not in the library yet; it is due."""
+
+    video: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +37,19 @@ class VideoFailed:
     title: str
     code: str
     details: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Resting:
+    """YouTube, or the way there, refuses; nothing is asked for before `until` (Unix seconds).
+
+    With `goes_on` the run waits and goes on by itself; else it ends here, and what is left stays due.
+    """
+
+    until: int
+    code: str
+    details: dict[str, Any]
+    goes_on: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +79,23 @@ class IndexReport:
     windows: int = 0
     """Windows that became searchable in this run."""
     failures: list[VideoFailed] = field(default_factory=list)
+    blocked: Resting | None = None
+    """Why the run ended before its work did."""
+
+    def count(self, event: "IndexEvent") -> None:
+        """Add what an event tells."""
+        match event:
+            case Found(videos=videos):
+                self.found = videos
+            case VideoDone(change=change):
+                setattr(self, change, getattr(self, change) + 1)
+            case VideoFailed():
+                self.failed += 1
+                self.failures.append(event)
+            case WindowsIndexed(count=count):
+                self.windows += count
+            case Resting(goes_on=False):
+                self.blocked = event
 
 
-IndexEvent = Found | VideoDone | VideoFailed | WindowsIndexed | IndexReport
+IndexEvent = Found | Listed | VideoDone | VideoFailed | Resting | WindowsIndexed | IndexReport

@@ -1,4 +1,4 @@
-"""Caption files → captions → windows → `bm25` vectors, as a resumable generator of events.
+"""Captions → windows → `bm25` vectors, as a resumable generator of events; `fetching` brings captions from YouTube.
 
 Two stages, each of which remembers what it has done: captions commit per video; vectors are made for every window
 that has none, in batches, and are noted only when the index holds them for good. Stopping a run anywhere, by any
@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from datetime import date
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from subtitle_rag.captions import files
 from subtitle_rag.captions.parse import parse
 from subtitle_rag.captions.windows import RULE, windows
-from subtitle_rag.domain import Morphemes, Video, Window
+from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.errors import BusyError, CaptionError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, Removed, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.library.connection import unwritable
@@ -27,6 +27,9 @@ from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 
 BATCH = 256
 """Windows that are analysed and written together."""
+
+PATIENCE_S = 600
+"""Longest wait for another indexer; one that takes in many files is done by then, or holds a library for long."""
 
 Discovered = files.CaptionGroup | VideoFailed
 Work = list[tuple[Video, list[Window]]]
@@ -66,22 +69,52 @@ class Indexer:
                 raise UsageError("no_caption_files", path=", ".join(map(files.shown, sources)))
             found = _selected(found, since, limit)
             report = IndexReport(found=len(found))
-            yield Found(len(found))
-            work: Work = []
-            for group in found:
-                for event in [group] if isinstance(group, VideoFailed) else self._take(group, work):
-                    yield _counted(report, event)
-                if sum(len(own) for _video, own in work) >= BATCH:
-                    yield _counted(report, self._make_searchable(work))
-                    work.clear()
-            yield _counted(report, self._make_searchable(work))
-            for late in self._pending():
-                yield _counted(report, self._make_searchable(late))
+            for event in self._taken(found):
+                report.count(event)
+                yield event
             yield report
+
+    def _taken(self, found: list[Discovered]) -> Iterator[IndexEvent]:
+        yield Found(len(found))
+        self._rewindow()
+        work: Work = []
+        for group in found:
+            yield from [group] if isinstance(group, VideoFailed) else self._take(group, work)
+            if sum(len(own) for _video, own in work) >= BATCH:
+                yield self._make_searchable(work)
+                work.clear()
+        yield self._make_searchable(work)
+        for late in self._pending():
+            yield self._make_searchable(late)
+
+    def add(self, video: Video, track: Track, details: Details) -> Iterator[VideoDone | WindowsIndexed]:
+        """Take in the track of one video and make it searchable. Another indexer at work is waited for.
+
+        Raises:
+            CaptionError: as `parse` does; nothing is changed then.
+        """
+        with self._working(patience=PATIENCE_S):
+            known = self._library.has(video, track.sha256, RULE)
+            if known is not None:
+                yield VideoDone(video.id, video.title, "unchanged", known)
+                return
+            own = _windows(video, track, video.title)
+            change: Literal["new", "changed"] = "changed" if self._library.track(video.id) else "new"
+            self._library.put_video(video, track, own, RULE, details)
+            yield VideoDone(video.id, video.title, change, len(own))
+            yield self._make_searchable([(video, own)])
+
+    def finish(self) -> Iterator[WindowsIndexed]:
+        """Make searchable what a run that was ended has left. Another indexer at work is waited for."""
+        with self._working(patience=PATIENCE_S):
+            self._rewindow()
+            for work in self._pending():
+                yield self._make_searchable(work)
 
     def rebuild(self) -> Iterator[WindowsIndexed]:
         """Make the whole index anew from the library alone."""
         with self._working():
+            self._rewindow()
             self._library.forget_index()
             for work in self._pending():
                 yield self._make_searchable(work)
@@ -104,7 +137,7 @@ class Indexer:
             try:
                 track = files.read(file)
                 known = self._library.has(video, track.sha256, RULE)
-                own = windows(video.id, parse(track.raw, track.format, path=path)) if known is None else []
+                own = _windows(video, track, path) if known is None else []
             except CaptionError as error:
                 failure = VideoFailed(video.id, video.title, error.code, error.details)
                 yield failure
@@ -119,6 +152,14 @@ class Indexer:
             yield VideoDone(video.id, video.title, change, len(own))
             return
         self._library.put_failure(video, failure.code, failure.details)
+
+    def _rewindow(self) -> None:
+        """Divide the tracks anew whose windows an earlier rule has made; nothing is read or fetched again."""
+        for video_id in self._library.stale(RULE):
+            video, track = self._library.video(video_id), self._library.track(video_id)
+            if video is not None and track is not None:
+                self._library.put_video(video, track, _windows(video, track, video.title), RULE)
+        self._library.put_rule(RULE)
 
     def _pending(self) -> Iterator[Work]:
         """What has no vectors yet, in batches of whole videos."""
@@ -159,14 +200,14 @@ class Indexer:
             self._library.purged(video_id)
 
     @contextmanager
-    def _working(self) -> Iterator[None]:
-        """Keep a second indexer away from the library."""
+    def _working(self, patience: float = 0) -> Iterator[None]:
+        """Keep a second indexer away from the library; wait for one that is there for so many seconds."""
         from filelock import FileLock, Timeout
 
         # a run may be ended by another thread than the one that began it
         lock = FileLock(self._library.path.with_suffix(".lock"), thread_local=False)
         try:
-            lock.acquire(timeout=0)
+            lock.acquire(timeout=patience)
         except Timeout:
             raise BusyError("library_busy", path=str(self._library.path.parent)) from None
         except OSError as error:
@@ -211,24 +252,14 @@ def payload(video: Video, window: Window) -> dict[str, Any]:
     }
 
 
+def _windows(video: Video, track: Track, path: str) -> list[Window]:
+    cues = parse(track.raw, track.format, path=path)
+    return windows(video.id, cues, [chapter.start_ms for chapter in video.chapters])
+
+
 def _source_hash(video: Video, own: Sequence[Window]) -> str:
     """Of what a video's vectors are made: its title and its windows (their neighbours' words count too)."""
     digest = hashlib.sha256(video.title.encode())
     for window in own:
         digest.update(f"\x1f{window.id}\x1f{window.text}".encode())
     return digest.hexdigest()
-
-
-Event = TypeVar("Event", VideoDone | VideoFailed, WindowsIndexed)
-
-
-def _counted(report: IndexReport, event: Event) -> Event:
-    match event:
-        case VideoDone(change=change):
-            setattr(report, change, getattr(report, change) + 1)
-        case VideoFailed():
-            report.failed += 1
-            report.failures.append(event)
-        case WindowsIndexed(count=count):
-            report.windows += count
-    return event

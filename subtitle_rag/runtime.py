@@ -12,6 +12,7 @@ from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
+    from subtitle_rag.fetching.run import Fetcher
     from subtitle_rag.indexing import Indexer
     from subtitle_rag.library.store import Library
     from subtitle_rag.retrieval.index import Index
@@ -97,6 +98,12 @@ class Runtime:
         from subtitle_rag.indexing import Indexer
 
         return Indexer(self.library, self.index, self.analyzer)
+
+    def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
+        """What brings captions from YouTube; `stop` ends its runs from another thread."""
+        from subtitle_rag.fetching.run import Fetcher
+
+        return Fetcher(self.library, self.indexer, self.settings.youtube, stop)
 
     def rebuilder(self) -> "Indexer":
         """An indexer for `rebuild`: an index that cannot be used is emptied."""

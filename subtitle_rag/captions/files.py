@@ -15,12 +15,12 @@ import stat
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.captions.parse import plain_text
-from subtitle_rag.domain import Chapter, Track, Video, nfc
+from subtitle_rag.captions import metadata
+from subtitle_rag.captions.metadata import named
+from subtitle_rag.domain import Track, Video, nfc
 from subtitle_rag.errors import CaptionError, UsageError
 from subtitle_rag.events import VideoFailed
 from subtitle_rag.i18n import _
@@ -29,9 +29,6 @@ FORMATS = ("json3", "vtt", "srt", "sbv")
 """The formats that are read, the richest first; each is its file's suffix too."""
 
 MEDIA_SUFFIXES = {".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", ".m4a", ".mp3", ".opus", ".flac", ".wav"}
-
-MAX_NAME = 300
-"""Characters of a title or channel; longer ones are cut."""
 
 SIDECAR_LIMIT = 32_000_000
 """Bytes of a yt-dlp .info.json, comments included; a larger one is left alone."""
@@ -69,7 +66,6 @@ LONG_CODES = {
 
 _LANGUAGE_TAG = re.compile(r"([A-Za-z]{2,3})((?:-[A-Za-z0-9_]+)*)")
 _YOUTUBE_ID = re.compile(r"[\s_]*\[([A-Za-z0-9_-]{11})\]\s*\Z")
-_CHANNEL_ID = re.compile(r"[A-Za-z0-9_@.-]{1,100}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +216,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 def _failure(path: Path, code: str, reason: str) -> VideoFailed:
     return VideoFailed(
         video=shown(path),
-        title=_named(path.name) or shown(path),
+        title=named(path.name) or shown(path),
         code=code,
         details={"path": shown(path), "reason": reason},
     )
@@ -251,7 +247,7 @@ def _read_name(name: str) -> _Name | None:
     if match := _YOUTUBE_ID.search(stem):
         youtube_id = match[1]
         title = stem[: match.start()]
-    return _Name(stem, _named(title) or youtube_id or shown(name), youtube_id, language or "und", format_)
+    return _Name(stem, named(title) or youtube_id or shown(name), youtube_id, language or "und", format_)
 
 
 def _language(tag: str) -> str | None:
@@ -262,11 +258,6 @@ def _language(tag: str) -> str | None:
     code = match[1].lower()
     code = LONG_CODES.get(code, code)
     return code + match[2] if code in LANGUAGES else None
-
-
-def _named(text: str) -> str:
-    """A title or name from outside, fit to show and store."""
-    return plain_text(text)[:MAX_NAME].rstrip()
 
 
 def _video_id(path: Path, name: _Name) -> str:
@@ -303,23 +294,17 @@ def _language_rank(language: str, preferred: Sequence[str]) -> int:
 def _video(path: Path, name: _Name) -> Video:
     folder = path.parent
     info = _sidecar(folder / f"{name.stem}.info.json")
-    channel_id = info.get("channel_id")
-    if not isinstance(channel_id, str) or not _CHANNEL_ID.fullmatch(channel_id):
-        channel_id = "folder-" + _digest(shown(folder))
     return Video(
         id=_video_id(path, name),
-        title=_text(info, "title") or name.title,
-        channel_id=channel_id,
-        channel=_text(info, "channel") or _text(info, "uploader") or _named(shown(folder.name)) or shown(folder),
+        title=metadata.text(info, "title") or name.title,
+        channel_id=metadata.channel_id(info) or "folder-" + _digest(shown(folder)),
+        channel=metadata.channel_name(info) or named(shown(folder.name)) or shown(folder),
         url=f"https://www.youtube.com/watch?v={name.youtube_id}" if name.youtube_id else None,
-        published=_day(info.get("upload_date")),
-        duration_ms=_ms(info.get("duration")),
-        chapters=_chapters(info.get("chapters")),
+        published=metadata.day(info.get("upload_date")),
+        duration_ms=metadata.ms(info.get("duration")),
+        chapters=metadata.chapters(info.get("chapters")),
         source=shown(path),
     )
-
-
-# --- yt-dlp's .info.json: outside data, every field may be of any type ---
 
 
 def _sidecar(path: Path) -> dict[str, Any]:
@@ -332,34 +317,3 @@ def _sidecar(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}
-
-
-def _text(info: dict[str, Any], key: str) -> str:
-    value = info.get(key)
-    return _named(value[: 10 * MAX_NAME]) if isinstance(value, str) else ""
-
-
-def _day(value: object) -> date | None:
-    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{8}", value):
-        return None
-    try:
-        return datetime.strptime(value, "%Y%m%d").date()
-    except ValueError:
-        return None
-
-
-def _ms(seconds: object) -> int | None:
-    """Milliseconds of a number of seconds between 0 and the longest that a video can be taken to last (a year)."""
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= 366 * 86_400:
-        return None
-    return round(seconds * 1000)
-
-
-def _chapters(value: object) -> tuple[Chapter, ...]:
-    chapters = []
-    for item in value[:1000] if isinstance(value, list) else ():
-        if isinstance(item, dict):
-            start, title = _ms(item.get("start_time")), _text(item, "title")
-            if start is not None and title:
-                chapters.append(Chapter(start, title))
-    return tuple(sorted(chapters, key=lambda chapter: chapter.start_ms))

@@ -8,6 +8,7 @@ is kept apart from the text, because neighbours' raw speech in the index ruins t
 import math
 import re
 import uuid
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from itertools import accumulate
@@ -23,19 +24,23 @@ MAX_CUES = 300
 """The same for cues of a letter or two; 90 s of one cue per word are fewer."""
 OVERLAP_MS = 12_000
 """Of speech on either side, `MAX_CHARS` at most."""
-RULE = f"p1.w2.{TARGET_MS // 1000}-{MIN_MS // 1000}-{MAX_MS // 1000}.o{OVERLAP_MS // 1000}"
+RULE = f"p1.w3.{TARGET_MS // 1000}-{MIN_MS // 1000}-{MAX_MS // 1000}.o{OVERLAP_MS // 1000}"
 """Names the parsing and windowing rules; windows of another rule are stale."""
 
 _LENGTH_SCALE_MS = 30_000
 _CUT_WEIGHT = 0.3
 _TOO_SHORT = 10.0
 _LONG_PAUSE_MS = 2_000
+_BORDER_GAIN = 1.0
+"""What a cut at a chapter's border is worth: as much as a window 30 s off the target costs."""
+_BORDER_MS = 5_000
+"""Farthest that a border may be from the cue that begins its chapter; authors mark them by the second, and early."""
 _SENTENCE_END = re.compile(r"(?:니다|[요죠까네]|[.?!…。])[\"'”’)\]]*$")
 _NEW_SPEAKER = re.compile(r"^(?:>>|- |\[)")
 
 
-def windows(video_id: str, cues: Sequence[Cue]) -> list[Window]:
-    """The windows of one video, in order.
+def windows(video_id: str, cues: Sequence[Cue], borders: Sequence[int] = ()) -> list[Window]:
+    """The windows of one video, in order; `borders` are the times (ms) at which its chapters begin.
 
     A window lasts 20–90 s; shorter ones are left only where silence or the end of the video leaves no choice. A cue
     longer than a window is divided at its words, and other cues may begin before its parts.
@@ -43,7 +48,7 @@ def windows(video_id: str, cues: Sequence[Cue]) -> list[Window]:
     pieces = sorted((piece for cue in cues for piece in _divided(cue)), key=lambda piece: piece.start_ms)
     seen: Counter[int] = Counter()
     result = []
-    for ordinal, (first, last) in enumerate(_best_cuts(pieces)):
+    for ordinal, (first, last) in enumerate(_best_cuts(pieces, borders)):
         start = pieces[first].start_ms
         result.append(_window(video_id, ordinal, pieces, first, last, seen[start]))
         seen[start] += 1
@@ -87,9 +92,11 @@ def _window(video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: 
     )
 
 
-def _best_cuts(cues: Sequence[Cue]) -> list[tuple[int, int]]:
+def _best_cuts(cues: Sequence[Cue], borders: Sequence[int]) -> list[tuple[int, int]]:
     """The (first, last) cue of each window, of least total cost."""
     cut_costs = [_cut_cost(a, b) for a, b in zip(cues, cues[1:], strict=False)] + [0.0]
+    for first in _chapter_beginnings(cues, borders):
+        cut_costs[first - 1] = -_BORDER_GAIN
     costs = [0.0]  # of the cues before i, cut at their best
     begins = [0]  # where the last window of that cut begins
     for last in range(len(cues)):
@@ -102,6 +109,18 @@ def _best_cuts(cues: Sequence[Cue]) -> list[tuple[int, int]]:
         cuts.append((begins[end], end - 1))
         end = begins[end]
     return cuts[::-1]
+
+
+def _chapter_beginnings(cues: Sequence[Cue], borders: Sequence[int]) -> set[int]:
+    """The cues, but for the first, that begin nearest to a border."""
+    found = set()
+    starts = [cue.start_ms for cue in cues]
+    for border in borders:
+        at = bisect_left(starts, border)
+        near = min(range(max(0, at - 1), min(at + 1, len(starts))), key=lambda i: abs(starts[i] - border), default=0)
+        if near and abs(starts[near] - border) <= _BORDER_MS:
+            found.add(near)
+    return found
 
 
 def _best_window(cues: Sequence[Cue], last: int, costs: Sequence[float]) -> tuple[int, float]:

@@ -2,6 +2,7 @@
 
 import errno
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -81,3 +82,39 @@ def unwritable(folder: Path, error: OSError) -> BusyError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return BusyError("disk_full", path=str(folder))
     return BusyError("library_readonly", path=str(folder), reason=error.strerror)
+
+
+class Database:
+    """One SQLite file, usable from any thread (each has a connection of its own)."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._db()
+
+    def close(self) -> None:
+        """Close this thread's connection; those of ended threads are closed already."""
+        db: sqlite3.Connection | None = getattr(self._local, "db", None)
+        if db is not None:
+            db.close()
+            del self._local.db
+
+    def _db(self) -> sqlite3.Connection:
+        db: sqlite3.Connection | None = getattr(self._local, "db", None)
+        if db is None:
+            db = self._local.db = connect(self.path)
+        return db
+
+    @contextmanager
+    def read(self) -> Iterator[sqlite3.Connection]:
+        with translated(self.path):
+            yield self._db()
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """One transaction."""
+        with translated(self.path):
+            db = self._db()
+            db.execute("BEGIN IMMEDIATE")
+            with db:
+                yield db

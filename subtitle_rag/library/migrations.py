@@ -86,3 +86,41 @@ _INITIAL = (
 def m001_initial(db: sqlite3.Connection) -> None:
     for statement in _INITIAL:
         db.execute(statement)
+
+
+_YOUTUBE = (
+    "ALTER TABLE video ADD COLUMN kind TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE track ADD COLUMN flag TEXT NOT NULL DEFAULT ''",
+    """CREATE TABLE detail (
+         video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+         description TEXT NOT NULL,
+         thumbnail TEXT,
+         storyboard TEXT,
+         heatmap TEXT NOT NULL
+       ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE source (
+         id INTEGER PRIMARY KEY,
+         url TEXT NOT NULL UNIQUE,
+         channel_id TEXT,
+         name TEXT NOT NULL,
+         options TEXT NOT NULL,
+         whole INTEGER NOT NULL DEFAULT 0,
+         listed_at INTEGER
+       ) STRICT""",
+    """CREATE TABLE alias (
+         url TEXT PRIMARY KEY,
+         source_id INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE
+       ) STRICT, WITHOUT ROWID""",
+    """CREATE TABLE listed (
+         source_id INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+         video_id TEXT NOT NULL,
+         PRIMARY KEY (source_id, video_id)
+       ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX stage_state ON stage (state, retry_at)",
+)
+
+
+@MIGRATIONS.append
+def m002_youtube(db: sqlite3.Connection) -> None:
+    for statement in _YOUTUBE:
+        db.execute(statement)

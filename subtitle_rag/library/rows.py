@@ -4,15 +4,15 @@ import json
 import zlib
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
-from subtitle_rag.domain import Chapter, Line, Morphemes, Track, Video, Window
+from subtitle_rag.domain import Chapter, Details, Heat, Line, Morphemes, Storyboard, Track, Video, Window
 
 Row = Sequence[Any]
 
-VIDEO_COLUMNS = """video.id, title, channel_id, channel.name, url, published, duration_ms, chapters, source
+VIDEO_COLUMNS = """video.id, title, channel_id, channel.name, url, published, duration_ms, chapters, source, kind
   FROM video JOIN channel ON channel.id = channel_id"""
 WINDOW_COLUMNS = "id, video_id, ordinal, start_ms, end_ms, text, lines, overlap_before, overlap_after"
 
@@ -24,8 +24,12 @@ class VideoState:
     video: Video
     windows: int
     searchable: int
+    due: bool
+    """Its captions are still to be fetched."""
     failure: str | None
     details: dict[str, Any]
+    retry_at: int | None
+    """When a failed one is asked for again, in Unix seconds; None where never by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class Counts:
 
     channels: int
     videos: int
+    due: int
+    """Videos whose captions are still to be fetched."""
     failed: int
     windows: int
     searchable: int
@@ -63,6 +69,7 @@ def video_from(row: Row) -> Video:
         duration_ms=row[6],
         chapters=tuple(Chapter(*chapter) for chapter in chapters),
         source=row[8],
+        kind=row[9],
     )
 
 
@@ -78,17 +85,34 @@ def video_values(video: Video) -> tuple[Any, ...]:
         video.duration_ms,
         chapters,
         video.source,
+        video.kind,
     )
 
 
 def track_values(video_id: str, track: Track) -> tuple[Any, ...]:
     packed = zlib.compress(track.raw)
-    return (video_id, track.language, track.kind, track.format, packed, track.sha256, track.fetched_at)
+    return (video_id, track.language, track.kind, track.format, packed, track.sha256, track.fetched_at, track.flag)
 
 
 def track_from(row: Row) -> Track:
-    language, kind, form, packed, sha256, fetched_at = row
-    return Track(language, kind, form, zlib.decompress(packed), sha256, fetched_at)
+    language, kind, form, packed, sha256, fetched_at, flag = row
+    return Track(language, kind, form, zlib.decompress(packed), sha256, fetched_at, flag)
+
+
+def details_values(video_id: str, details: Details) -> tuple[Any, ...]:
+    board = json.dumps(asdict(details.storyboard)) if details.storyboard else None
+    return video_id, details.description, details.thumbnail, board, json.dumps(details.heatmap, separators=(",", ":"))
+
+
+def details_from(row: Row) -> Details:
+    description, thumbnail, storyboard, heatmap = row
+    board = json.loads(storyboard) if storyboard else None
+    return Details(
+        description=description,
+        thumbnail=thumbnail,
+        storyboard=Storyboard(**{**board, "sheets": tuple(board["sheets"])}) if board else None,
+        heatmap=tuple(map(Heat._make, json.loads(heatmap))),
+    )
 
 
 def window_from(row: Row) -> Window:

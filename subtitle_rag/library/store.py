@@ -6,18 +6,17 @@ what stands here, and the table `purge` remembers the points that it may still h
 
 import json
 import sqlite3
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.domain import Morphemes, Track, Video, Window
+from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.library import rows
-from subtitle_rag.library.connection import connect, translated
+from subtitle_rag.library.connection import Database
 from subtitle_rag.library.rows import Counts, VideoState
+from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metadata
 
 ALL = "*"
 """In the list of purges: every point of the index."""
@@ -33,44 +32,29 @@ class Library:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._local = threading.local()
-        self._db()
+        self.database = Database(path)
+        self.sources = Sources(self.database)
+        self._read = self.database.read
+        self._write = self.database.write
 
     def close(self) -> None:
         """Close this thread's connection; those of ended threads are closed already."""
-        db: sqlite3.Connection | None = getattr(self._local, "db", None)
-        if db is not None:
-            db.close()
-            del self._local.db
-
-    def _db(self) -> sqlite3.Connection:
-        db: sqlite3.Connection | None = getattr(self._local, "db", None)
-        if db is None:
-            db = self._local.db = connect(self.path)
-        return db
-
-    @contextmanager
-    def _read(self) -> Iterator[sqlite3.Connection]:
-        with translated(self.path):
-            yield self._db()
-
-    @contextmanager
-    def _write(self) -> Iterator[sqlite3.Connection]:
-        with translated(self.path):
-            db = self._db()
-            db.execute("BEGIN IMMEDIATE")
-            with db:
-                yield db
+        self.database.close()
 
     # Videos and their captions
 
-    def put_video(self, video: Video, track: Track, windows: Sequence[Window], rule: str) -> None:
+    def put_video(
+        self, video: Video, track: Track, windows: Sequence[Window], rule: str, details: Details | None = None
+    ) -> None:
         """Store a video whose captions were read; whatever was there of it before is replaced."""
         with self._write() as db:
             _drop_windows(db, video.id)
-            _put_metadata(db, video)
+            put_metadata(db, video)
+            if details is not None:
+                values = rows.details_values(video.id, details)
+                db.execute("INSERT OR REPLACE INTO detail VALUES (?, ?, ?, ?, ?)", values)
             db.execute(
-                "INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 rows.track_values(video.id, track),
             )
             db.executemany(
@@ -95,6 +79,21 @@ class Library:
             return None
         return int(found[0])
 
+    def stale(self, rule: str) -> list[str]:
+        """The videos that have windows of another rule than this."""
+        with self._read() as db:
+            if db.execute("SELECT 1 FROM setting WHERE key = 'rule' AND value = ?", (rule,)).fetchone():
+                return []
+            return [id for (id,) in db.execute("SELECT DISTINCT video_id FROM window WHERE rule_hash <> ?", (rule,))]
+
+    def put_rule(self, rule: str) -> None:
+        """Note that no window is of another rule."""
+        with self._read() as db:
+            known = db.execute("SELECT 1 FROM setting WHERE key = 'rule' AND value = ?", (rule,)).fetchone()
+        if not known:
+            with self._write() as db:
+                db.execute("INSERT OR REPLACE INTO setting VALUES ('rule', ?)", (rule,))
+
     def put_failure(self, video: Video, code: str, details: Mapping[str, Any]) -> None:
         """Remember why a video's captions could not be used; what was stored of it before stays.
 
@@ -108,7 +107,7 @@ class Library:
             if known == (code, told):
                 return
             if known is None:
-                _put_metadata(db, video)
+                put_metadata(db, video)
             db.execute(
                 """INSERT INTO stage (video_id, name, state, failure, details, since, tries)
                    VALUES (?, 'captions', 'failed', ?, ?, ?, 1)
@@ -122,7 +121,7 @@ class Library:
         with self._write() as db:
             _drop_windows(db, video_id)
             db.execute("DELETE FROM video WHERE id = ?", (video_id,))
-            db.execute("DELETE FROM channel WHERE id NOT IN (SELECT channel_id FROM video)")
+            drop_empty_channels(db)
 
     def video(self, video_id: str) -> Video | None:
         with self._read() as db:
@@ -133,10 +132,18 @@ class Library:
         """The raw caption track of a video, as it came."""
         with self._read() as db:
             row = db.execute(
-                "SELECT language, kind, format, raw, sha256, fetched_at FROM track WHERE video_id = ?",
+                "SELECT language, kind, format, raw, sha256, fetched_at, flag FROM track WHERE video_id = ?",
                 (video_id,),
             ).fetchone()
         return rows.track_from(row) if row else None
+
+    def details(self, video_id: str) -> Details:
+        """What YouTube says of a video; empty where nothing is known."""
+        with self._read() as db:
+            row = db.execute(
+                "SELECT description, thumbnail, storyboard, heatmap FROM detail WHERE video_id = ?", (video_id,)
+            ).fetchone()
+        return rows.details_from(row) if row else Details()
 
     def videos(self) -> list[VideoState]:
         """All videos with their state, by channel, newest first."""
@@ -148,10 +155,10 @@ class Library:
                        WHERE vector = 'bm25' GROUP BY video_id"""
                 )
             )
-            failures = {
-                video_id: (failure, json.loads(details))
-                for video_id, failure, details in db.execute(
-                    "SELECT video_id, failure, details FROM stage WHERE state = 'failed'"
+            open_ = {
+                video_id: (state == "due", failure, json.loads(details or "{}"), retry_at)
+                for video_id, state, failure, details, retry_at in db.execute(
+                    "SELECT video_id, state, failure, details, retry_at FROM stage WHERE state <> 'done'"
                 )
             }
             found = db.execute(
@@ -162,7 +169,7 @@ class Library:
                 rows.video_from(row),
                 windows.get(row[0], 0),
                 searchable.get(row[0], 0),
-                *failures.get(row[0], (None, {})),
+                *open_.get(row[0], (False, None, {}, None)),
             )
             for row in found
         ]
@@ -186,6 +193,7 @@ class Library:
         with self._read() as db:
             row = db.execute(
                 """SELECT (SELECT count(*) FROM channel), (SELECT count(*) FROM video),
+                          (SELECT count(*) FROM stage WHERE state = 'due'),
                           (SELECT count(*) FROM stage WHERE state = 'failed'), (SELECT count(*) FROM window),
                           (SELECT count(*) FROM indexed WHERE vector = 'bm25')"""
             ).fetchone()
@@ -213,6 +221,11 @@ class Library:
                 (json.dumps(list(ids)),),
             )
             return {id: (video_id, ordinal) for id, video_id, ordinal in found}
+
+    def window_count(self, video_id: str) -> int:
+        """How many windows a video has."""
+        with self._read() as db:
+            return int(db.execute("SELECT count(*) FROM window WHERE video_id = ?", (video_id,)).fetchone()[0])
 
     def windows_of(self, video_id: str) -> list[Window]:
         """A video's windows, in order."""
@@ -323,20 +336,6 @@ class Library:
 def _squeezed(text: str) -> str:
     """`text` as SQL's `lower(replace(text, ' ', ''))` has it: SQLite's `lower` knows ASCII alone."""
     return "".join(c.lower() if c.isascii() else c for c in text if not c.isspace())
-
-
-def _put_metadata(db: sqlite3.Connection, video: Video) -> None:
-    db.execute(
-        "INSERT INTO channel VALUES (?, ?) ON CONFLICT DO UPDATE SET name = excluded.name",
-        (video.channel_id, video.channel),
-    )
-    db.execute(
-        """INSERT INTO video VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-           ON CONFLICT DO UPDATE SET channel_id = excluded.channel_id, title = excluded.title, url = excluded.url,
-             published = excluded.published, duration_ms = excluded.duration_ms, chapters = excluded.chapters,
-             source = excluded.source""",
-        rows.video_values(video),
-    )
 
 
 def _drop_windows(db: sqlite3.Connection, video_id: str) -> None:

@@ -1,0 +1,139 @@
+"""What yt-dlp says of a video, in a `.info.json` or in an answer of its extractor, as values of the domain.
+
+It is outside data: every field may be missing, of any type and of any size.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from datetime import date, datetime
+from typing import Any
+
+from subtitle_rag.captions.parse import plain_text
+from subtitle_rag.domain import Chapter, Details, Heat, Storyboard
+
+Info = Mapping[str, Any]
+
+MAX_NAME = 300
+"""Characters of a title or channel; longer ones are cut."""
+MAX_DESCRIPTION = 5_000
+"""Characters; YouTube's own limit."""
+MAX_ENTRIES = 1_000
+"""Chapters, pieces of the heatmap, sheets of the storyboard; real videos stay far below."""
+STORYBOARD_WIDTH = 320
+"""Pixels: the largest pictures that YouTube makes for most videos."""
+
+_CHANNEL_ID = re.compile(r"[A-Za-z0-9_@.-]{1,100}")
+_INTERVALS_MS = (1_000, 2_000, 5_000, 10_000)
+
+
+def named(text: str) -> str:
+    """A title or name from outside, fit to show and store."""
+    return plain_text(text)[:MAX_NAME].rstrip()
+
+
+def text(info: Info, key: str) -> str:
+    """A name or title, or "" where there is none."""
+    value = info.get(key)
+    return named(value[: 10 * MAX_NAME]) if isinstance(value, str) else ""
+
+
+def channel_id(info: Info) -> str | None:
+    value = info.get("channel_id")
+    return value if isinstance(value, str) and _CHANNEL_ID.fullmatch(value) else None
+
+
+def channel_name(info: Info) -> str:
+    return text(info, "channel") or text(info, "uploader")
+
+
+def day(value: object) -> date | None:
+    """A date of eight digits."""
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{8}", value):
+        return None
+    try:
+        return datetime.strptime(value, "%Y%m%d").date()
+    except ValueError:
+        return None
+
+
+def ms(seconds: object) -> int | None:
+    """Milliseconds of a number of seconds between 0 and the longest that a video can be taken to last (a year)."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= 366 * 86_400:
+        return None
+    return round(seconds * 1000)
+
+
+def chapters(value: object) -> tuple[Chapter, ...]:
+    found = []
+    for item in _items(value):
+        start, title = ms(item.get("start_time")), text(item, "title")
+        if start is not None and title:
+            found.append(Chapter(start, title))
+    return tuple(sorted(found, key=lambda chapter: chapter.start_ms))
+
+
+def kind(info: Info) -> str:
+    """`video`, `short` or `stream`."""
+    return {"short": "short", "livestream": "stream"}.get(str(info.get("media_type")), "video")
+
+
+def details(info: Info) -> Details:
+    return Details(
+        description=_description(info.get("description")),
+        thumbnail=_thumbnail(info),
+        storyboard=_storyboard(info.get("formats")),
+        heatmap=_heatmap(info.get("heatmap")),
+    )
+
+
+def _items(value: object) -> list[Info]:
+    return [item for item in value[:MAX_ENTRIES] if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _description(value: object) -> str:
+    """Its lines, each fit to show."""
+    lines = value[: 2 * MAX_DESCRIPTION].splitlines() if isinstance(value, str) else []
+    return "\n".join(plain_text(line) for line in lines)[:MAX_DESCRIPTION].strip()
+
+
+def _address(value: object) -> str | None:
+    return value if isinstance(value, str) and re.fullmatch(r"https://[!-~]{1,2000}", value) else None
+
+
+def _thumbnail(info: Info) -> str | None:
+    """The widest that YouTube named; yt-dlp adds addresses that may not exist, without a width."""
+    named = [item for item in _items(info.get("thumbnails")) if type(item.get("width")) is int]
+    widest = max(named, key=lambda item: int(item["width"]), default=info)
+    return _address(widest.get("url")) or _address(info.get("thumbnail"))
+
+
+def _heatmap(value: object) -> tuple[Heat, ...]:
+    found = []
+    for item in _items(value):
+        start, end, height = ms(item.get("start_time")), ms(item.get("end_time")), item.get("value")
+        if start is not None and end is not None and isinstance(height, int | float) and 0 <= height <= 1:
+            found.append(Heat(start, end, round(height, 4)))
+    return tuple(found)
+
+
+def _storyboard(formats: object) -> Storyboard | None:
+    """The largest one; yt-dlp tells no interval but the pictures per second, rounded by the video's length."""
+    boards = [board for item in _items(formats) if item.get("ext") == "mhtml" and (board := _board(item))]
+    boards = [board for board in boards if board.width <= STORYBOARD_WIDTH]
+    return max(boards, key=lambda board: board.width, default=None)
+
+
+def _board(item: Info) -> Storyboard | None:
+    sizes = [item.get(key) for key in ("width", "height", "rows", "columns")]
+    rate = item.get("fps")
+    sheets = tuple(url for sheet in _items(item.get("fragments")) if (url := _address(sheet.get("url"))))
+    if not all(type(size) is int and 0 < size < 10_000 for size in sizes) or not sheets:
+        return None
+    if not isinstance(rate, int | float) or not math.isfinite(rate) or rate <= 0:
+        return None
+    interval = 1000 / rate
+    nearest = min(_INTERVALS_MS, key=lambda known: abs(known - interval))
+    width, height, rows, columns = (int(size or 0) for size in sizes)
+    snapped = nearest if abs(nearest - interval) <= nearest / 10 else round(interval)
+    return Storyboard(width, height, rows, columns, max(1, snapped), sheets)

@@ -1,0 +1,102 @@
+"""Why YouTube did not give something: which of our codes it is, and when to ask again.
+
+The texts are yt-dlp's and YouTube's own, in English, for yt-dlp asks in English.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800
+LONGEST_S = 30 * DAY
+"""No failure that is asked for again waits longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What follows from a code.
+
+    `again`: seconds until the video is asked for again, doubled with every try; None: never by itself.
+    `rests_after`: so many in a row say that it is not the video but the queue that is refused; 0: never.
+    """
+
+    again: int | None
+    rests_after: int = 0
+
+
+RULES = {
+    "members_only": Rule(None),
+    "private": Rule(None),
+    "age_restricted": Rule(None),
+    "geo_blocked": Rule(None),
+    "not_found": Rule(None),
+    "empty_tab": Rule(None),
+    "upcoming": Rule(6 * HOUR),
+    "live": Rule(3 * HOUR),
+    "no_captions": Rule(WEEK),
+    "caption_blocked": Rule(HOUR, rests_after=3),
+    "caption_damaged": Rule(HOUR),
+    "rate_limited": Rule(HOUR, rests_after=1),
+    "bot_check": Rule(HOUR, rests_after=1),
+    "network": Rule(MINUTE, rests_after=1),
+    "yt_dlp_outdated": Rule(DAY, rests_after=5),
+}
+
+_TEXTS = [
+    (code, re.compile(pattern, re.IGNORECASE))
+    for code, pattern in (
+        ("members_only", r"members-only|channel's members|join this channel"),
+        ("bot_check", r"confirm you.re not a bot|captcha"),
+        ("rate_limited", r"try again later|rate-limited|HTTP Error (?:429|403)|too many requests"),
+        ("private", r"private video|video is private|playlist is private"),
+        ("age_restricted", r"confirm your age|inappropriate for some"),
+        ("geo_blocked", r"in your country|in your location|geo.?restrict"),
+        ("upcoming", r"will begin in|premieres in|will begin shortly|premieres shortly"),
+        ("live", r"recording is not available|live stream recording"),
+        ("empty_tab", r"does not have a \S+ tab|not currently live"),
+        ("not_found", r"unavailable|removed|terminated|does not exist|not found|HTTP Error 404|no longer available"),
+    )
+]
+_BEGINS_IN = re.compile(r"(?:begin|premieres) in (\d+) (minute|hour|day)s?", re.IGNORECASE)
+_UNITS = {"minute": MINUTE, "hour": HOUR, "day": DAY}
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What is known of a failure: its text, the HTTP status, and whether it was the way to YouTube that broke."""
+
+    text: str
+    status: int | None = None
+    retry_after: int | None = None
+    """Seconds, as the answer's header has it."""
+    transport: bool = False
+    geo: bool = False
+
+
+def recognise(trouble: Trouble, warnings: Sequence[str] = ()) -> str:
+    """The code of a failure. `warnings` came before it: yt-dlp's last word can be less telling than they are."""
+    if trouble.status in (403, 429):
+        return "rate_limited"
+    if trouble.geo:
+        return "geo_blocked"
+    told = [trouble.text, *(warnings if "player response" in trouble.text else ())]
+    for code, pattern in _TEXTS:
+        if any(pattern.search(text) for text in told):
+            return code
+    if trouble.transport or (trouble.status or 0) >= 500:
+        return "network"
+    return "yt_dlp_outdated"
+
+
+def begins_at(text: str, now: int) -> int | None:
+    """When an announced video begins, from a text such as "Premieres in 3 hours"."""
+    match = _BEGINS_IN.search(text)
+    return now + int(match[1]) * _UNITS[match[2].lower()] if match else None
+
+
+def retry_at(code: str, *, tries: int, now: int, told: int | None = None) -> int | None:
+    """When to ask again after so many failures in a row; `told` is YouTube's own word on it."""
+    if told is not None:
+        return max(told, now)
+    again = RULES[code].again
+    return None if again is None else now + min(again << min(tries - 1, 16), LONGEST_S)

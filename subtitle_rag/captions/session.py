@@ -1,0 +1,241 @@
+"""The session with YouTube: yt-dlp's, with its options, cookies and failures in our own words.
+
+The only module that imports yt-dlp. Only one thread may use a session.
+"""
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subtitle_rag.captions import metadata, refusals
+from subtitle_rag.captions.refusals import Trouble
+from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.errors import FetchError
+
+if TYPE_CHECKING:
+    from yt_dlp import YoutubeDL
+
+LIMIT = 64 * 2**20
+"""Bytes of an answer; the largest caption track has less than a tenth."""
+
+Info = dict[str, Any]
+
+
+class Session:
+    """Requests to YouTube and nowhere else. Every method but `close` raises FetchError, with a code of
+    `refusals.RULES` or `cookies_unreadable`; `title` names there what was asked for."""
+
+    def __init__(self, settings: YoutubeSettings) -> None:
+        self._settings = settings
+        self._warnings: list[str] = []
+        self._closing = ExitStack()
+
+    def close(self) -> None:
+        self.__dict__.pop("_ydl", None)
+        self._closing.close()
+
+    def info(self, url: str, title: str, *, ie_key: str | None = None) -> Info:
+        """What yt-dlp's extractor makes of an address, unprocessed: the lists in it are still to be fetched."""
+        with self._asking(title):
+            info: Info | None = self._ydl.extract_info(url, download=False, process=False, ie_key=ie_key)
+            # without its page a video has no date, no chapters and no storyboard
+            missing = [text for text in self._warnings if "Unable to download webpage" in text]
+            if missing and ie_key == "Youtube":
+                raise _IncompleteError(missing[0])
+        return info or {}
+
+    def take(self, entries: Iterator[Info], title: str) -> Info | None:
+        """The next entry of a list that `info` gave; a new page is a request."""
+        with self._asking(title):
+            return next(entries, None)
+
+    def body(self, url: str, title: str) -> bytes:
+        """The bytes of an answer, `LIMIT` and one at most."""
+        from yt_dlp.networking import Request
+
+        with self._asking(title):
+            response = self._ydl.urlopen(Request(url, extensions=_impersonation()))
+            with response:
+                raw: bytes = response.read(LIMIT + 1)
+        return raw
+
+    @contextmanager
+    def _asking(self, title: str) -> Iterator[None]:
+        """Whatever yt-dlp throws, as one of our codes."""
+        self._warnings.clear()
+        try:
+            yield
+        except FetchError:
+            raise
+        except Exception as error:  # extractors break in every way when YouTube changes
+            raise _refused(error, self._warnings, title) from error
+
+    @cached_property
+    def _ydl(self) -> "YoutubeDL":
+        from yt_dlp import YoutubeDL
+
+        ydl = YoutubeDL(self._params())
+        self._closing.callback(ydl.close)
+        return ydl
+
+    def _params(self) -> Any:
+        own = self._settings
+        params: dict[str, Any] = {
+            "quiet": True,
+            "noprogress": True,
+            "color": "no_color",
+            "logger": _Log(self._warnings),
+            "skip_download": True,
+            "cachedir": False,
+            # anything else that is pasted would be fetched by the generic extractor
+            "allowed_extractors": [r"youtube(:(tab|playlist|truncated_id|truncated_url|consent))?", "youtubeytbe"],
+            "compat_opts": {"no-youtube-unavailable-videos"},  # asking for them costs a request
+            "noplaylist": True,
+            "ignoreerrors": False,
+            "ignore_no_formats_error": False,
+            "writeautomaticsub": True,  # or translations of manual tracks are not named
+            "extractor_retries": 2,
+            "retries": 2,
+            "socket_timeout": 20,
+            "retry_sleep_functions": {"extractor": lambda n: min(30, own.back_off << n)},
+            "sleep_interval_requests": own.pause_request,
+            "extractor_args": {
+                # the web client's answer comes with the page; no player script is needed for captions
+                "youtube": {"player_client": ["default", "web"], "player_skip": ["js"], "skip": ["hls", "dash"]},
+                "youtubetab": {"approximate_date": ["1"]},
+            },
+        }
+        if own.proxy:
+            params["proxy"] = own.proxy
+        if own.cookie_file:
+            params["cookiefile"] = self._cookies()
+        if own.cookies_from_browser:
+            params["cookiesfrombrowser"] = _browser(own.cookies_from_browser)
+        return params
+
+    def _cookies(self) -> str:
+        """A copy of the cookie file: yt-dlp writes to the one it is given, and takes a missing one for an empty one."""
+        path = Path(self._settings.cookie_file).expanduser()
+        folder = tempfile.mkdtemp(prefix="subtitle-rag-")
+        self._closing.callback(shutil.rmtree, folder, ignore_errors=True)
+        copy = Path(folder) / "cookies.txt"
+        try:
+            shutil.copyfile(path, copy)
+        except OSError as error:
+            reason = f"{path}: {os.strerror(error.errno) if error.errno else error}"
+            raise FetchError("cookies_unreadable", reason=reason) from error
+        return str(copy)
+
+
+class _IncompleteError(Exception):
+    """An answer without what every video has."""
+
+
+class _Log:
+    """yt-dlp's logger: warnings are kept, for they can say more than the failure that follows."""
+
+    def __init__(self, warnings: list[str]) -> None:
+        self._warnings = warnings
+
+    def debug(self, text: str) -> None:
+        pass
+
+    def warning(self, text: str) -> None:
+        self._warnings.append(text)
+
+    error = warning
+
+
+def _impersonation() -> dict[str, Any]:
+    """YouTube is readier to give captions to what looks like a browser; that takes an optional package."""
+    from importlib.util import find_spec
+
+    if find_spec("curl_cffi") is None:
+        return {}
+    from yt_dlp.networking.impersonate import ImpersonateTarget
+
+    return {"impersonate": ImpersonateTarget()}
+
+
+def _browser(text: str) -> Any:
+    """`firefox`, `chrome:Profile 1` or whatever else yt-dlp's --cookies-from-browser takes."""
+    from yt_dlp import parse_options
+
+    try:
+        return parse_options(["--ignore-config", "--cookies-from-browser", text]).ydl_opts["cookiesfrombrowser"]
+    except SystemExit:
+        raise FetchError("cookies_unreadable", reason=f"cookies_from_browser = {text!r}") from None
+
+
+def _refused(error: Exception, warnings: Sequence[str], title: str) -> FetchError:
+    """What yt-dlp threw, in our words."""
+    from yt_dlp.cookies import CookieLoadError
+    from yt_dlp.version import __version__
+
+    reason = _reason(error)
+    if isinstance(error, CookieLoadError):
+        return FetchError("cookies_unreadable", reason=reason)
+    trouble = _trouble(error, reason)
+    code, now = refusals.recognise(trouble, warnings), int(time.time())
+    told = now + trouble.retry_after if trouble.retry_after is not None else None
+    if code == "upcoming":
+        told = refusals.begins_at(trouble.text, now)
+    details = {"title": title, "reason": reason, "version": __version__}
+    return FetchError(code, **details) if told is None else FetchError(code, retry_at=told, **details)
+
+
+def _reason(error: Exception) -> str:
+    """yt-dlp's words without its prefixes and its invitation to report a bug."""
+    text = re.sub(r"^(?:ERROR: )?(?:\[[\w:+]+\] )?(?:[\w@%-]+: )?", "", metadata.named(str(error)))
+    return re.sub(r"[;.] please report this issue on.*", ".", text).rstrip(". ")[:200]
+
+
+def _trouble(error: Exception, text: str) -> Trouble:
+    from yt_dlp.networking.exceptions import HTTPError, RequestError
+    from yt_dlp.utils import GeoRestrictedError
+
+    chain = list(_causes(error))
+    answer = next((one for one in chain if isinstance(one, HTTPError)), None)
+    after = answer.response.headers.get("Retry-After") if answer else None
+    return Trouble(
+        text=f"{text} {error}",
+        status=answer.status if answer else None,
+        retry_after=_seconds(after),
+        transport=any(isinstance(one, RequestError | ConnectionError | TimeoutError) for one in chain),
+        geo=any(isinstance(one, GeoRestrictedError) for one in chain),
+    )
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """The error and what it came from; yt-dlp keeps that in three places."""
+    seen: set[int] = set()
+    waiting = [error]
+    while waiting:
+        one = waiting.pop(0)
+        if isinstance(one, BaseException) and id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            info = getattr(one, "exc_info", None)
+            waiting += [info[1] if isinstance(info, tuple) else None, getattr(one, "cause", None), one.__cause__]
+
+
+def _seconds(retry_after: str | None) -> int | None:
+    """`Retry-After` (RFC 9110, 10.2.3) in seconds from the present moment."""
+    if retry_after is None:
+        return None
+    if retry_after.strip().isdecimal():
+        return min(int(retry_after), refusals.DAY)
+    from email.utils import parsedate_to_datetime
+
+    try:
+        moment = parsedate_to_datetime(retry_after)
+    except ValueError:
+        return None
+    return min(max(0, int(moment.timestamp() - time.time())), refusals.DAY)

@@ -1,0 +1,1 @@
+"""YouTube → the library: polite, resumable, one video at a time."""

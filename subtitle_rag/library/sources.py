@@ -1,0 +1,248 @@
+"""What is fetched from YouTube: the sources that the user named, what they have listed, and when which video is due.
+
+A video is due from the moment it is listed; so a run that ends anywhere leaves the rest of its work in the library.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+from subtitle_rag.domain import Video
+from subtitle_rag.library import rows
+from subtitle_rag.library.connection import Database
+
+REST = "youtube_rest"
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user wants of a source."""
+
+    tabs: tuple[str, ...] = ()
+    """Of a channel."""
+    languages: tuple[str, ...] = ("ko",)
+    """Best first."""
+    translated: bool = False
+    """Machine translations are better than nothing."""
+    limit: int | None = None
+    """Only so many of the newest."""
+    since: date | None = None
+    match: str | None = None
+    """A regular expression that titles must hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A source that is followed: `sync` looks for new videos there."""
+
+    id: int
+    url: str
+    channel_id: str | None
+    """Of a channel; None for a playlist."""
+    name: str
+    wishes: Wishes
+    whole: bool
+    """Its list was read to the end that the wishes set, so that only what is new need be looked for."""
+    listed_at: int | None
+    videos: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """How a video's captions stand; `tries` counts the failures in a row."""
+
+    state: str
+    tries: int = 0
+    retry_at: int | None = None
+    failure: str | None = None
+
+
+class Sources:
+    """The part of a library that is about fetching. Raises what `Library` raises."""
+
+    def __init__(self, database: Database) -> None:
+        self._read = database.read
+        self._write = database.write
+
+    # Sources
+
+    def follow(
+        self, url: str, *, name: str, channel_id: str | None, wishes: Wishes, aliases: Iterable[str] = ()
+    ) -> Followed:
+        """Begin to follow a source, or follow it by other wishes; its list is then read anew."""
+        told = _packed(wishes)
+        with self._write() as db:
+            db.execute(
+                """DELETE FROM listed WHERE source_id IN (SELECT id FROM source WHERE url = ? AND options <> ?)""",
+                (url, told),
+            )
+            db.execute(
+                """INSERT INTO source (url, channel_id, name, options) VALUES (?, ?, ?, ?)
+                   ON CONFLICT DO UPDATE SET name = excluded.name, channel_id = excluded.channel_id,
+                     whole = whole AND options = excluded.options, options = excluded.options""",
+                (url, channel_id, name, told),
+            )
+            (id,) = db.execute("SELECT id FROM source WHERE url = ?", (url,)).fetchone()
+            db.executemany("INSERT OR REPLACE INTO alias VALUES (?, ?)", ((alias, id) for alias in {url, *aliases}))
+        return next(one for one in self.followed() if one.id == id)
+
+    def find(self, url: str) -> Followed | None:
+        """The source of this address."""
+        with self._read() as db:
+            row = db.execute("SELECT source_id FROM alias WHERE url = ?", (url,)).fetchone()
+        return next((one for one in self.followed() if row and one.id == row[0]), None)
+
+    def followed(self) -> list[Followed]:
+        """All sources, in the order in which they were named."""
+        with self._read() as db:
+            found = db.execute(
+                """SELECT id, url, channel_id, name, options, whole, listed_at,
+                          (SELECT count(*) FROM listed WHERE source_id = source.id) FROM source ORDER BY id"""
+            ).fetchall()
+        return [
+            Followed(id, url, channel_id, name, _unpacked(wishes), bool(whole), listed_at, videos)
+            for id, url, channel_id, name, wishes, whole, listed_at, videos in found
+        ]
+
+    def unfollow(self, source_ids: Iterable[int]) -> None:
+        with self._write() as db:
+            db.executemany("DELETE FROM source WHERE id = ?", ((id,) for id in source_ids))
+
+    def only_of(self, source_id: int) -> list[str]:
+        """The videos in the library that no other source lists."""
+        with self._read() as db:
+            found = db.execute(
+                """SELECT video_id FROM listed JOIN video ON video.id = video_id WHERE source_id = ?1 AND NOT EXISTS
+                   (SELECT 1 FROM listed AS other WHERE other.video_id = video.id AND other.source_id <> ?1)""",
+                (source_id,),
+            )
+            return [id for (id,) in found]
+
+    # The queue's rest
+
+    def rest(self) -> tuple[int, str]:
+        """Until when (Unix seconds) nothing is to be asked for, and the code of what the queue rests from."""
+        with self._read() as db:
+            row = db.execute("SELECT value FROM setting WHERE key = ?", (REST,)).fetchone()
+        until, code = row[0].split(" ") if row else ("0", "")
+        return int(until), code
+
+    def put_rest(self, until: int, code: str) -> None:
+        with self._write() as db:
+            db.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (REST, f"{until} {code}"))
+
+    def end_rest(self) -> None:
+        with self._write() as db:
+            db.execute("DELETE FROM setting WHERE key = ?", (REST,))
+
+    # Lists
+
+    def listed(self, source_id: int, ids: Sequence[str]) -> frozenset[str]:
+        """Which of these videos the source has listed before, whether they are in the library or not."""
+        with self._read() as db:
+            found = db.execute(
+                "SELECT video_id FROM listed WHERE source_id = ? AND video_id IN (SELECT value FROM json_each(?))",
+                (source_id, json.dumps(list(ids))),
+            )
+            return frozenset(id for (id,) in found)
+
+    def put_listed(self, source_id: int, videos: Sequence[Video], passed_over: Sequence[str] = ()) -> None:
+        """Note what a source lists: `videos` that are not in the library become due, those `passed_over` do not."""
+        with self._write() as db:
+            ids = [*(video.id for video in videos), *passed_over]
+            db.executemany("INSERT OR IGNORE INTO listed VALUES (?, ?)", ((source_id, id) for id in ids))
+            for video in videos:
+                if not db.execute("SELECT 1 FROM video WHERE id = ?", (video.id,)).fetchone():
+                    put_metadata(db, video)
+                    db.execute("INSERT INTO stage (video_id, name, state) VALUES (?, 'captions', 'due')", (video.id,))
+
+    def put_whole(self, source_id: int) -> None:
+        """The list was read to its end, or to where everything is known."""
+        with self._write() as db:
+            db.execute("UPDATE source SET whole = 1, listed_at = ? WHERE id = ?", (int(time.time()), source_id))
+
+    # What is due
+
+    def stage(self, video_id: str) -> Stage | None:
+        with self._read() as db:
+            row = db.execute(
+                "SELECT state, tries, retry_at, failure FROM stage WHERE video_id = ? AND name = 'captions'",
+                (video_id,),
+            ).fetchone()
+        return Stage(*row) if row else None
+
+    def due(self, now: int, *, source_id: int | None = None, all_failed: bool = False) -> list[str]:
+        """Videos to be asked for at `now` (Unix seconds), in the order of the lists: of one source, or of all.
+
+        `all_failed` adds those whose time has not come, and those that are not asked for again by themselves. Videos
+        that come from files are never due.
+        """
+        with self._read() as db:
+            found = db.execute(
+                """SELECT video.id FROM stage JOIN video ON video.id = video_id
+                   WHERE stage.name = 'captions' AND video.source IS NULL
+                     AND (:source IS NULL OR video.id IN (SELECT video_id FROM listed WHERE source_id = :source))
+                     AND (state = 'due' OR state = 'failed' AND (:all OR retry_at <= :now)) ORDER BY video.rowid""",
+                {"source": source_id, "now": now, "all": all_failed},
+            )
+            return [id for (id,) in found]
+
+    def pass_over(self, video_id: str) -> None:
+        """Forget a due video that turned out not to be wished for; its source does not bring it again."""
+        with self._write() as db:
+            db.execute("DELETE FROM video WHERE id = ?", (video_id,))
+            drop_empty_channels(db)
+
+    def put_refused(self, video: Video, code: str, details: Mapping[str, Any], retry_at: int | None) -> None:
+        """Remember that a video was refused, and when to ask again (Unix seconds; None: not by itself).
+
+        What was stored of the video before stays.
+        """
+        told = json.dumps(details, ensure_ascii=False, sort_keys=True, default=str)
+        with self._write() as db:
+            if not db.execute("SELECT 1 FROM video WHERE id = ?", (video.id,)).fetchone():
+                put_metadata(db, video)
+            db.execute(
+                """INSERT INTO stage (video_id, name, state, failure, details, since, tries, retry_at)
+                   VALUES (?, 'captions', 'failed', ?, ?, ?, 1, ?)
+                   ON CONFLICT DO UPDATE SET state = 'failed', failure = excluded.failure, details = excluded.details,
+                     since = iif(failure IS excluded.failure, since, excluded.since), tries = tries + 1,
+                     retry_at = excluded.retry_at""",
+                (video.id, code, told, int(time.time()), retry_at),
+            )
+
+
+def drop_empty_channels(db: sqlite3.Connection) -> None:
+    db.execute("DELETE FROM channel WHERE id NOT IN (SELECT channel_id FROM video)")
+
+
+def put_metadata(db: sqlite3.Connection, video: Video) -> None:
+    """Write a video's row and its channel's; what was there is replaced."""
+    db.execute(
+        "INSERT INTO channel VALUES (?, ?) ON CONFLICT DO UPDATE SET name = excluded.name",
+        (video.channel_id, video.channel),
+    )
+    db.execute(
+        """INSERT INTO video VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET channel_id = excluded.channel_id, title = excluded.title, url = excluded.url,
+             published = excluded.published, duration_ms = excluded.duration_ms, chapters = excluded.chapters,
+             source = excluded.source, kind = excluded.kind""",
+        rows.video_values(video),
+    )
+
+
+def _packed(wishes: Wishes) -> str:
+    values = asdict(wishes)
+    values["since"] = wishes.since.isoformat() if wishes.since else None
+    return json.dumps(values, ensure_ascii=False, sort_keys=True)
+
+
+def _unpacked(text: str) -> Wishes:
+    values = json.loads(text)
+    since = date.fromisoformat(values["since"]) if values["since"] else None
+    tuples = {name: tuple(values[name]) for name in ("tabs", "languages")}
+    return Wishes(**{**values, **tuples, "since": since})

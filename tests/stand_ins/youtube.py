@@ -1,0 +1,319 @@
+"""A stand-in of YouTube on loopback, which the real extractor of yt-dlp talks to.
+
+    with stand_in() as youtube:
+        youtube.add(Channel("UC" + "a" * 22, "@느린부엌", "느린 부엌", [Clip("slowcook001", "국수 삶기")]))
+
+The JSON is made of what yt-dlp reads; it is no proof of what the site answers.
+"""
+
+import json
+import os
+import sys
+import threading
+import traceback
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from tests.stand_ins.youtube_clips import Caption, Channel, Clip, Playlist, Site
+from tests.stand_ins.youtube_pages import Listing, continuation_data, listing_data
+from tests.stand_ins.youtube_player import VISITOR, Json, player, watch_data
+from tests.stand_ins.youtube_requests import Asked, Hold, Rule, read_request
+from tests.stand_ins.youtube_timedtext import Found, timedtext
+
+__all__ = ["Asked", "Caption", "Channel", "Clip", "Hold", "Playlist", "StandIn", "stand_in"]
+
+VARIABLE = "STAND_IN_YOUTUBE"
+PLUGINS = Path(__file__).parent / "plugins"
+
+_PLUGIN = "yt_dlp_plugins.extractor.stand_in_youtube"
+_PICTURE = b64decode(
+    "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAP//////////////////////////////////////////////////////////////////////////////"
+    "////////wAALCAAJABABAREA/8QAFAABAAAAAAAAAAAAAAAAAAAAAP/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AAP/Z"
+)
+_HTML = "text/html; charset=utf-8"
+_JSON = "application/json; charset=UTF-8"
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, stand_in: "StandIn", port: int) -> None:
+        self.stand_in = stand_in
+        super().__init__(("127.0.0.1", port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        failure = sys.exception()
+        if not isinstance(failure, ConnectionError):  # a client may go away at any time
+            self.stand_in.failures.append(traceback.format_exc())
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+
+    def do_GET(self) -> None:
+        self._answer({})
+
+    def do_HEAD(self) -> None:
+        self._answer({})
+
+    def do_POST(self) -> None:
+        self._answer(json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}"))
+
+    def _answer(self, sent: Json) -> None:
+        stand_in = self.server.stand_in
+        asked = read_request(self.path, {name.lower(): value for name, value in self.headers.items()}, sent)
+        rule = stand_in.note(asked)
+        if rule and rule.hold:
+            rule.hold.wait()
+        if rule and rule.close:
+            return
+        if rule and rule.cut is None and not rule.hold:
+            self._send((rule.status, _HTML, rule.body), rule.headers, None)
+        else:
+            self._send(stand_in.answer(asked), {}, rule.cut if rule else None)
+
+    def _send(self, found: Found, headers: Mapping[str, str], cut: int | None) -> None:
+        status, type, body = found
+        self.send_response(status)
+        for name, value in {"Content-Type": type, "Content-Length": str(len(body)), **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body[:cut])
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing: what was asked is in `StandIn.requests`."""
+
+
+class StandIn:
+    """The server. It runs inside `with`; `stop` and `start` take it away and bring it back on the same port."""
+
+    def __init__(self) -> None:
+        self.site = Site()
+        self.requests: list[Asked] = []
+        self.failures: list[str] = []  # tracebacks of its own errors
+        self._rules: list[Rule] = []
+        self._lock = threading.Lock()
+        self._server: _Server | None = None
+        self._port = 0
+
+    def __enter__(self) -> "StandIn":
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, failure: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.stop()
+        if kind is None and self.failures:
+            raise AssertionError("the stand-in of YouTube failed:\n" + "\n".join(self.failures))
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        if self._server is None:
+            self._server = _Server(self, self._port)
+            self._port = self._server.server_port
+            threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Whoever waits is let go, and the port refuses connections."""
+        for rule in self._rules:
+            if rule.hold:
+                rule.hold.release()
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+    def add(self, *things: Channel | Playlist | Clip) -> None:
+        """Serve them from now on. A clip that is added by itself stands in no list."""
+        for thing in things:
+            if isinstance(thing, Channel):
+                self.site.channels.append(thing)
+            elif isinstance(thing, Playlist):
+                self.site.playlists.append(thing)
+            else:
+                self.site.loose.append(thing)
+
+    def count(self, kind: str | None = None) -> int:
+        return len(self.asked(kind))
+
+    def asked(self, kind: str | None = None) -> list[Asked]:
+        with self._lock:
+            return [each for each in self.requests if kind in (None, each.kind)]
+
+    def clear(self) -> None:
+        """Forget what was asked so far."""
+        with self._lock:
+            self.requests.clear()
+
+    def refuse(
+        self,
+        kind: str | None,
+        status: int = 429,
+        *,
+        times: int | None = 1,
+        after: int = 0,
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        video: str | None = None,
+        client: str | None = None,
+        close: bool = False,
+        cut: int | None = None,
+    ) -> None:
+        """Answer the next `times` requests of this kind so (None: for ever), once `after` of them went well.
+
+        `kind` None is every kind, as when YouTube blocks an address for a while.
+        `close` ends the connection without an answer; `cut` promises the usual body and sends its first bytes.
+        """
+        rule = Rule(kind, video, client, times, after, status, headers or {}, body, close, cut)
+        with self._lock:
+            self._rules.append(rule)
+
+    def hold(self, kind: str, *, video: str | None = None, times: int | None = 1, after: int = 0) -> Hold:
+        """Let the next requests of this kind wait until they are released."""
+        hold = Hold()
+        with self._lock:
+            self._rules.append(Rule(kind, video, None, times, after, hold=hold))
+        return hold
+
+    def forgive(self) -> None:
+        """No more refusals."""
+        with self._lock:
+            self._rules.clear()
+
+    def note(self, asked: Asked) -> Rule | None:
+        with self._lock:
+            self.requests.append(asked)
+            return next((rule for rule in self._rules if rule.takes(asked)), None)
+
+    def environment(self, home: Path) -> dict[str, str]:
+        """What another process needs to talk to this server, and to meet nobody's own settings of yt-dlp."""
+        path = os.pathsep.join(filter(None, [str(PLUGINS), os.environ.get("PYTHONPATH")]))
+        folders = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config")}
+        return {VARIABLE: self.base, "PYTHONPATH": path, **folders}
+
+    def answer(self, asked: Asked) -> Found:
+        answers: dict[str, Callable[[Asked], Found]] = {
+            "tab": self._listing,
+            "playlist": self._listing,
+            "browse": self._browse,
+            "watch": self._watch,
+            "next": self._watch,
+            "resolve": self._resolve,
+            "player": self._player,
+            "timedtext": lambda asked: timedtext(self.site.clip(asked.video), asked.query),
+            "embed": lambda asked: _page({}, {}, "WEB_EMBEDDED_PLAYER"),
+            "image": lambda asked: (200, "image/jpeg", _PICTURE),
+        }
+        if asked.kind in answers:
+            return answers[asked.kind](asked)
+        return (204 if asked.path == "/generate_204" else 404), _HTML, b""
+
+    def _listing(self, asked: Asked) -> Found:
+        listing = Listing.of_path(self.site, asked.path, asked.query)
+        if listing is None:
+            return 404, _HTML, b"<html><title>404 Not Found</title></html>"
+        if listing.tab == "live" and (clip := self._live_now(listing.id)):
+            endpoint = {"currentVideoEndpoint": {"watchEndpoint": {"videoId": clip.id}}}
+            return _page({**watch_data(clip, self.site.channel_of(clip)), **endpoint})
+        return _page(listing_data(self.site, listing))
+
+    def _live_now(self, channel_id: str) -> Clip | None:
+        channel = self.site.channel(channel_id)
+        return next((clip for clip in channel.clips if clip.state == "live"), None) if channel else None
+
+    def _resolve(self, asked: Asked) -> Found:
+        listing = Listing.of_address(self.site, str(asked.sent.get("url", "")))
+        if listing is None:
+            return _not_found()
+        return _json({"responseContext": {}, "endpoint": {"browseEndpoint": listing.endpoint}})
+
+    def _browse(self, asked: Asked) -> Found:
+        if token := asked.sent.get("continuation"):
+            return _json(continuation_data(self.site, token))
+        data = listing_data(self.site, Listing.of_endpoint(asked.sent))
+        return _json(data) if data else _not_found()
+
+    def _watch(self, asked: Asked) -> Found:
+        clip = self.site.clip(asked.video)
+        channel = self.site.channel_of(clip) if clip else None
+        data = watch_data(clip, channel)
+        if playlist := self.site.playlist(asked.query.get("list", "")):
+            url = {"commandMetadata": {"webCommandMetadata": {"url": f"/playlist?list={playlist.id}"}}}
+            inline = {"playlistId": playlist.id, "title": playlist.title, "endpoint": url}
+            data["contents"]["twoColumnWatchNextResults"]["playlist"] = {"playlist": inline}
+        return _json(data) if asked.kind == "next" else _page(data, player(clip, channel, "WEB"))
+
+    def _player(self, asked: Asked) -> Found:
+        clip = self.site.clip(asked.video)
+        return _json(player(clip, self.site.channel_of(clip) if clip else None, asked.client))
+
+
+@contextmanager
+def stand_in() -> Iterator[StandIn]:
+    """A running stand-in that yt-dlp meets in this process and in those that it starts.
+
+    The plugin stays loaded afterwards, and idle: it looks at the environment with every request.
+    """
+    with StandIn() as youtube:
+        _load_plugin()
+        path = os.pathsep.join(filter(None, [str(PLUGINS), os.environ.get("PYTHONPATH")]))
+        before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
+        os.environ.update({VARIABLE: youtube.base, "PYTHONPATH": path})
+        try:
+            yield youtube
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+
+def _load_plugin() -> None:
+    """Load it, whether or not yt-dlp has looked for plugins already; the user's own plugins are left out."""
+    from yt_dlp.globals import all_plugins_loaded
+
+    if _PLUGIN not in sys.modules:
+        spec = spec_from_file_location(_PLUGIN, PLUGINS / f"{_PLUGIN.replace('.', '/')}.py")
+        assert spec
+        assert spec.loader
+        sys.modules[_PLUGIN] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[_PLUGIN])
+    all_plugins_loaded.value = True
+
+
+def _json(data: Json) -> Found:
+    return 200, _JSON, json.dumps(data, ensure_ascii=False).encode()
+
+
+def _not_found() -> Found:
+    error = {"error": {"code": 404, "message": "Requested entity was not found.", "status": "NOT_FOUND"}}
+    return 404, _JSON, json.dumps(error).encode()
+
+
+def _page(data: Json, player_response: Json | None = None, client: str = "WEB") -> Found:
+    """A page whose scripts carry the data. There is no player script in it, so that none is asked for."""
+    context = {"clientName": client, "clientVersion": "2.20260708.00.00", "visitorData": VISITOR}
+    config = {"INNERTUBE_CONTEXT": {"client": context}, "INNERTUBE_CLIENT_NAME": client}
+    scripts = [f"ytcfg.set({_script(config)});", f"var ytInitialData = {_script(data)};"]
+    if player_response is not None:
+        scripts.append(f"var ytInitialPlayerResponse = {_script(player_response)};")
+    html = "".join(f"<script>{script}</script>" for script in scripts)
+    return 200, _HTML, f"<!DOCTYPE html><html><head></head><body>{html}</body></html>".encode()
+
+
+def _script(data: Json) -> str:
+    """JSON that cannot end the script element around it."""
+    return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")

@@ -1,0 +1,166 @@
+"""What the stand-in of YouTube serves: channels, playlists, videos and their caption tracks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+Lines = Sequence[tuple[int, int, str]]
+
+State = Literal[
+    "public",
+    "private",
+    "deleted",
+    "members_only",
+    "age_restricted",
+    "bot_check",
+    "geo_blocked",
+    "session_limit",
+    "upcoming",
+    "live",
+    "was_live",
+]
+
+LINES: Lines = (
+    (1_200, 4_100, "얘들아, 오늘은 멸치 육수부터 끓여 볼게요"),
+    (4_100, 7_400, "불은 약하게 두고 십오 분만 기다립니다"),
+    (7_400, 9_900, "[음악]"),
+    (9_900, 13_500, "그러면 이렇게 국물이 맑아져요"),
+)
+
+LANGUAGE_NAMES = {"ko": "Korean", "en": "English", "ja": "Japanese", "de": "German", "zh-Hans": "Chinese (Simplified)"}
+
+GONE_FROM_TABS: frozenset[State] = frozenset({"private", "deleted"})
+
+
+@dataclass
+class Caption:
+    """One caption track of a video."""
+
+    language: str = "ko"
+    kind: Literal["asr", "manual"] = "asr"
+    lines: Lines = LINES
+    name: str = ""  # tells manual tracks of one language apart
+    body: bytes | None = None  # answered in place of the lines; b"" is YouTube's empty 200
+    exp: str = ""  # "xpe": the track needs a PO token and is empty without one
+    clients: frozenset[str] | None = None  # the player clients that are told of the track, as "WEB"; None: all
+    translatable: bool = True
+
+    @property
+    def vss_id(self) -> str:
+        if self.kind == "asr":
+            return f"a.{self.language}"
+        return f".{self.language}.{self.name}" if self.name else f".{self.language}"
+
+    @property
+    def label(self) -> str:
+        name = LANGUAGE_NAMES.get(self.language, self.language)
+        if self.kind == "asr":
+            return f"{name} (auto-generated)"
+        return f"{name} - {self.name}" if self.name else name
+
+    def has_words(self) -> bool:
+        return self.body is None and bool(self.lines)
+
+
+@dataclass
+class Clip:
+    """A video. A `stream` that is neither upcoming nor live is over."""
+
+    id: str
+    title: str
+    captions: list[Caption] = field(default_factory=lambda: [Caption()])
+    flat_title: str | None = None  # the title in lists, where YouTube may translate it; None: the same
+    published: str = "2026-05-02T09:00:00+09:00"
+    age: str = "3 weeks ago"
+    duration: int = 600
+    description: str = ""
+    kind: Literal["video", "short", "stream"] = "video"
+    state: State = "public"
+    starts_at: int | None = None  # seconds since 1970, of what is upcoming
+    chapters: list[tuple[int, str]] = field(default_factory=list)  # (start in seconds, title)
+    heatmap: list[float] = field(default_factory=list)  # 0 to 1, evenly spaced over the video
+    storyboard: bool = True
+    live_chat: bool = False
+    translations: tuple[str, ...] = ("en", "ko", "ja")
+    views: int = 12_345
+
+    @property
+    def over(self) -> bool:
+        """Whether it was live once."""
+        return self.state == "was_live" or (self.kind == "stream" and self.state not in ("upcoming", "live"))
+
+
+@dataclass
+class Channel:
+    """A channel, newest video first. Its tabs follow from the kinds of its videos; an empty tab does not exist."""
+
+    id: str
+    handle: str
+    name: str
+    clips: list[Clip] = field(default_factory=list)
+    aliases: tuple[str, ...] = ()  # names that answer as /c/NAME, /user/NAME and /NAME
+    description: str = ""
+
+    @property
+    def listed(self) -> list[Clip]:
+        return [clip for clip in self.clips if clip.state not in GONE_FROM_TABS]
+
+
+@dataclass
+class Playlist:
+    id: str
+    title: str
+    clips: list[Clip] = field(default_factory=list)
+    channel: Channel | None = None
+
+
+_UPLOADS = {"UULF": ("video",), "UUSH": ("short",), "UULV": ("stream",), "UUMO": ("video", "short", "stream")}
+
+
+@dataclass
+class Site:
+    """All there is, and who made what."""
+
+    channels: list[Channel] = field(default_factory=list)
+    playlists: list[Playlist] = field(default_factory=list)
+    loose: list[Clip] = field(default_factory=list)  # videos that stand in no list
+
+    def clip(self, id: str) -> Clip | None:
+        lists = (
+            self.loose,
+            *(channel.clips for channel in self.channels),
+            *(playlist.clips for playlist in self.playlists),
+        )
+        return next((clip for clips in lists for clip in clips if clip.id == id), None)
+
+    def channel_of(self, clip: Clip) -> Channel:
+        """Its channel; a video that stands in no channel has one of its own."""
+        made_by = [playlist.channel for playlist in self.playlists if playlist.channel and clip in playlist.clips]
+        for channel in self.channels:
+            if any(each is clip for each in channel.clips):
+                return channel
+        return made_by[0] if made_by else Channel("UC" + "x" * 22, "@nobody", "이름 없는 채널")
+
+    def channel(self, name: str) -> Channel | None:
+        """By id, handle or alias."""
+        wanted = name.casefold()
+        for channel in self.channels:
+            known = (channel.handle, *channel.aliases)
+            if name == channel.id or wanted in [each.casefold() for each in known]:
+                return channel
+        return None
+
+    def playlist(self, id: str) -> Playlist | None:
+        """By id; the upload lists of a channel (UU, UULF, UUSH, UULV, UUMO) follow from its videos."""
+        for playlist in self.playlists:
+            if playlist.id == id:
+                return playlist
+        prefix = id[:-22]
+        channel = self.channel(f"UC{id[-22:]}")
+        if channel is None or prefix not in ("UU", *_UPLOADS):
+            return None
+        kinds = _UPLOADS.get(prefix, ("video", "short", "stream"))
+        clips = [clip for clip in channel.clips if clip.kind in kinds]
+        if prefix == "UUMO":
+            clips = [clip for clip in clips if clip.state == "members_only"]
+        return Playlist(id, f"Uploads from {channel.name}", clips, channel) if clips else None

@@ -1,0 +1,94 @@
+"""What the stand-in of YouTube was asked, and what it was told to do with such requests."""
+
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from tests.stand_ins.youtube_player import Json
+
+_API = {"browse": "browse", "player": "player", "next": "next", "navigation/resolve_url": "resolve"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request. `kind`: tab, playlist, browse, watch, next, resolve, player, timedtext, embed, image or other."""
+
+    kind: str
+    path: str
+    query: dict[str, str]
+    video: str = ""
+    client: str = ""
+    host: str = ""
+    headers: dict[str, str] = field(default_factory=dict)  # names in lower case
+    sent: Json = field(default_factory=dict)  # the JSON of a POST
+
+
+class Hold:
+    """Requests that wait; `arrived` is set by the first one, `release` lets all go on."""
+
+    def __init__(self) -> None:
+        self.arrived = threading.Event()
+        self._open = threading.Event()
+
+    def release(self) -> None:
+        self._open.set()
+
+    def wait(self) -> None:
+        self.arrived.set()
+        self._open.wait(60)
+
+
+@dataclass
+class Rule:
+    """What happens to the next requests of a kind."""
+
+    kind: str | None  # None: every kind
+    video: str | None
+    client: str | None
+    times: int | None  # None: for ever
+    after: int = 0
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+    close: bool = False
+    cut: int | None = None
+    hold: Hold | None = None
+
+    def takes(self, asked: Asked) -> bool:
+        """Whether it is about this request; then it counts as used."""
+        if self.kind not in (None, asked.kind) or self.times == 0:
+            return False
+        if self.video not in (None, asked.video) or self.client not in (None, asked.client):
+            return False
+        if self.after:
+            self.after -= 1
+            return False
+        if self.times is not None:
+            self.times -= 1
+        return True
+
+
+def read_request(target: str, headers: dict[str, str], sent: Json) -> Asked:
+    """What a request line, its headers (names in lower case) and its JSON ask for."""
+    parts = urlsplit(target)
+    path, query = unquote(parts.path), dict(parse_qsl(parts.query, keep_blank_values=True))
+    host = headers.get("host", "")
+    client = str(sent.get("context", {}).get("client", {}).get("clientName", ""))
+    kind, video = "tab", ""
+    if path.startswith("/youtubei/v1/"):
+        kind, video = _API.get(path.removeprefix("/youtubei/v1/"), "other"), str(sent.get("videoId", ""))
+    elif path == "/api/timedtext":
+        kind, video = "timedtext", query.get("v", "")
+    elif host.endswith("ytimg.com"):
+        kind, video = "image", (re.findall(r"/(?:vi|vi_webp|sb)/([^/]+)/", path) or [""])[0]
+    elif path == "/watch":
+        kind, video, client = "watch", query.get("v", ""), "WEB"
+    elif path.startswith("/embed/"):
+        kind, video = "embed", path.removeprefix("/embed/")
+    elif path == "/playlist":
+        kind = "playlist"
+    elif path in ("/", "/generate_204"):
+        kind = "other"
+    return Asked(kind, path, query, video, client, host, headers, sent)
