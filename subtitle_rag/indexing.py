@@ -169,7 +169,8 @@ class Indexer:
             if sum(len(some) for _video, some in work) >= BATCH:
                 yield work
                 work = []
-        yield work
+        if work:
+            yield work
 
     def _make_searchable(self, work: Work) -> WindowsIndexed:
         """Write the points of these videos' windows; what the index held of them before goes first."""

@@ -4,10 +4,12 @@ The texts are yt-dlp's and YouTube's own, in English, for yt-dlp asks in English
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800
+BLOCKS = (429, 403)
+"""HTTP statuses by which YouTube refuses whoever asks, not what is asked for."""
+NOT_FOUND = 404
 LONGEST_S = 30 * DAY
 """No failure that is asked for again waits longer."""
 
@@ -47,14 +49,14 @@ _TEXTS = [
     for code, pattern in (
         ("members_only", r"members-only|channel's members|join this channel"),
         ("bot_check", r"confirm you.re not a bot|captcha"),
-        ("rate_limited", r"try again later|rate-limited|HTTP Error (?:429|403)|too many requests"),
+        ("rate_limited", r"try again later|rate-limited|too many requests"),
         ("private", r"private video|video is private|playlist is private"),
         ("age_restricted", r"confirm your age|inappropriate for some"),
         ("geo_blocked", r"in your country|in your location|geo.?restrict"),
         ("upcoming", r"will begin in|premieres in|will begin shortly|premieres shortly"),
         ("live", r"recording is not available|live stream recording"),
         ("empty_tab", r"does not have a \S+ tab|not currently live"),
-        ("not_found", r"unavailable|removed|terminated|does not exist|not found|HTTP Error 404|no longer available"),
+        ("not_found", r"unavailable|removed|terminated|does not exist|not found|no longer available"),
     )
 ]
 _BEGINS_IN = re.compile(r"(?:begin|premieres) in (\d+) (minute|hour|day)s?", re.IGNORECASE)
@@ -63,7 +65,7 @@ _UNITS = {"minute": MINUTE, "hour": HOUR, "day": DAY}
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """What is known of a failure: its text, the HTTP status, and whether it was the way to YouTube that broke."""
+    """What is known of a failure: its text, the HTTP status of a refusal on the way, and whether the way broke."""
 
     text: str
     status: int | None = None
@@ -73,19 +75,18 @@ class Trouble:
     geo: bool = False
 
 
-def recognise(trouble: Trouble, warnings: Sequence[str] = ()) -> str:
-    """The code of a failure. `warnings` came before it: yt-dlp's last word can be less telling than they are."""
-    if trouble.status in (403, 429):
+def recognise(trouble: Trouble) -> str:
+    """The code of a failure: a key of `RULES`."""
+    if trouble.status in BLOCKS:
         return "rate_limited"
     if trouble.geo:
         return "geo_blocked"
-    told = [trouble.text, *(warnings if "player response" in trouble.text else ())]
     for code, pattern in _TEXTS:
-        if any(pattern.search(text) for text in told):
+        if pattern.search(trouble.text):
             return code
-    if trouble.transport or (trouble.status or 0) >= 500:
-        return "network"
-    return "yt_dlp_outdated"
+    if trouble.status == NOT_FOUND:
+        return "not_found"
+    return "network" if trouble.transport or trouble.status is not None else "yt_dlp_outdated"
 
 
 def begins_at(text: str, now: int) -> int | None:

@@ -8,8 +8,9 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,8 +35,8 @@ class Session:
 
     def __init__(self, settings: YoutubeSettings) -> None:
         self._settings = settings
-        self._warnings: list[str] = []
         self._closing = ExitStack()
+        self._heard = _Heard()
 
     def close(self) -> None:
         self.__dict__.pop("_ydl", None)
@@ -46,10 +47,15 @@ class Session:
         with self._asking(title):
             info: Info | None = self._ydl.extract_info(url, download=False, process=False, ie_key=ie_key)
             # without its page a video has no date, no chapters and no storyboard
-            missing = [text for text in self._warnings if "Unable to download webpage" in text]
+            missing = [text for text in self._heard.warnings if "Unable to download webpage" in text]
             if missing and ie_key == "Youtube":
                 raise _IncompleteError(missing[0])
         return info or {}
+
+    @property
+    def withheld(self) -> bool:
+        """Whether the latest `info` lacks caption tracks for want of a proof-of-origin token."""
+        return any("PO token" in text for text in self._heard.warnings)
 
     def take(self, entries: Iterator[Info], title: str) -> Info | None:
         """The next entry of a list that `info` gave; a new page is a request."""
@@ -69,19 +75,17 @@ class Session:
     @contextmanager
     def _asking(self, title: str) -> Iterator[None]:
         """Whatever yt-dlp throws, as one of our codes."""
-        self._warnings.clear()
+        self._heard.clear()
         try:
             yield
         except FetchError:
             raise
         except Exception as error:  # extractors break in every way when YouTube changes
-            raise _refused(error, self._warnings, title) from error
+            raise _refused(error, self._heard, title) from error
 
     @cached_property
     def _ydl(self) -> "YoutubeDL":
-        from yt_dlp import YoutubeDL
-
-        ydl = YoutubeDL(self._params())
+        ydl = _listening(self._heard)(self._params())
         self._closing.callback(ydl.close)
         return ydl
 
@@ -91,7 +95,7 @@ class Session:
             "quiet": True,
             "noprogress": True,
             "color": "no_color",
-            "logger": _Log(self._warnings),
+            "logger": self._heard,
             "skip_download": True,
             "cachedir": False,
             # anything else that is pasted would be fetched by the generic extractor
@@ -100,7 +104,9 @@ class Session:
             "noplaylist": True,
             "ignoreerrors": False,
             "ignore_no_formats_error": False,
-            "writeautomaticsub": True,  # or translations of manual tracks are not named
+            # nothing is written; but without these translations of manual tracks, and tracks withheld, are not told of
+            "writesubtitles": True,
+            "writeautomaticsub": True,
             "extractor_retries": 2,
             "retries": 2,
             "socket_timeout": 20,
@@ -138,19 +144,43 @@ class _IncompleteError(Exception):
     """An answer without what every video has."""
 
 
-class _Log:
-    """yt-dlp's logger: warnings are kept, for they can say more than the failure that follows."""
+@dataclass(slots=True)
+class _Heard:
+    """What happened on the way to an answer. It is yt-dlp's logger: its warnings can say more than the failure that
+    follows, and an extractor that meets a refusal may go on without a word of it."""
 
-    def __init__(self, warnings: list[str]) -> None:
-        self._warnings = warnings
+    warnings: list[str] = field(default_factory=list)
+    refusals: list[tuple[int, str | None]] = field(default_factory=list)
+    """HTTP status and `Retry-After` of the answers that were none."""
+
+    def clear(self) -> None:
+        self.warnings.clear()
+        self.refusals.clear()
 
     def debug(self, text: str) -> None:
-        pass
+        """What yt-dlp says of its progress is of no interest."""
 
     def warning(self, text: str) -> None:
-        self._warnings.append(text)
+        self.warnings.append(text)
 
     error = warning
+
+
+def _listening(heard: _Heard) -> "type[YoutubeDL]":
+    """yt-dlp with an ear on its requests: extractors turn a 429 into a failure that names neither it nor its
+    `Retry-After`."""
+    from yt_dlp import YoutubeDL
+    from yt_dlp.networking.exceptions import HTTPError
+
+    class Listening(YoutubeDL):  # type: ignore[misc]
+        def urlopen(self, req: Any) -> Any:
+            try:
+                return super().urlopen(req)
+            except HTTPError as error:
+                heard.refusals.append((error.status, error.response.headers.get("Retry-After")))
+                raise
+
+    return Listening
 
 
 def _impersonation() -> dict[str, Any]:
@@ -174,7 +204,7 @@ def _browser(text: str) -> Any:
         raise FetchError("cookies_unreadable", reason=f"cookies_from_browser = {text!r}") from None
 
 
-def _refused(error: Exception, warnings: Sequence[str], title: str) -> FetchError:
+def _refused(error: Exception, heard: _Heard, title: str) -> FetchError:
     """What yt-dlp threw, in our words."""
     from yt_dlp.cookies import CookieLoadError
     from yt_dlp.version import __version__
@@ -182,8 +212,8 @@ def _refused(error: Exception, warnings: Sequence[str], title: str) -> FetchErro
     reason = _reason(error)
     if isinstance(error, CookieLoadError):
         return FetchError("cookies_unreadable", reason=reason)
-    trouble = _trouble(error, reason)
-    code, now = refusals.recognise(trouble, warnings), int(time.time())
+    trouble = _trouble(error, reason, heard)
+    code, now = refusals.recognise(trouble), int(time.time())
     told = now + trouble.retry_after if trouble.retry_after is not None else None
     if code == "upcoming":
         told = refusals.begins_at(trouble.text, now)
@@ -197,16 +227,15 @@ def _reason(error: Exception) -> str:
     return re.sub(r"[;.] please report this issue on.*", ".", text).rstrip(". ")[:200]
 
 
-def _trouble(error: Exception, text: str) -> Trouble:
-    from yt_dlp.networking.exceptions import HTTPError, RequestError
+def _trouble(error: Exception, text: str, heard: _Heard) -> Trouble:
+    from yt_dlp.networking.exceptions import RequestError
     from yt_dlp.utils import GeoRestrictedError
 
     chain = list(_causes(error))
-    answer = next((one for one in chain if isinstance(one, HTTPError)), None)
-    after = answer.response.headers.get("Retry-After") if answer else None
+    status, after = max(heard.refusals, key=lambda refusal: refusal[0] in refusals.BLOCKS, default=(None, None))
     return Trouble(
         text=f"{text} {error}",
-        status=answer.status if answer else None,
+        status=status,
         retry_after=_seconds(after),
         transport=any(isinstance(one, RequestError | ConnectionError | TimeoutError) for one in chain),
         geo=any(isinstance(one, GeoRestrictedError) for one in chain),

@@ -54,12 +54,13 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What a video says of itself; `info` is what tracks are chosen from."""
+class Page:
+    """What a video says of itself; `info` is what tracks are chosen from, and it may have some `withheld`."""
 
     video: Video
     details: Details
     info: Info
+    withheld: bool = False
 
     @property
     def is_live(self) -> bool:
@@ -158,7 +159,7 @@ class YouTube:
 
     # Videos
 
-    def video(self, video_id: str, title: str) -> Found:
+    def video(self, video_id: str, title: str) -> Page:
         """Ask what a video says of itself: two requests. `title` names it if it is refused."""
         url = f"{SITE}/watch?v={video_id}"
         info = self._session.info(url, title, ie_key="Youtube")
@@ -173,7 +174,7 @@ class YouTube:
             chapters=metadata.chapters(info.get("chapters")),
             kind=metadata.kind(info),
         )
-        return Found(video, metadata.details(info), info)
+        return Page(video, metadata.details(info), info, self._session.withheld)
 
     def track(self, offer: Offer, title: str) -> Track:
         """Fetch a track's bytes; what is refused with 429, 5xx or an empty answer is asked for again, ever slower."""

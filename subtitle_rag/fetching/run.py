@@ -17,7 +17,7 @@ from typing import Any
 from subtitle_rag.captions import refusals
 from subtitle_rag.captions.sources import Source
 from subtitle_rag.captions.tracks import choose
-from subtitle_rag.captions.youtube import ELSEWHERE, SITE, YouTube
+from subtitle_rag.captions.youtube import ELSEWHERE, SITE, Page, YouTube
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import Video
 from subtitle_rag.errors import BusyError, CaptionError, FetchError
@@ -86,8 +86,8 @@ class Fetcher:
             FetchError: `cookies_unreadable`.
         """
         report = IndexReport()
-        with self._alone(), YouTube(self._settings, self._stop.wait) as youtube:
-            run = _Run(self._library, self._indexer, youtube, self._settings, self._stop, manner or Manner())
+        with self._alone(), YouTube(self._settings, self._stop.wait) as door:
+            run = _Run(self._library, self._indexer, door, self._settings, self._stop, manner or Manner())
             for event in run.events(orders):
                 report.count(event)
                 yield event
@@ -220,21 +220,19 @@ class _Run:
     def _take(self, video: Video, wishes: Wishes) -> Iterator[IndexEvent]:
         """Ask for a video and its track, and make it searchable."""
         try:
-            found = self.youtube.video(video.id, video.title)
-            if wishes.since and found.video.published and found.video.published < wishes.since:
+            page = self.youtube.video(video.id, video.title)
+            if wishes.since and page.video.published and page.video.published < wishes.since:
                 self.library.sources.pass_over(video.id)
                 return
-            title, languages = found.video.title, ", ".join(wishes.languages)
-            offer = choose(found.info, wishes.languages, translated=wishes.translated)
+            title, languages = page.video.title, ", ".join(wishes.languages)
+            offer = choose(page.info, wishes.languages, translated=wishes.translated)
             if offer is None:
-                code = "live" if found.is_live else "no_captions"
-                soon = _soon(found.video) if code == "no_captions" else None
-                raise FetchError(code, title=title, languages=languages, retry_at=soon)
+                raise _without_captions(page, languages)
             track = self.youtube.track(offer, title)
         finally:
             self.ready_at = time.monotonic() + random.uniform(self.settings.pause_min, self._longest_pause())
         try:
-            yield from self.indexer.add(found.video, track, found.details)
+            yield from self.indexer.add(page.video, track, page.details)
         except CaptionError as error:
             if error.code == "no_cues":
                 raise FetchError("no_captions", title=title, languages=languages) from error
@@ -297,7 +295,13 @@ class _Run:
         self.library.sources.end_rest()
 
 
-def _soon(video: Video) -> int | None:
-    """When to ask again for a new video: what is said in it may not be recognised yet."""
-    young = video.published is not None and date.today() - video.published <= YOUNG
-    return int(time.time()) + SOON_AGAIN_S if young else None
+def _without_captions(page: Page, languages: str) -> FetchError:
+    """Why a video has no track that can be taken, and when that may change."""
+    title, published = page.video.title, page.video.published
+    if page.is_live:
+        return FetchError("live", title=title)
+    if page.withheld:
+        return FetchError("caption_blocked", title=title)
+    young = published is not None and date.today() - published <= YOUNG
+    again = int(time.time()) + SOON_AGAIN_S if young else None
+    return FetchError("no_captions", title=title, languages=languages, retry_at=again)
