@@ -7,7 +7,6 @@ import copy
 import logging
 import sys
 from collections.abc import Sequence
-from enum import IntEnum
 from importlib import import_module
 from typing import Any
 
@@ -16,9 +15,11 @@ import click
 from subtitle_rag import __version__, config, i18n, output
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.output import ExitCode
 
 VERBS = {
-    "index": "library",
+    "index": "bring",
+    "sync": "bring",
     "search": "find",
     "show": "find",
     "open": "find",
@@ -32,16 +33,6 @@ VERBS = {
     "eval": "care",
 }
 """Verb → module of `commands`, in the order in which help lists them."""
-
-
-class ExitCode(IntEnum):
-    """What the process ends with."""
-
-    DONE = 0
-    FAILED = 1
-    USAGE = 2
-    TRY_LATER = 3
-    INTERRUPTED = 130
 
 
 def exit_code_for(error: AppError) -> ExitCode:

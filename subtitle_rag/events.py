@@ -97,5 +97,16 @@ class IndexReport:
             case Resting(goes_on=False):
                 self.blocked = event
 
+    def add(self, other: "IndexReport") -> None:
+        """Add another run's sum."""
+        self.found += other.found
+        self.new += other.new
+        self.changed += other.changed
+        self.unchanged += other.unchanged
+        self.failed += other.failed
+        self.windows += other.windows
+        self.failures += other.failures
+        self.blocked = self.blocked or other.blocked
+
 
 IndexEvent = Found | Listed | VideoDone | VideoFailed | Resting | WindowsIndexed | IndexReport

@@ -10,10 +10,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.events import Found, IndexEvent, IndexReport, Listed, Resting, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
@@ -23,6 +25,16 @@ SCHEMA = 1
 """Version of the envelope and of everything in it."""
 
 Status = Literal["success", "partial", "error"]
+
+
+class ExitCode(IntEnum):
+    """What the process ends with."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    TRY_LATER = 3
+    INTERRUPTED = 130
 
 
 @dataclass(slots=True)
@@ -48,6 +60,22 @@ def error_entry(error: AppError, video: str | None = None) -> dict[str, Any]:
 def failure_entry(event: VideoFailed) -> dict[str, Any]:
     """A video's failure as the envelope holds it."""
     return error_entry(AppError(event.code, **event.details), event.video)
+
+
+def resting_entry(event: Resting) -> dict[str, Any]:
+    """Why the queue rests, as the envelope holds an error."""
+    return error_entry(AppError(event.code, **event.details))
+
+
+def moment(seconds: int | None) -> str | None:
+    """Unix seconds as JSON has them: ISO 8601 in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z") if seconds else None
+
+
+def local_time(seconds: int) -> str:
+    """Unix seconds as people here read them: the time today, else the day too."""
+    when, today = datetime.fromtimestamp(seconds), datetime.now()
+    return f"{when:%H:%M}" if when.date() == today.date() else f"{when:%Y-%m-%d %H:%M}"
 
 
 def prepare() -> None:
@@ -100,14 +128,18 @@ def event_line(event: IndexEvent) -> None:
     """One event as one line of JSON, at once."""
     name = {
         Found: "found",
+        Listed: "listed",
         VideoDone: "video_done",
         VideoFailed: "video_failed",
+        Resting: "resting",
         WindowsIndexed: "windows_indexed",
         IndexReport: "report",
     }[type(event)]
     values = asdict(event)
     if isinstance(event, VideoFailed):
         values = {"title": event.title, **failure_entry(event)}
+    elif isinstance(event, Resting):
+        values = {"until": moment(event.until), "goes_on": event.goes_on, **resting_entry(event)}
     elif isinstance(event, IndexReport):
         values = report_values(event)
     data(_json({"event": name, **values}))
