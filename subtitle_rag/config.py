@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from subtitle_rag.domain import TABS
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import LANGUAGES, _, system_language
 
@@ -87,7 +88,7 @@ class TuiSettings:
 class YoutubeSettings:
     """`[youtube]`: how politely, and as whom, captions are fetched. Times are seconds."""
 
-    tabs: tuple[str, ...] = ("videos", "shorts", "streams")
+    tabs: tuple[str, ...] = field(default=TABS, metadata={"among": TABS})
     """What a channel brings."""
     pause_min: int = 5
     """Between one video and the next, at least."""
@@ -176,10 +177,15 @@ def _section(path: Path, name: str, table: Any) -> Any:
         raise UsageError("bad_config", path=str(path), reason=_("{name} must be a table").format(name=name))
     _known(path, f"{name}.", table, tuple(entry.name for entry in fields(kind)))
     least = {entry.name: entry.metadata.get("least", 0) for entry in fields(kind)}
+    among = {entry.name: entry.metadata.get("among") for entry in fields(kind)}
     values = {key: _value(path, f"{name}.{key}", type(getattr(defaults, key)), value) for key, value in table.items()}
     for key, value in values.items():
         if type(value) is int and value < least[key]:
             reason = _("{name} must be at least {least}").format(name=f"{name}.{key}", least=least[key])
+            raise UsageError("bad_config", path=str(path), reason=reason)
+        known = among[key] or ()
+        if known and not set(value) <= set(known):
+            reason = _("{name} may hold {known}").format(name=f"{name}.{key}", known=", ".join(known))
             raise UsageError("bad_config", path=str(path), reason=reason)
     return kind(**values)
 

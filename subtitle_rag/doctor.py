@@ -1,6 +1,6 @@
 """Checks: what is there, what is missing, and the one command that mends it.
 
-Probes are short; nothing is repaired, downloaded or sent anywhere.
+Probes are short; nothing is repaired or downloaded, and only `network` sends anything.
 """
 
 import platform
@@ -8,16 +8,19 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 from subtitle_rag import player
-from subtitle_rag.errors import AppError
-from subtitle_rag.i18n import _
+from subtitle_rag.errors import AppError, FetchError
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.runtime import Runtime
 
 LOW_DISK_BYTES = 500_000_000
+OLD_DAYS = 90
+"""Age of a yt-dlp that is likely to fail; it warns about itself from there on, too."""
 
 Severity = Literal["ok", "warning", "error"]
 
@@ -32,9 +35,10 @@ class Check:
     remedy: str | None = None
 
 
-def run(runtime: Runtime) -> Iterator[Check]:
-    """All checks, in the order in which a user meets what they are about."""
-    for name, probe in PROBES.items():
+def run(runtime: Runtime, *, offline: bool = False) -> Iterator[Check]:
+    """All checks, in the order in which a user meets what they are about; `offline` leaves out what needs YouTube."""
+    for name in PROBES if not offline else (name for name in PROBES if name in OFFLINE):
+        probe = PROBES[name]
         try:
             yield probe(runtime)
         except AppError as error:
@@ -109,6 +113,46 @@ def _player(runtime: Runtime) -> Check:
     return Check("player", "ok", name)
 
 
+def _yt_dlp(_runtime: Runtime) -> Check:
+    """A release is named after its day; YouTube changes often enough that an old one stops working."""
+    found = version("yt-dlp")
+    day = date(*map(int, found.split(".")[:3]))
+    age = (date.today() - day).days
+    told = f"yt-dlp {found}"
+    if age > OLD_DAYS:
+        remedy = _("It is {n} days old: pip install --upgrade yt-dlp").format(n=age)
+        return Check("yt-dlp", "warning", told, remedy)
+    return Check("yt-dlp", "ok", told)
+
+
+def _cookies(runtime: Runtime) -> Check:
+    """Whether the cookies that the config names can be read; nothing is sent."""
+    from subtitle_rag.captions.session import Session
+
+    settings = runtime.settings.youtube
+    if not (settings.cookie_file or settings.cookies_from_browser):
+        return Check("cookies", "ok", _("none; none are needed for public videos"))
+    session = Session(settings)
+    try:
+        n = session.cookies()
+    finally:
+        session.close()
+    return Check("cookies", "ok", n_("{n} cookie for YouTube", "{n} cookies for YouTube", n).format(n=n))
+
+
+def _network(runtime: Runtime) -> Check:
+    """The one check that sends something: a request for YouTube's empty page."""
+    from subtitle_rag.captions.youtube import YouTube
+
+    settings = replace(runtime.settings.youtube, cookie_file="", cookies_from_browser="")
+    try:
+        with YouTube(settings) as youtube:
+            youtube.reach()
+    except FetchError as error:  # searching goes on without it
+        return Check("network", "warning", error.message, error.hint)
+    return Check("network", "ok", _("YouTube answers"))
+
+
 def _packages(_runtime: Runtime) -> Check:
     missing = []
     for name in ("yt-dlp", "qdrant-edge-py", "qdrant-client", "ollama", "FlagEmbedding", "sentence-transformers"):
@@ -118,7 +162,7 @@ def _packages(_runtime: Runtime) -> Check:
             missing.append(name)
     if missing:
         return Check("packages", "error", ", ".join(missing), _("Install subtitle-rag anew."))
-    return Check("packages", "ok", f"qdrant-edge-py {version('qdrant-edge-py')}, yt-dlp {version('yt-dlp')}")
+    return Check("packages", "ok", f"qdrant-edge-py {version('qdrant-edge-py')}")
 
 
 PROBES: dict[str, Callable[[Runtime], Check]] = {
@@ -130,4 +174,10 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
     "index": _index,
     "kiwi": _analyzer,
     "player": _player,
+    "yt-dlp": _yt_dlp,
+    "cookies": _cookies,
+    "network": _network,
 }
+
+OFFLINE = frozenset(PROBES) - {"network"}
+"""The checks that send nothing."""

@@ -15,6 +15,10 @@ NAMESPACE = uuid.UUID("5b3c1c0a-8f0e-5d52-9a53-7d0b6c1e4f11")
 """Root of every uuid5 that the program derives; changing it orphans all stored ids."""
 
 
+TABS = ("videos", "shorts", "streams")
+"""The tabs of a channel that list what it has published."""
+
+
 def nfc(text: str) -> str:
     """`text` with composed syllables: macOS file names and some keyboards deliver decomposed Hangul."""
     return unicodedata.normalize("NFC", text)
@@ -166,6 +170,7 @@ def parse_clock(text: str) -> int:
 
 __all__ = [
     "NAMESPACE",
+    "TABS",
     "Chapter",
     "Cue",
     "Details",

@@ -140,7 +140,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "no_captions": (
         N_("{title} has no captions in {languages}."),
-        N_("YouTube may add them later: sync asks again in a week. --translated takes machine translations."),
+        N_("YouTube may add them later: sync asks again. --translated takes machine translations."),
     ),
     "caption_blocked": (
         N_("YouTube sent empty captions for {title}."),
@@ -155,7 +155,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
         N_("Choose other tabs with --tabs, or leave them out."),
     ),
     "rate_limited": (
-        N_("YouTube asks for fewer requests (429) at {title}."),
+        N_("YouTube asks for fewer requests, at {title}."),
         N_("The queue rests and goes on by itself; raise pause_min and pause_max in the config if it happens often."),
     ),
     "bot_check": (

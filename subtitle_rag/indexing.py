@@ -7,7 +7,7 @@ means, leaves work to do, never work to undo.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -96,6 +96,8 @@ class Indexer:
         with self._working(patience=PATIENCE_S):
             known = self._library.has(video, track.sha256, RULE)
             if known is not None:
+                if details != self._library.details(video.id):  # the storyboard's addresses expire
+                    self._library.put_details(video.id, details)
                 yield VideoDone(video.id, video.title, "unchanged", known)
                 return
             own = _windows(video, track, video.title)
@@ -108,6 +110,7 @@ class Indexer:
         """Make searchable what a run that was ended has left. Another indexer at work is waited for."""
         with self._working(patience=PATIENCE_S):
             self._rewindow()
+            self._purge()
             for work in self._pending():
                 yield self._make_searchable(work)
 
@@ -116,6 +119,7 @@ class Indexer:
         with self._working():
             self._rewindow()
             self._library.forget_index()
+            self._purge()
             for work in self._pending():
                 yield self._make_searchable(work)
 
@@ -154,11 +158,15 @@ class Indexer:
         self._library.put_failure(video, failure.code, failure.details)
 
     def _rewindow(self) -> None:
-        """Divide the tracks anew whose windows an earlier rule has made; nothing is read or fetched again."""
+        """Divide the tracks anew whose windows an earlier rule has made; nothing is read or fetched again.
+
+        A track that cannot be read any more keeps the windows that it has.
+        """
         for video_id in self._library.stale(RULE):
             video, track = self._library.video(video_id), self._library.track(video_id)
             if video is not None and track is not None:
-                self._library.put_video(video, track, _windows(video, track, video.title), RULE)
+                with suppress(CaptionError):
+                    self._library.put_windows(video_id, _windows(video, track, video.title), RULE)
         self._library.put_rule(RULE)
 
     def _pending(self) -> Iterator[Work]:

@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -134,7 +135,7 @@ def test_an_unreadable_folder_is_told(run: Run, captions: Path) -> None:
 def test_remove_forgets_a_video(indexed: Run) -> None:
     assert scenes(indexed(*QUERY, "--video", ID))
     result = indexed("remove", ID, "--yes", "--json").result
-    assert result == {"removed": [{"id": ID, "title": "영상 0"}]}
+    assert result == {"removed": [{"id": ID, "title": "영상 0"}], "unfollowed": []}
     assert ID not in indexed("list").out
     refused = indexed(*QUERY, "--video", ID)
     assert (refused.code, refused.failure) == (2, "unknown_video")
@@ -205,7 +206,7 @@ def test_an_indexer_at_work_makes_no_index_look_damaged(
     """It takes a video's windows out of the library, then out of the index: between two counts of ours, here."""
     with Runtime(config.load()) as runtime:
         known = runtime.library.counts()
-        left = Counts(known.channels, known.videos, known.failed, known.windows, known.searchable - 1)
+        left = replace(known, searchable=known.searchable - 1)
         counted = iter([known, left])
         monkeypatch.setattr(Library, "counts", lambda _library: next(counted))
         monkeypatch.setattr(HostedIndex, "count", lambda _index: left.searchable)

@@ -1,9 +1,18 @@
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from subtitle_rag import config
-from subtitle_rag.config import HOME_VARIABLE, LANGUAGE_VARIABLE, Paths, PlayerSettings, SearchSettings, TuiSettings
+from subtitle_rag.config import (
+    HOME_VARIABLE,
+    LANGUAGE_VARIABLE,
+    Paths,
+    PlayerSettings,
+    SearchSettings,
+    TuiSettings,
+    YoutubeSettings,
+)
 from subtitle_rag.errors import UsageError
 
 
@@ -34,6 +43,7 @@ def test_without_a_file_everything_has_its_default(home: Path) -> None:
     settings = config.load()
     assert settings.paths == Paths.under(home)
     assert (settings.search, settings.player, settings.tui) == (SearchSettings(), PlayerSettings(), TuiSettings())
+    assert settings.youtube == YoutubeSettings()
     assert settings.players == {}
     assert not home.exists()
 
@@ -60,6 +70,44 @@ def test_a_whole_file_is_taken(file: Path) -> None:
     assert settings.players == {"두 번째": ("play er", "{url}", "--at={seconds}")}
 
 
+def test_every_youtube_setting_is_taken(file: Path) -> None:
+    file.write_text(
+        """[youtube]
+        tabs = ["shorts"]
+        pause_min = 0
+        pause_max = 30
+        pause_request = 2
+        back_off = 5
+        rest = 60
+        cookies_from_browser = "chrome:Profile 1"
+        cookie_file = "~/쿠키.txt"
+        proxy = "socks5://127.0.0.1:9050"
+        """,
+        encoding="utf-8",
+    )
+    expected = YoutubeSettings(
+        tabs=("shorts",),
+        pause_min=0,
+        pause_max=30,
+        pause_request=2,
+        back_off=5,
+        rest=60,
+        cookies_from_browser="chrome:Profile 1",
+        cookie_file="~/쿠키.txt",
+        proxy="socks5://127.0.0.1:9050",
+    )
+    settings = config.load().youtube
+    assert settings == expected
+    untouched = [entry.name for entry in fields(expected) if getattr(expected, entry.name) == entry.default]
+    assert untouched == []
+
+
+def test_one_youtube_setting_leaves_the_others(file: Path) -> None:
+    file.write_text("youtube.pause_max = 7")
+    assert config.load().youtube == YoutubeSettings(pause_max=7)
+    assert config.load().youtube.tabs == ("videos", "shorts", "streams")
+
+
 @pytest.mark.parametrize(
     ("text", "key", "near"),
     [
@@ -67,6 +115,9 @@ def test_a_whole_file_is_taken(file: Path) -> None:
         ("[search]\nlimt = 5", "search.limt", "search.limit"),
         ("[player]\nleadin = 5", "player.leadin", "player.lead_in"),
         ("[tui]\nKitty_keyboard = true", "tui.Kitty_keyboard", "tui.kitty_keyboard"),
+        ("[youtube]\npausemax = 5", "youtube.pausemax", "youtube.pause_max"),
+        ("[youtube]\ncookie_files = 'x'", "youtube.cookie_files", "youtube.cookie_file"),
+        ("youtub.rest = 5", "youtub", "youtube"),
         ("langauge = 'ko'", "langauge", "language"),
         ("[players.a]\ncomand = ['a']", "players.a.comand", "players.a.command"),
         ("[players.a]\ncommand = ['a']\ncommands = ['b']", "players.a.commands", "players.a.command"),
@@ -93,6 +144,21 @@ def test_a_key_unlike_any_other_gets_no_guess(file: Path) -> None:
         ("player.lead_in = -1", "player.lead_in must be at least 0"),
         ("player.default = 1", "player.default must be of the type str"),
         ("tui.kitty_keyboard = 1", "tui.kitty_keyboard must be of the type bool"),
+        *(
+            (f"youtube.{name} = {value}", f"youtube.{name} must be {what}")
+            for name in ("pause_min", "pause_max", "pause_request", "back_off", "rest")
+            for value, what in (("-1", "at least 0"), ("1.5", "of the type int"), ("true", "of the type int"))
+        ),
+        *(
+            (f"youtube.{name} = {value}", f"youtube.{name} must be of the type str")
+            for name in ("cookies_from_browser", "cookie_file", "proxy")
+            for value in ("5", "false", "['firefox']")
+        ),
+        *(
+            (f"youtube.tabs = {value}", "youtube.tabs must be a list of strings")
+            for value in ("'shorts'", "[]", "['videos', 1]", "{}", "3")
+        ),
+        ("youtube = 'firefox'", "youtube must be a table"),
         ("search = 5", "search must be a table"),
         ("[[search]]\nlimit = 5", "search must be a table"),
         ("players = 'mpv'", "players must be a table"),

@@ -8,9 +8,14 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag import errors, i18n
-from subtitle_rag.errors import SENTENCES, AppError, BusyError, CaptionError, UsageError
+from subtitle_rag.captions.refusals import RULES
+from subtitle_rag.captions.session import Session
+from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.errors import SENTENCES, AppError, BusyError, CaptionError, FetchError, UsageError
+from subtitle_rag.fetching.lister import STATED
+from subtitle_rag.fetching.run import REMEMBERED
 
-KINDS = {"AppError": AppError, "UsageError": UsageError, "CaptionError": CaptionError, "BusyError": BusyError}
+KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, BusyError)}
 PACKAGE = Path(subtitle_rag.__file__).parent
 
 
@@ -48,7 +53,47 @@ def test_an_error_is_raised_with_every_detail_that_its_sentences_name(
 
 
 def test_every_code_is_raised_somewhere() -> None:
-    assert set(SENTENCES) == {code for _place, code, _given in RAISED}
+    assert set(SENTENCES) == {code for _place, code, _given in RAISED} | set(RULES)
+
+
+REFUSALS = {
+    "members_only": "Join this channel to get access to members-only content",
+    "private": "Private video. Sign in if you've been granted access to this video",
+    "age_restricted": "Sign in to confirm your age",
+    "geo_blocked": "The uploader has not made this video available in your country",
+    "not_found": "Video unavailable",
+    "empty_tab": "This channel does not have a shorts tab",
+    "upcoming": "Premieres in 3 hours",
+    "live": "This live stream recording is not available.",
+    "rate_limited": "This content isn't available, try again later.",
+    "bot_check": "Sign in to confirm you’re not a bot",
+    "network": "The read operation timed out",
+    "yt_dlp_outdated": "Unable to recognize tab page {x}",
+}
+"""What yt-dlp says for each code that is recognised by it; the others of the rules are raised by their names."""
+
+
+def test_every_refusal_is_recognised_or_raised_by_its_name() -> None:
+    by_name = {code for _place, code, _given in RAISED}
+    assert set(RULES) == set(REFUSALS) | {"no_captions", "caption_blocked", "caption_damaged"}
+    assert set(RULES) - set(REFUSALS) <= by_name
+
+
+@pytest.mark.parametrize(("code", "text"), REFUSALS.items(), ids=REFUSALS)
+@pytest.mark.parametrize("language", i18n.LANGUAGES)
+def test_a_recognised_refusal_has_every_detail_that_its_sentences_name(code: str, text: str, language: str) -> None:
+    i18n.activate(language)
+    thrown = TimeoutError(text) if code == "network" else ValueError(text)
+    with pytest.raises(FetchError) as caught, Session(YoutubeSettings())._asking("국수 {만두}"):
+        raise thrown
+    assert caught.value.code == code
+    assert "국수 {만두}" in caught.value.message
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("code", [*STATED, "members_only", *REMEMBERED])
+def test_a_refusal_that_is_known_before_anything_is_asked_for_needs_a_title_alone(code: str) -> None:
+    assert placeholders(code) <= {"title"}
 
 
 @pytest.mark.parametrize("code", SENTENCES)

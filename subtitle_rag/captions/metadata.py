@@ -3,7 +3,6 @@
 It is outside data: every field may be missing, of any type and of any size.
 """
 
-import math
 import re
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -22,6 +21,9 @@ MAX_ENTRIES = 1_000
 """Chapters, pieces of the heatmap, sheets of the storyboard; real videos stay far below."""
 STORYBOARD_WIDTH = 320
 """Pixels: the largest pictures that YouTube makes for most videos."""
+
+SLOWEST, FASTEST = 1e-6, 1e9
+"""Pictures per second of a storyboard, as far as a number can be one."""
 
 _CHANNEL_ID = re.compile(r"[A-Za-z0-9_@.-]{1,100}")
 _INTERVALS_MS = (1_000, 2_000, 5_000, 10_000)
@@ -103,8 +105,8 @@ def _address(value: object) -> str | None:
 
 def _thumbnail(info: Info) -> str | None:
     """The widest that YouTube named; yt-dlp adds addresses that may not exist, without a width."""
-    named = [item for item in _items(info.get("thumbnails")) if type(item.get("width")) is int]
-    widest = max(named, key=lambda item: int(item["width"]), default=info)
+    sized = [item for item in _items(info.get("thumbnails")) if type(item.get("width")) is int]
+    widest = max(sized, key=lambda item: int(item["width"]), default={})
     return _address(widest.get("url")) or _address(info.get("thumbnail"))
 
 
@@ -112,7 +114,9 @@ def _heatmap(value: object) -> tuple[Heat, ...]:
     found = []
     for item in _items(value):
         start, end, height = ms(item.get("start_time")), ms(item.get("end_time")), item.get("value")
-        if start is not None and end is not None and isinstance(height, int | float) and 0 <= height <= 1:
+        if start is None or end is None or end < start or isinstance(height, bool):
+            continue
+        if isinstance(height, int | float) and 0 <= height <= 1:
             found.append(Heat(start, end, round(height, 4)))
     return tuple(found)
 
@@ -127,10 +131,10 @@ def _storyboard(formats: object) -> Storyboard | None:
 def _board(item: Info) -> Storyboard | None:
     sizes = [item.get(key) for key in ("width", "height", "rows", "columns")]
     rate = item.get("fps")
-    sheets = tuple(url for sheet in _items(item.get("fragments")) if (url := _address(sheet.get("url"))))
-    if not all(type(size) is int and 0 < size < 10_000 for size in sizes) or not sheets:
+    sheets = tuple(_address(sheet.get("url")) or "" for sheet in _items(item.get("fragments")))
+    if not all(type(size) is int and 0 < size < 10_000 for size in sizes) or not sheets or not all(sheets):
         return None
-    if not isinstance(rate, int | float) or not math.isfinite(rate) or rate <= 0:
+    if not isinstance(rate, int | float) or not SLOWEST <= rate <= FASTEST:
         return None
     interval = 1000 / rate
     nearest = min(_INTERVALS_MS, key=lambda known: abs(known - interval))

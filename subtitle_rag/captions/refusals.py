@@ -59,6 +59,8 @@ _TEXTS = [
         ("not_found", r"unavailable|removed|terminated|does not exist|not found|no longer available"),
     )
 ]
+_STATUS = re.compile(r"HTTP ?Error \d{3}: [\w ]*")
+"""A server's own words on a status: "Service Unavailable" is nothing that is said of a video."""
 _BEGINS_IN = re.compile(r"(?:begin|premieres) in (\d+) (minute|hour|day)s?", re.IGNORECASE)
 _UNITS = {"minute": MINUTE, "hour": HOUR, "day": DAY}
 
@@ -81,8 +83,9 @@ def recognise(trouble: Trouble) -> str:
         return "rate_limited"
     if trouble.geo:
         return "geo_blocked"
+    text = _STATUS.sub("", trouble.text)
     for code, pattern in _TEXTS:
-        if pattern.search(trouble.text):
+        if pattern.search(text):
             return code
     if trouble.status == NOT_FOUND:
         return "not_found"

@@ -3,15 +3,17 @@
 The only module that imports yt-dlp. Only one thread may use a session.
 """
 
+import math
 import os
 import re
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +49,11 @@ class Session:
         with self._asking(title):
             info: Info | None = self._ydl.extract_info(url, download=False, process=False, ie_key=ie_key)
             # without its page a video has no date, no chapters and no storyboard
-            missing = [text for text in self._heard.warnings if "Unable to download webpage" in text]
-            if missing and ie_key == "Youtube":
-                raise _IncompleteError(missing[0])
+            lacking = [text for text in self._heard.warnings if "Unable to download webpage" in text]
+            if not (info and info.get("title")):
+                lacking.append("no title was found")
+            if lacking and ie_key == "Youtube":
+                raise _IncompleteError(lacking[0])
         return info or {}
 
     @property
@@ -60,7 +64,11 @@ class Session:
     def take(self, entries: Iterator[Info], title: str) -> Info | None:
         """The next entry of a list that `info` gave; a new page is a request."""
         with self._asking(title):
-            return next(entries, None)
+            entry = next(entries, None)
+            # yt-dlp takes a page that it could not read for the end
+            if entry is None and (lacking := [text for text in self._heard.warnings if "Incomplete data" in text]):
+                raise _IncompleteError(lacking[-1])
+            return entry
 
     def body(self, url: str, title: str) -> bytes:
         """The bytes of an answer, `LIMIT` and one at most."""
@@ -71,6 +79,15 @@ class Session:
             with response:
                 raw: bytes = response.read(LIMIT + 1)
         return raw
+
+    def cookies(self) -> int:
+        """How many cookies for YouTube there are; sends nothing."""
+        try:
+            return sum(cookie.domain.endswith("youtube.com") for cookie in self._ydl.cookiejar)
+        except FetchError:
+            raise
+        except Exception as error:  # browsers keep them in many ways, and yt-dlp fails in as many
+            raise FetchError("cookies_unreadable", reason=_reason(error)) from error
 
     @contextmanager
     def _asking(self, title: str) -> Iterator[None]:
@@ -86,6 +103,8 @@ class Session:
     @cached_property
     def _ydl(self) -> "YoutubeDL":
         ydl = _listening(self._heard)(self._params())
+        with redirect_stderr(StringIO()):  # the lines of a file of cookies that cannot be read would be shown there
+            _ = ydl.cookiejar
         self._closing.callback(ydl.close)
         return ydl
 
@@ -101,8 +120,6 @@ class Session:
             # anything else that is pasted would be fetched by the generic extractor
             "allowed_extractors": [r"youtube(:(tab|playlist|truncated_id|truncated_url|consent))?", "youtubeytbe"],
             "compat_opts": {"no-youtube-unavailable-videos"},  # asking for them costs a request
-            "noplaylist": True,
-            "ignoreerrors": False,
             "ignore_no_formats_error": False,
             # nothing is written; but without these translations of manual tracks, and tracks withheld, are not told of
             "writesubtitles": True,
@@ -196,11 +213,13 @@ def _impersonation() -> dict[str, Any]:
 
 def _browser(text: str) -> Any:
     """`firefox`, `chrome:Profile 1` or whatever else yt-dlp's --cookies-from-browser takes."""
+    from optparse import OptParseError
+
     from yt_dlp import parse_options
 
     try:
         return parse_options(["--ignore-config", "--cookies-from-browser", text]).ydl_opts["cookiesfrombrowser"]
-    except SystemExit:
+    except OptParseError:
         raise FetchError("cookies_unreadable", reason=f"cookies_from_browser = {text!r}") from None
 
 
@@ -210,10 +229,10 @@ def _refused(error: Exception, heard: _Heard, title: str) -> FetchError:
     from yt_dlp.version import __version__
 
     reason = _reason(error)
-    if isinstance(error, CookieLoadError):
+    if any(isinstance(one, CookieLoadError) for one in _causes(error)):
         return FetchError("cookies_unreadable", reason=reason)
     trouble = _trouble(error, reason, heard)
-    code, now = refusals.recognise(trouble), int(time.time())
+    code, now = refusals.recognise(trouble), math.ceil(time.time())
     told = now + trouble.retry_after if trouble.retry_after is not None else None
     if code == "upcoming":
         told = refusals.begins_at(trouble.text, now)
@@ -234,7 +253,7 @@ def _trouble(error: Exception, text: str, heard: _Heard) -> Trouble:
     chain = list(_causes(error))
     status, after = max(heard.refusals, key=lambda refusal: refusal[0] in refusals.BLOCKS, default=(None, None))
     return Trouble(
-        text=f"{text} {error}",
+        text=f"{text}\n{error}",
         status=status,
         retry_after=_seconds(after),
         transport=any(isinstance(one, RequestError | ConnectionError | TimeoutError) for one in chain),

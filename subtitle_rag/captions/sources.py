@@ -12,13 +12,10 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from subtitle_rag.domain import nfc
+from subtitle_rag.domain import TABS, nfc
 from subtitle_rag.errors import UsageError
 
 Kind = Literal["channel", "playlist", "video"]
-
-TABS = ("videos", "shorts", "streams")
-"""What a channel brings unless the user chooses otherwise."""
 
 MAX_LENGTH = 4096  # characters of an address
 MAX_NAME = 100  # characters of a handle, a channel's name or the words of a search

@@ -53,10 +53,10 @@ def _offers(tracks: object, kind: str) -> Iterator[Offer]:
             parts = urlsplit(url)
             query = parse_qs(parts.query)
             spoken, target = query.get("lang", [""])[-1], query.get("tlang", [""])[-1]
+            target = target.removesuffix(f"-{spoken}")  # yt-dlp's `ko-en`: Korean made of a manual English track
             heard = "asr" if query.get("kind", [""])[-1] == "asr" else "manual"
-            if not parts.path.endswith("/timedtext") or not spoken or (kind == "manual" and heard == "asr"):
-                continue
-            if entry.get("ext") == FORMATS[heard]:
+            is_track = f".{parts.hostname}".endswith(".youtube.com") and parts.path.endswith("/timedtext") and spoken
+            if is_track and entry.get("ext") == FORMATS[heard] and (kind, heard) != ("manual", "asr"):
                 flag = "translated" if target and target != spoken else ""
                 yield Offer(target or spoken, heard, FORMATS[heard], url, flag, str(key))
 

@@ -15,10 +15,10 @@ from types import TracebackType
 
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.session import LIMIT, Info, Session
-from subtitle_rag.captions.sources import TABS, Source
+from subtitle_rag.captions.sources import Source
 from subtitle_rag.captions.tracks import Offer
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.domain import Details, Track, Video
+from subtitle_rag.domain import TABS, Details, Track, Video
 from subtitle_rag.errors import FetchError
 
 SITE = "https://www.youtube.com"
@@ -77,6 +77,7 @@ class YouTube:
         """`wait` sleeps for so many seconds between the repetitions of a refused request."""
         self._session = Session(settings)
         self._back_off = settings.back_off
+        self._is_guest = not (settings.cookie_file or settings.cookies_from_browser)
         self._wait = wait
 
     def __enter__(self) -> "YouTube":
@@ -153,9 +154,13 @@ class YouTube:
         while entry := self._session.take(entries, str(info.get("webpage_url") or info.get("id"))):
             if entry.get("ie_key") == "Youtube":
                 if re.fullmatch(r"[A-Za-z0-9_-]{11}", str(entry.get("id"))):
-                    yield _entry(entry, info)
+                    yield _entry(entry, info, guest=self._is_guest)
             elif depth == 0 and str(entry.get("url")).startswith(f"{SITE}/playlist?list="):
-                yield from self._entries(self._list(entry["url"]), depth + 1)
+                try:
+                    yield from self._entries(self._list(entry["url"]), depth + 1)
+                except FetchError as error:
+                    if error.code not in ("not_found", "private"):  # one list of many may be empty or hidden
+                        raise
 
     # Videos
 
@@ -204,9 +209,9 @@ class YouTube:
         self._session.body(f"{SITE}/generate_204", SITE)
 
 
-def _entry(entry: Info, listed_by: Info) -> Entry:
+def _entry(entry: Info, listed_by: Info, *, guest: bool) -> Entry:
     live = str(entry.get("live_status"))
-    refusal = "members_only" if entry.get("availability") == "subscriber_only" else ""
+    refusal = "members_only" if guest and entry.get("availability") == "subscriber_only" else ""
     refusal = refusal or {"is_upcoming": "upcoming", "is_live": "live"}.get(live, "")
     stamp, begins = entry.get("timestamp"), entry.get("release_timestamp")
     video = Video(

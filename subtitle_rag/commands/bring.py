@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.captions.sources import TABS, Source, looks_like_address, parse
+from subtitle_rag.captions.sources import Source, looks_like_address, parse
 from subtitle_rag.commands import json_option
 from subtitle_rag.config import Settings
+from subtitle_rag.domain import TABS
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, Resting, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.i18n import N_, _, n_

@@ -37,15 +37,16 @@ def paths_(settings: Settings, as_json: bool) -> int:
 
 
 @click.command("doctor", help=N_("Check what is there, what is missing, and what mends it."))
+@click.option("--offline", is_flag=True, help=N_("Do not ask whether YouTube answers."))
 @json_option
 @click.pass_obj
-def doctor_(settings: Settings, as_json: bool) -> int:
+def doctor_(settings: Settings, offline: bool, as_json: bool) -> int:
     from subtitle_rag import doctor
 
     marks = {"ok": "✓", "warning": "!", "error": "✗"}
     checks = []
     with Runtime(settings) as runtime:
-        for check in doctor.run(runtime):
+        for check in doctor.run(runtime, offline=offline):
             checks.append(check)
             if not as_json:
                 output.data(f"{marks[check.severity]} {check.name:<9} {check.message}")
@@ -54,7 +55,9 @@ def doctor_(settings: Settings, as_json: bool) -> int:
     failed = [check for check in checks if check.severity == "error"]
     if as_json:
         listed = [{"name": c.name, "severity": c.severity, "message": c.message, "hint": c.remedy} for c in checks]
-        errors = [{"code": c.name, "message": c.message, "hint": c.remedy, "video": None} for c in failed]
+        errors = [{"code": c.name, "message": c.message, "hint": c.remedy or "", "video": None} for c in failed]
+        for entry in errors:
+            output.say_error(entry)
         output.envelope("doctor", output.Outcome({"checks": listed}, errors, 1 if failed else 0))
     return 1 if failed else 0
 

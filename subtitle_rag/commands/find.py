@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -9,7 +10,7 @@ import click
 from subtitle_rag import output, player
 from subtitle_rag.commands import json_option
 from subtitle_rag.config import Settings
-from subtitle_rag.domain import Video, Window, clock, parse_clock, watch_url
+from subtitle_rag.domain import Details, Track, Video, Window, clock, parse_clock, watch_url
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.query import Query, day, parse, tidy
@@ -17,6 +18,8 @@ from subtitle_rag.retrieval.search import RETRIEVERS, Scene, SearchResult
 from subtitle_rag.runtime import Runtime
 
 AROUND_MS = 60_000
+CHAPTER_SLACK_MS = 5_000
+"""Authors mark a chapter by the second, and a little late."""
 
 
 @click.command("search", help=N_('Find scenes. "a phrase", -word, channel:NAME, after:2026-01-01, before:2026-12-31.'))
@@ -152,6 +155,8 @@ def show_(settings: Settings, video: str, at: str | None, as_json: bool) -> int:
     with Runtime(settings) as runtime:
         known = _video(runtime, video)
         windows = runtime.library.windows_of(known.id)
+        track = runtime.library.track(known.id)
+        details = runtime.library.details(known.id)
     lines = [
         (start, text)
         for window in windows
@@ -160,15 +165,47 @@ def show_(settings: Settings, video: str, at: str | None, as_json: bool) -> int:
     ]
     if as_json:
         result = {
-            "video": {"id": known.id, "title": known.title, "channel": known.channel, "url": known.url},
+            "video": _described(known, track, details),
             "lines": [{"start": start / 1000, "text": text} for start, text in lines],
         }
         output.envelope("show", output.Outcome(result))
         return 0
     output.say(f"{known.title}\n{known.channel}")
+    for warning in _doubts(track):
+        output.say(warning)
+    chapters = [chapter for chapter in known.chapters if around is None]
     for start, text in lines:
+        while chapters and chapters[0].start_ms <= start + CHAPTER_SLACK_MS:
+            output.data(f"\n{' ' * 10}## {chapters.pop(0).title}")
         output.data(f"{clock(start):>8}  {text}")
     return 0
+
+
+def _described(video: Video, track: Track | None, details: Details) -> dict[str, Any]:
+    board = details.storyboard
+    return {
+        "id": video.id,
+        "title": video.title,
+        "channel": video.channel,
+        "url": video.url,
+        "published": video.published.isoformat() if video.published else None,
+        "duration": video.duration_ms / 1000 if video.duration_ms is not None else None,
+        "kind": video.kind or None,
+        "track": {"language": track.language, "kind": track.kind, "flag": track.flag or None} if track else None,
+        "chapters": [{"start": chapter.start_ms / 1000, "title": chapter.title} for chapter in video.chapters],
+        "description": details.description or None,
+        "thumbnail": details.thumbnail,
+        "storyboard": asdict(board) if board else None,
+        "heatmap": [{"start": h.start_ms / 1000, "end": h.end_ms / 1000, "value": h.value} for h in details.heatmap],
+    }
+
+
+def _doubts(track: Track | None) -> Iterator[str]:
+    """What a reader should know about where the words come from."""
+    if track and track.flag == "translated":
+        yield _("These captions are a machine's translation.")
+    if track and track.flag == "dub":
+        yield _("These captions may be those of an automatic dub.")
 
 
 def _spoken(window: Window) -> Iterator[tuple[int, str]]:

@@ -53,18 +53,21 @@ class Lister:
         self._pattern = pattern(followed.wishes.match) if followed.wishes.match else None
         # all that is new stands above what is known, so nothing is left to look for below
         self._news_only = followed.whole and listing.by_date and not refresh
-        self._enough = min(KNOWN_IN_A_ROW, max(1, followed.videos // 2))
+        # what a limit has left out is not known, and begins right below what is
+        few = max(1, followed.videos // 2) if followed.wishes.limit else KNOWN_IN_A_ROW
+        self._enough = min(KNOWN_IN_A_ROW, few)
+        self._begun = False
         self._limit = None if self._news_only else followed.wishes.limit
-        self.accepted = 0
+        self.accepted: set[str] = set()
         """Videos that the wishes let in."""
         self.queue: deque[str] = deque()
 
     def pull(self, more: Callable[[], bool]) -> Iterator[ListEvent]:
         """Take entries until a video is queued, and for as long as there may be `more`; several lists take turns.
 
-        Raises FetchError where a page is refused; what was taken before is kept.
+        Raises FetchError where a page is refused, and what `more` raises; what was taken before is kept.
         """
-        while self._rows and (not self.queue or more()):
+        while self._rows and (more() or not self.queue):
             row = self._rows[0]
             self._rows.rotate(-1)
             entry = next(row.entries, None)
@@ -73,7 +76,7 @@ class Lister:
                 yield from self._take(entry, row)
             if entry is None or self._is_over(row):
                 self._rows.remove(row)
-            if self._limit is not None and self.accepted >= self._limit:
+            if self._limit is not None and len(self.accepted) >= self._limit:
                 self._rows.clear()
             if not self._rows:
                 self._library.sources.put_whole(self._followed.id)
@@ -87,13 +90,16 @@ class Lister:
         stage = sources.stage(id)
         known = stage is not None or id in sources.listed(self._followed.id, [id])
         row.known = row.known + 1 if known else 0
+        if not known and self._news_only and not self._begun:
+            sources.put_begun(self._followed.id)
+            self._begun = True
         if not self._is_wished(entry, row):
             if not known:
                 sources.put_listed(self._followed.id, [], passed_over=[id])
             return
         if known and stage is None:  # it was taken out of the library, or passed over when its date was known
             return
-        self.accepted += 1
+        self.accepted.add(id)
         video = entry.video
         if video.channel_id == ELSEWHERE and self._listing.channel_id:
             video = replace(video, channel_id=self._listing.channel_id, channel=self._listing.name)
@@ -111,8 +117,10 @@ class Lister:
         elif entry.refusal and stage.state != "done":
             again = refusals.retry_at(entry.refusal, tries=1, now=now, told=entry.begins_at)
             details = {"title": video.title, "retry_at": again}
-            self._library.sources.put_refused(video, entry.refusal, details, again)
-            if stage.failure != entry.refusal:
+            is_news = stage.failure != entry.refusal
+            if is_news or entry.begins_at not in (None, stage.retry_at) or (stage.retry_at or now + 1) <= now:
+                self._library.sources.put_refused(video, entry.refusal, details, again)
+            if is_news:
                 yield VideoFailed(video.id, video.title, entry.refusal, details)
         elif (
             stage.state != "failed"

@@ -8,6 +8,7 @@ that is about the video is remembered with the time to ask again; one that is ab
 import random
 import threading
 import time
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -122,7 +123,9 @@ class _Run:
     stop: threading.Event
     manner: Manner
     asked: set[str] = field(default_factory=set)
-    found: int = 0
+    put_off: deque[tuple[str, Wishes]] = field(default_factory=deque)
+    """Videos at which the queue had to rest. They go to its end, for it may be one of them that is refused for ever."""
+    found: set[str] = field(default_factory=set)
     ready_at: float = 0.0
     """When the next video has its turn (monotonic)."""
     refused: tuple[str, int] = ("", 0)
@@ -137,6 +140,8 @@ class _Run:
                 yield from self._video_order(order) if order.source.kind == "video" else self._list_order(order)
             if self.manner.leftovers:
                 yield from self._due(None, Wishes())
+            while self.put_off:
+                yield from self._video(*self.put_off.popleft())
         except _EndedError:
             return
 
@@ -144,8 +149,7 @@ class _Run:
 
     def _video_order(self, order: Order) -> Iterator[IndexEvent]:
         video_id = order.source.key
-        self.found += 1
-        yield Found(self.found)
+        yield from self._find([video_id])
         stage = self.library.sources.stage(video_id)
         video = self.library.video(video_id)
         if video and stage and stage.state == "done" and not self.manner.refresh:
@@ -158,11 +162,13 @@ class _Run:
         while True:
             try:
                 yield from self._listed(order)
-                return
+                break
             except FetchError as error:
                 if not (yield from self._rested(error)):
                     yield VideoFailed(order.source.url, order.source.url, error.code, error.details)
-                    return
+                    break
+        if followed := self.library.sources.find(order.source.url):
+            yield from self._due(followed.id, order.wishes)
 
     def _listed(self, order: Order) -> Iterator[IndexEvent]:
         sources, source, wishes = self.library.sources, order.source, order.wishes
@@ -176,25 +182,34 @@ class _Run:
             aliases=[source.url],
         )
         lister = Lister(self.library, followed, listing, retry=self.manner.retry, refresh=self.manner.refresh)
-        before = self.found
+        before = frozenset(self.found)
         while True:
-            yield from lister.pull(lambda: time.monotonic() < self.ready_at and not self.stop.is_set())
-            if self.found != before + lister.accepted:
-                self.found = before + lister.accepted
-                yield Found(self.found)
+            for event in lister.pull(self._may_read_on):
+                if not isinstance(event, VideoDone) or event.video not in before:
+                    yield event
+            yield from self._find(lister.accepted)
             if not lister.queue:
                 break
             yield from self._video(lister.queue.popleft(), wishes)
-        yield from self._due(followed.id, wishes)
 
     def _due(self, source_id: int | None, wishes: Wishes) -> Iterator[IndexEvent]:
         due = self.library.sources.due(int(time.time()), source_id=source_id, all_failed=self.manner.retry)
         left = [video_id for video_id in due if video_id not in self.asked]
-        if left:
-            self.found += len(left)
-            yield Found(self.found)
+        yield from self._find(left)
         for video_id in left:
             yield from self._video(video_id, wishes)
+
+    def _find(self, video_ids: Iterable[str]) -> Iterator[Found]:
+        before = len(self.found)
+        self.found.update(video_ids)
+        if len(self.found) > before:
+            yield Found(len(self.found))
+
+    def _may_read_on(self) -> bool:
+        """Whether there is time to read on in the lists before the next video has its turn."""
+        if self.stop.is_set():
+            raise _EndedError
+        return time.monotonic() < self.ready_at
 
     # One video
 
@@ -204,18 +219,18 @@ class _Run:
         self.asked.add(video_id)
         known = self.library.video(video_id)
         video = known or Video(video_id, video_id, ELSEWHERE, "YouTube", url=f"{SITE}/watch?v={video_id}")
-        while True:
-            self._await_turn()
-            try:
-                yield from self._take(video, wishes)
-            except FetchError as error:
-                failure = self._remember(video, error)
-                if not (yield from self._rested(error)):
-                    yield failure
-                    return
+        self._await_turn()
+        try:
+            yield from self._take(video, wishes)
+        except FetchError as error:
+            failure = self._remember(video, error)
+            if (yield from self._rested(error)):
+                self.asked.discard(video_id)
+                self.put_off.append((video_id, wishes))
             else:
-                self.refused, self.rests = ("", 0), 0
-                return
+                yield failure
+        else:
+            self.refused, self.rests = ("", 0), 0
 
     def _take(self, video: Video, wishes: Wishes) -> Iterator[IndexEvent]:
         """Ask for a video and its track, and make it searchable."""
@@ -249,10 +264,13 @@ class _Run:
         """Write down a refusal and when to ask again."""
         if error.code not in refusals.RULES:
             raise error
-        stage = self.library.sources.stage(video.id)
-        tries = 1 + (stage.tries if stage and stage.state == "failed" else 0)
-        told = error.details.get("retry_at")
-        again = refusals.retry_at(error.code, tries=tries, now=int(time.time()), told=told)
+        if refusals.RULES[error.code].rests_after == 1:  # it says nothing about the video
+            again: int | None = self._rest_until(error)
+        else:
+            stage = self.library.sources.stage(video.id)
+            tries = 1 + (stage.tries if stage and stage.failure == error.code else 0)
+            told = error.details.get("retry_at")
+            again = refusals.retry_at(error.code, tries=tries, now=int(time.time()), told=told)
         details = {**error.details, "retry_at": again}
         self.library.sources.put_refused(video, error.code, details, again)
         return VideoFailed(video.id, video.title, error.code, details)
@@ -272,19 +290,22 @@ class _Run:
         return True
 
     def _rest(self, error: FetchError) -> Iterator[IndexEvent]:
-        now, first = int(time.time()), self.settings.rest
-        if error.code == "network":
-            first = min(first, NETWORK_REST_S)
-        until = error.details.get("retry_at") or now + (first << self.rests)
+        until = self._rest_until(error)
         if error.code in REMEMBERED:
             self.library.sources.put_rest(until, error.code)
         self.rests += 1
         yield from self._wait_until(until, error.code, error.details)
 
+    def _rest_until(self, error: FetchError) -> int:
+        first = min(self.settings.rest, NETWORK_REST_S) if error.code == "network" else self.settings.rest
+        return error.details.get("retry_at") or int(time.time()) + (first << self.rests)
+
     def _rest_of_before(self) -> Iterator[IndexEvent]:
         """A block does not end with the run that met it."""
         until, code = self.library.sources.rest()
-        if until > time.time() and not self.manner.retry:
+        if self.manner.retry:
+            self.library.sources.end_rest()
+        elif until > time.time():
             yield from self._wait_until(until, code, {"title": "YouTube"})
 
     def _wait_until(self, until: int, code: str, details: dict[str, Any]) -> Iterator[IndexEvent]:

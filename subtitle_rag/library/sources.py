@@ -165,6 +165,11 @@ class Sources:
         with self._write() as db:
             db.execute("UPDATE source SET whole = 1, listed_at = ? WHERE id = ?", (int(time.time()), source_id))
 
+    def put_begun(self, source_id: int) -> None:
+        """What is new is being taken from the list's top; until that is done there may be more of it below."""
+        with self._write() as db:
+            db.execute("UPDATE source SET whole = 0 WHERE id = ?", (source_id,))
+
     # What is due
 
     def stage(self, video_id: str) -> Stage | None:
@@ -192,9 +197,14 @@ class Sources:
             return [id for (id,) in found]
 
     def pass_over(self, video_id: str) -> None:
-        """Forget a due video that turned out not to be wished for; its source does not bring it again."""
+        """Forget a due video that turned out not to be wished for; its source does not bring it again.
+
+        One that has captions stays.
+        """
         with self._write() as db:
-            db.execute("DELETE FROM video WHERE id = ?", (video_id,))
+            db.execute(
+                "DELETE FROM video WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM track WHERE video_id = ?1)", (video_id,)
+            )
             drop_empty_channels(db)
 
     def put_refused(self, video: Video, code: str, details: Mapping[str, Any], retry_at: int | None) -> None:
@@ -202,7 +212,7 @@ class Sources:
 
         What was stored of the video before stays.
         """
-        told = json.dumps(details, ensure_ascii=False, sort_keys=True, default=str)
+        told = json.dumps(details, sort_keys=True, default=str)
         with self._write() as db:
             if not db.execute("SELECT 1 FROM video WHERE id = ?", (video.id,)).fetchone():
                 put_metadata(db, video)
@@ -238,7 +248,7 @@ def put_metadata(db: sqlite3.Connection, video: Video) -> None:
 def _packed(wishes: Wishes) -> str:
     values = asdict(wishes)
     values["since"] = wishes.since.isoformat() if wishes.since else None
-    return json.dumps(values, ensure_ascii=False, sort_keys=True)
+    return json.dumps(values, sort_keys=True)
 
 
 def _unpacked(text: str) -> Wishes:

@@ -51,19 +51,26 @@ class Library:
             _drop_windows(db, video.id)
             put_metadata(db, video)
             if details is not None:
-                values = rows.details_values(video.id, details)
-                db.execute("INSERT OR REPLACE INTO detail VALUES (?, ?, ?, ?, ?)", values)
+                _put_details(db, video.id, details)
             db.execute(
                 "INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 rows.track_values(video.id, track),
             )
-            db.executemany(
-                "INSERT INTO window VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows.window_values(windows, rule)
-            )
+            _put_windows(db, windows, rule)
             db.execute(
                 "INSERT OR REPLACE INTO stage (video_id, name, state) VALUES (?, 'captions', 'done')",
                 (video.id,),
             )
+
+    def put_windows(self, video_id: str, windows: Sequence[Window], rule: str) -> None:
+        """Replace a video's windows, made anew from the track that is there."""
+        with self._write() as db:
+            _drop_windows(db, video_id)
+            _put_windows(db, windows, rule)
+
+    def put_details(self, video_id: str, details: Details) -> None:
+        with self._write() as db:
+            _put_details(db, video_id, details)
 
     def has(self, video: Video, sha256: str, rule: str) -> int | None:
         """The number of windows of a video that is there with just this metadata, track and rule, else None."""
@@ -336,6 +343,15 @@ class Library:
 def _squeezed(text: str) -> str:
     """`text` as SQL's `lower(replace(text, ' ', ''))` has it: SQLite's `lower` knows ASCII alone."""
     return "".join(c.lower() if c.isascii() else c for c in text if not c.isspace())
+
+
+def _put_details(db: sqlite3.Connection, video_id: str, details: Details) -> None:
+    values = rows.details_values(video_id, details)
+    db.execute("INSERT OR REPLACE INTO detail VALUES (?, ?, ?, ?, ?)", values)
+
+
+def _put_windows(db: sqlite3.Connection, windows: Sequence[Window], rule: str) -> None:
+    db.executemany("INSERT INTO window VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows.window_values(windows, rule))
 
 
 def _drop_windows(db: sqlite3.Connection, video_id: str) -> None:

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
 
+LEAVING_S = 3.0
+"""Longest wait for a job at the end; a request that hangs is left to itself."""
+
 
 def run(settings: "Settings") -> int:
     """Show the app until the user leaves it; returns the exit status."""
@@ -22,4 +25,5 @@ def run(settings: "Settings") -> int:
     with Runtime(settings) as runtime:
         app = SubtitleApp(runtime)
         app.run()
+        app.await_job(LEAVING_S)
     return app.return_code or 0

@@ -8,14 +8,14 @@ each door where it is first asked for.
 import threading
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.reactive import var
-from textual.worker import get_current_worker
 
 from subtitle_rag import i18n, player
 from subtitle_rag.domain import clock
@@ -23,6 +23,7 @@ from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.tui import commands, jobs, messages
+from subtitle_rag.tui.errands import Errand, Queue, Run
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.jobs import Job
 from subtitle_rag.tui.search_screen import SearchScreen
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 WARM_UP = "장면"
 REPORT_S = 0.1
 """Least time between two reports of a job: every repaint can make an input method's window flicker."""
+COUNT_S = 2.0
+"""And between two looks at what it has changed in the library."""
 
 
 class SubtitleApp(App[object]):
@@ -47,6 +50,8 @@ class SubtitleApp(App[object]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", N_("Help"), priority=True, id="app.help"),
         Binding("f2", "library", N_("Library"), priority=True, id="app.library"),
+        Binding("ctrl+r", "sync", N_("New videos"), priority=True, id="library.sync"),
+        Binding("ctrl+s", "stop", N_("Stop"), priority=True, id="library.stop"),
         Binding("ctrl+q", "leave", N_("Quit"), priority=True, id="app.quit"),
         Binding("ctrl+p", "command_palette", N_("Commands"), show=False, priority=True, id="app.commands"),
     ]
@@ -67,6 +72,13 @@ class SubtitleApp(App[object]):
         """Searching is possible."""
         self._doors = threading.Lock()
         self._leaving = False
+        self._followed = 0
+        self._queue = Queue()
+        self._run: Run | None = None
+        self._latest: Job | None = None
+        """The newest sums; `job` has those that are shown."""
+        self._reported = 0.0
+        self._report_due = self._count_due = False
         self.search_screen = SearchScreen()
 
     def get_default_screen(self) -> "Screen[None]":
@@ -87,23 +99,33 @@ class SubtitleApp(App[object]):
     def _open(self) -> None:
         try:
             with self._doors:
-                self.post_message(messages.LibraryOpened(self.runtime.library.counts()))
+                self.post_message(self._counted())
                 # the first search reads models and the vocabulary, for about a second
                 self.runtime.searcher.search(parse(WARM_UP), limit=1)
             self.post_message(messages.SearchReady())
         except Exception as error:  # whatever a door throws, the app stays up
             self.post_message(messages.LibraryFailed(told(error, self.settings.paths)))
 
-    @work(thread=True, group="count", exclusive=True, exit_on_error=False)
+    def _counted(self) -> messages.LibraryOpened:
+        library = self.runtime.library
+        return messages.LibraryOpened(library.counts(), len(library.sources.followed()))
+
     def _count(self) -> None:
+        self._count_due = False
+        self._look_up()
+
+    @work(thread=True, group="count", exclusive=True, exit_on_error=False)
+    def _look_up(self) -> None:
         try:
-            self.post_message(messages.LibraryOpened(self.runtime.library.counts()))
+            self.post_message(self._counted())
         except Exception as error:  # whatever a door throws, the app stays up
             self.post_message(messages.LibraryFailed(told(error, self.settings.paths)))
 
     @on(messages.LibraryOpened)
     def _library_opened(self, message: messages.LibraryOpened) -> None:
+        self._followed = message.followed
         self.search_screen.library_opened(message.counts)
+        self.refresh_bindings()
         if library := self._library_screen():
             library.counts = message.counts
         elif message.counts.videos == 0 and self.job is None and self.screen is self.search_screen:
@@ -122,55 +144,116 @@ class SubtitleApp(App[object]):
 
     # --- the job ---
 
-    def index(self, sources: list[Path]) -> None:
-        """Index caption files and folders, one job at a time."""
-        if self.job is not None and not self.job.ended:
-            self.notify(_("A job is already running; only one can run at a time."), markup=False)
-            return
-        self.job = Job(", ".join(clean(str(source)) for source in sources))
-        self._index(sources, self.job)
+    def start(self, errand: Errand) -> bool:
+        """Carry out an errand, or let it wait for its turn; False if it is under way or waits already."""
+        added = self._queue.add(errand)
+        if not added:
+            self.notify(_("That is under way already."), markup=False)
+        elif self.busy:
+            self._show_job(self._latest)
+        else:
+            self._begin_next()
+        return added
 
-    @work(thread=True, group="index", exit_on_error=False)
-    def _index(self, sources: list[Path], job: Job) -> None:
-        worker = get_current_worker()
-        began = last = time.monotonic()
-        failure: AppError | None = None
-        try:
-            with self._doors:
-                indexer = self.runtime.indexer
-            for event in indexer.index(sources):
-                now = time.monotonic()
-                searchable = job.searchable
-                job = job.after(event, now - began)
-                if worker.is_cancelled:  # what is done stays; the next run goes on
-                    return
-                if now - last > REPORT_S or job.searchable > searchable:
-                    last = now
-                    self.post_message(messages.JobAdvanced(job))
-        except Exception as error:  # whatever a door throws, the app stays up
-            failure = told(error, self.settings.paths)
-        self.post_message(messages.JobEnded(job, failure))
+    @property
+    def busy(self) -> bool:
+        return self._queue.current is not None
+
+    def _begin_next(self) -> None:
+        errand = self._queue.next()
+        if errand is not None:
+            self._run = Run(errand, self.runtime, self._doors, self.post_message)
+            self._show_job(errand.job())
+            self._run.start()
+        self.refresh_bindings()
 
     @on(messages.JobAdvanced)
     def _job_advanced(self, message: messages.JobAdvanced) -> None:
-        first = self.job is not None and not self.job.searchable and message.job.searchable > 0
-        self.job = message.job
-        if first:
+        before, job = self._latest, message.job
+        if job.searchable and not (before and before.searchable):
             self._count()
             if library := self._library_screen():
                 library.first_windows()
+        elif before and (job.listed, job.taken, job.searchable) != (before.listed, before.taken, before.searchable):
+            self._count_soon()
+        self._show_job(job, now=job.resting is not None)
+
+    def _show_job(self, job: Job | None, *, now: bool = True) -> None:
+        """Show the sums of a job: at once, or when the last ones have stood for a moment."""
+        if job is None:
+            return
+        stopping = not job.ended and self._run is not None and self._run.stop.is_set()
+        self._latest = replace(job, waiting=len(self._queue.waiting), stopping=stopping)
+        if now or time.monotonic() - self._reported > REPORT_S:
+            self._report()
+        elif not self._report_due:
+            self._report_due = True
+            self.set_timer(REPORT_S, self._report)
+
+    def _report(self) -> None:
+        self._report_due = False
+        self._reported = time.monotonic()
+        self.job = self._latest
+
+    def _count_soon(self) -> None:
+        """What a job changes in the library is looked up from time to time: a list can name thousands of videos."""
+        if not self._count_due:
+            self._count_due = True
+            self.set_timer(COUNT_S, self._count)
 
     @on(messages.JobEnded)
     def _job_ended(self, message: messages.JobEnded) -> None:
-        self.job = jobs.ended(message.job)
+        halted = message.stopped or (message.error is not None and not isinstance(message.error, UsageError))
+        self._run = None
+        if halted:
+            self._queue.hold()
+        self._queue.current = None
+        job = replace(message.job, ended=True, stopped=halted, reason=message.error if halted else None)
+        self._show_job(job)
         self._count()
         if library := self._library_screen():
-            library.job_ended(self.job, message.error)
-        if message.error is None:
-            self.notify(jobs.outcome(message.job), markup=False)
-            self.search_screen.search_now()
-        elif not library:
+            library.job_ended(job, message.error)
+        self._tell_end(job, message)
+        self.search_screen.search_now()
+        self._begin_next()
+
+    def _tell_end(self, job: Job, message: messages.JobEnded) -> None:
+        if message.stopped:
+            self.notify(_("Stopped. What is done stays; ctrl+r goes on with the rest."), markup=False)
+        elif message.error is None:
+            self.notify(jobs.outcome(job), markup=False)
+        elif not self._library_screen():
             self.tell(message.error)
+
+    def action_sync(self) -> None:
+        """Go on with what was stopped; else look for new videos, and for those whose time to be asked for has come."""
+        if self._queue.held:
+            self._queue.release()
+            if not self.busy:
+                self._begin_next()
+        else:
+            self.start(Errand())
+
+    def action_stop(self) -> None:
+        if self._run:
+            self._run.stop.set()
+            self._show_job(self._latest)
+
+    def exit(self, *arguments: Any, **options: Any) -> None:
+        self._let_go()
+        super().exit(*arguments, **options)
+
+    def on_unmount(self) -> None:
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self._run:
+            self._run.stop.set()
+
+    def await_job(self, seconds: float) -> None:
+        """Give a job that was told to stop so long to put down what it holds."""
+        if self._run and self._run.is_alive():
+            self._run.join(seconds)
 
     # --- jumping ---
 
@@ -242,6 +325,12 @@ class SubtitleApp(App[object]):
             return not self.screen.is_modal
         if action == "library":
             return self.screen is self.search_screen
+        if action == "sync":
+            counts = self.search_screen.counts
+            known = self._followed or self._queue.held or (counts and (counts.due or counts.failed))
+            return bool(known) and not self.search_screen.failed
+        if action == "stop":
+            return self._run is not None
         return super().check_action(action, parameters)
 
     def action_help(self) -> None:
@@ -250,10 +339,14 @@ class SubtitleApp(App[object]):
         self.push_screen(HelpScreen())
 
     def action_library(self) -> None:
+        self.open_library()
+
+    def open_library(self, typed: str = "") -> None:
+        """Show the library, with this in its field."""
         from subtitle_rag.tui.library_screen import LibraryScreen
 
         if self.screen is self.search_screen:  # it may be called from anywhere
-            self.push_screen(LibraryScreen(self.search_screen.counts))
+            self.push_screen(LibraryScreen(self.search_screen.counts, typed))
 
     def _library_screen(self) -> "LibraryScreen | None":
         from subtitle_rag.tui.library_screen import LibraryScreen
@@ -261,13 +354,14 @@ class SubtitleApp(App[object]):
         return next((screen for screen in self.screen_stack if isinstance(screen, LibraryScreen)), None)
 
     def action_leave(self) -> None:
-        running = self.job is not None and not self.job.ended
-        if running and not self._leaving:
-            self._leaving = True
-            said = _("A job is running. Press again to stop it and leave; it goes on next time.")
-            self.notify(said, markup=False, severity="warning")
-        else:
+        if not self.busy or self._leaving:
             self.exit()
+            return
+        self._leaving = True
+        said = _("A job is running. Press again to stop it and leave; it goes on next time.")
+        if self._queue.waiting:
+            said += " " + _("What waits for it is not kept.")
+        self.notify(said, markup=False, severity="warning")
 
     def action_command_palette(self) -> None:
         commands.open_palette(self)

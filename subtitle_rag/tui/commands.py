@@ -9,6 +9,7 @@ from textual.app import SystemCommand
 from textual.command import CommandPalette
 
 from subtitle_rag.i18n import _
+from subtitle_rag.tui.errands import Errand
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -33,6 +34,12 @@ def entries(app: "SubtitleApp", screen: "Screen[Any]") -> Iterator[SystemCommand
         copy = app.search_screen.action_copy_link
         yield SystemCommand(_("Find: copy link"), _("Copy the link to the chosen scene"), copy)
         yield SystemCommand(_("Open: library"), _("Videos, and new captions"), app.action_library)
+    if app.check_action("sync", ()):
+        yield SystemCommand(
+            _("Library: sync"), _("Look for new videos, or go on with what was stopped"), app.action_sync
+        )
+    if app.check_action("stop", ()):
+        yield SystemCommand(_("Library: stop"), _("Stop the job; what is done stays"), app.action_stop)
     yield SystemCommand(_("Open: sample"), _("Index the sample captions"), lambda: load_sample(app))
     yield SystemCommand(_("Open: help"), _("Keys and how to write a query"), app.action_help)
     yield SystemCommand(_("View: theme"), _("Choose the colours"), app.search_themes)
@@ -41,4 +48,4 @@ def entries(app: "SubtitleApp", screen: "Screen[Any]") -> Iterator[SystemCommand
 
 def load_sample(app: "SubtitleApp") -> None:
     """Index the captions that come with the program."""
-    app.index([Path(str(files("subtitle_rag") / "sample"))])
+    app.start(Errand((Path(str(files("subtitle_rag") / "sample")),)))

@@ -57,6 +57,9 @@ def _page() -> Iterator[Content]:
         (
             ("f1", _("this help")),
             ("f2", _("library: videos, new captions")),
+            (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched")),
+            ("ctrl+r", _("look for new videos, or go on with what was stopped")),
+            ("ctrl+s", _("stop the job; what is done stays")),
             ("ctrl+p", _("all commands, themes")),
             ("ctrl+q", _("quit")),
         ),

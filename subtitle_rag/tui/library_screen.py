@@ -2,39 +2,39 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.text import Text
-from textual import getters, on, work
+from textual import events, getters, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.reactive import var
-from textual.widgets import DataTable, Footer, Input, Static
+from textual.widgets import Footer, Input, Static
 from textual.worker import get_current_worker
 
-from subtitle_rag.errors import AppError
-from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui import commands, jobs, messages, paths
+from subtitle_rag.captions.sources import Source
+from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.tui import commands, field, jobs, messages, speech
+from subtitle_rag.tui.errands import Errand
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.text import MUTED, clean
+from subtitle_rag.tui.video_table import VideoTable
 from subtitle_rag.tui.widgets import JobBar, Line, Page, paragraphs
 
 if TYPE_CHECKING:
-    from subtitle_rag.events import VideoFailed
-    from subtitle_rag.library.rows import Counts, VideoState
+    from subtitle_rag.library.rows import Counts
     from subtitle_rag.tui.app import SubtitleApp
     from subtitle_rag.tui.jobs import Job
-
-FAILURES = 8
-"""Failures that are told one by one."""
 
 
 class LibraryScreen(Page):
     app: "SubtitleApp"
 
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#path"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "index", N_("Index"), priority=True, id="library.index"),
+        Binding("enter", "take", N_("Bring in"), priority=True, id="library.index"),
+        Binding("ctrl+l", "take(True)", N_("Whole list"), priority=True, id="library.list"),
         Binding("ctrl+d", "sample", N_("Sample"), priority=True, id="library.sample"),
         Binding("tab", "switch", N_("Field/table"), priority=True, show=False, id="library.switch"),
         Binding("escape", "back", N_("Search"), priority=True, id="library.back"),
@@ -46,30 +46,33 @@ class LibraryScreen(Page):
     path = getters.query_one("#path", Line)
     check = getters.query_one("#check", Static)
     failures = getters.query_one("#failures", Static)
-    table: getters.query_one[DataTable[Text]] = getters.query_one("#videos", DataTable)
+    table = getters.query_one(VideoTable)
 
-    def __init__(self, counts: "Counts | None") -> None:
+    def __init__(self, counts: "Counts | None", typed: str = "") -> None:
         super().__init__()
         self.set_reactive(LibraryScreen.counts, counts)
+        self._typed = typed
         self._began_empty = counts is not None and counts.videos == 0
+        self._listed: str | None = None
+        """The list that the video's link in the field names as well."""
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="library", can_focus=False):
             yield Static(id="title", markup=False)
             yield Static(id="intro", markup=False)
-            yield Line(_("folder or file, for example ~/Downloads"), id="path")
+            yield Line(_("https://www.youtube.com/@channel, or a folder of captions"), id="path")
             yield Static(id="check", markup=False)
             yield JobBar()
             yield Static(id="failures", markup=False)
-            yield DataTable(id="videos", cursor_type="row", zebra_stripes=True)
+            yield VideoTable()
             yield Static(id="sample", markup=False)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        self.table.add_columns(_("Video"), _("Channel"), _("Date"), _("Windows"), _("State"))
         self.watch(self.app, "job", self._job_changed)
         self._draw()
         self._list_videos()
+        self.path.value = self._typed
 
     # --- what is in it ---
 
@@ -79,29 +82,31 @@ class LibraryScreen(Page):
             self._list_videos()
 
     def _draw(self) -> None:
-        counts = self.counts
-        empty = counts is None or counts.videos == 0
-        self.set_class(empty, "-empty")
-        if counts is None or empty:
-            self.query_one("#title", Static).update(Content.styled(_("Nothing to search yet"), "bold"))
-        else:
-            sizes = _("Channels {channels} · Videos {videos} · Windows {windows}").format(
-                channels=counts.channels, videos=counts.videos, windows=f"{counts.windows:,}"
-            )
-            title = Content.styled(_("Library"), "bold") + Content(f"   {sizes}   ")
-            place = Content.styled(clean(str(self.app.settings.paths.data)), MUTED)
-            self.query_one("#title", Static).update(title + place)
-        self.query_one("#intro", Static).update(
-            paragraphs(
-                (
-                    _("Name a folder of caption files (.vtt, .srt, .sbv, .json3)."),
-                    _("They are indexed on this computer, and nothing leaves it."),
-                )
-            )
+        self.set_class(self.counts is None or self.counts.videos == 0, "-empty")
+        self.query_one("#title", Static).update(self._title())
+        intro = (
+            _("Paste the address of a channel, a playlist or a video on YouTube."),
+            _("Its captions are fetched and indexed on this computer, and nothing leaves it."),
+            _("A folder of caption files works too (.vtt, .srt, .sbv, .json3)."),
         )
+        self.query_one("#intro", Static).update(paragraphs(intro))
         self.query_one("#sample", Static).update(
             Content(_("Just looking? ctrl+d loads nine sample videos in a few seconds."))
         )
+
+    def _title(self) -> Content:
+        counts = self.counts
+        if counts is None or counts.videos == 0:
+            return Content.styled(_("Nothing to search yet"), "bold")
+        sizes = _("Channels {channels} · Videos {videos} · Windows {windows}").format(
+            channels=counts.channels, videos=f"{counts.videos:,}", windows=f"{counts.windows:,}"
+        )
+        if counts.due:
+            sizes += " · " + _("Waiting {n}").format(n=f"{counts.due:,}")
+        title = Content.styled(_("Library"), "bold") + Content(f"   {sizes}")
+        if not self.app.show_times:  # nor places, which differ from run to run too
+            return title
+        return title + Content.styled(f"   {clean(str(self.app.settings.paths.data))}", MUTED)
 
     @work(thread=True, group="list", exclusive=True, exit_on_error=False)
     def _list_videos(self) -> None:
@@ -116,42 +121,71 @@ class LibraryScreen(Page):
 
     @on(messages.VideosListed)
     def _videos_listed(self, message: messages.VideosListed) -> None:
-        self.table.clear()
-        for state in message.videos:
-            self.table.add_row(*_cells(state))
+        self.table.fill(message.videos)
 
     # --- what is typed ---
+
+    @on(Line.AddressPasted)
+    def _address_pasted(self, message: Line.AddressPasted) -> None:
+        self.path.value = message.address
+        self.path.cursor_position = len(message.address)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Pasted while the table has the focus."""
+        self.path.value = ""
+        self.path.put(event.text)
 
     @on(Input.Changed, "#path")
     def _path_changed(self) -> None:
         self.check.update("")
+        self._set_listed(None)
         self._look(self.path.value)
 
     @work(thread=True, group="look", exclusive=True, exit_on_error=False)
     def _look(self, typed: str) -> None:
         worker = get_current_worker()
-        try:
-            found = paths.look(typed, lambda: worker.is_cancelled)
-        except (OSError, ValueError):  # a name that the system cannot even ask for
-            found = paths.Check("missing")
+        found = field.look(typed, lambda: worker.is_cancelled)
         if not worker.is_cancelled:
-            self.post_message(messages.PathChecked(typed, found))
+            self.post_message(messages.FieldChecked(typed, found))
 
-    @on(messages.PathChecked)
-    def _path_checked(self, message: messages.PathChecked) -> None:
+    @on(messages.FieldChecked)
+    def _field_checked(self, message: messages.FieldChecked) -> None:
         if message.typed == self.path.value:
-            self.check.update(Content(_said(message.check)))
+            self.check.update(Content(clean(speech.checked(message.check))))
+            source = message.check.source
+            self._set_listed(source.playlist if source else None)
 
-    def action_index(self) -> None:
-        typed = self.path.value
-        if paths.is_address(typed):
-            self.check.update(Content(_said(paths.Check("address"))))
-        elif sources := paths.typed_paths(typed):
-            self.failures.update("")
-            self.app.index(sources)
-            self.path.value = ""
+    def _set_listed(self, listed: str | None) -> None:
+        if listed != self._listed:
+            self._listed = listed
+            self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return bool(self._listed) if (action, parameters) == ("take", (True,)) else True
+
+    def action_take(self, whole_list: bool = False) -> None:
+        self._take(self.path.value, whole_list)
+
+    @work(thread=True, group="take", exclusive=True, exit_on_error=False)
+    def _take(self, typed: str, whole_list: bool) -> None:
+        self.post_message(messages.FieldTaken(typed, field.read(typed), whole_list))
+
+    @on(messages.FieldTaken)
+    def _field_taken(self, message: messages.FieldTaken) -> None:
+        check, source = message.check, message.check.source
+        if check.kind == "nothing":
+            self.check.update(Content(_("Type or paste an address or the path of a folder first.")))
+        elif check.refusal:
+            self._tell(check.refusal)
+        elif check.kind == "missing":
+            self._tell(UsageError("unsupported_source", source=message.typed))
         else:
-            self.check.update(Content(_("Type or paste the path of a folder first.")))
+            if source and source.playlist and message.whole_list:
+                source = Source("playlist", source.playlist)
+            self.failures.update("")
+            self.app.start(Errand(check.paths, source))
+            if message.typed == self.path.value:
+                self.path.value = ""
 
     def action_sample(self) -> None:
         self.failures.update("")
@@ -174,59 +208,19 @@ class LibraryScreen(Page):
     def _job_changed(self, job: "Job | None") -> None:
         self.query_one(JobBar).show(job)
         if job is not None:
-            self.failures.update(_told(job.failures))
+            self.failures.update(paragraphs(speech.shortfalls(job)))
 
     def first_windows(self) -> None:
-        """Searching works from now on: an app that began without captions goes there."""
-        if self._began_empty and self.is_current:
+        """Searching works from now on: an app that began without captions goes there, unless somebody types here."""
+        if self._began_empty and self.is_current and not self.path.value:
             self.dismiss()
 
     def job_ended(self, job: "Job", error: AppError | None) -> None:
         self._job_changed(job)
         if error is not None:
-            rows: list[str | tuple[str, str]] = [(f"! {clean(error.message)}", "bold"), f"  {clean(error.hint)}"]
-            self.failures.update(paragraphs(rows))
-        elif not job.failures:
+            self._tell(error)
+        elif not job.failures and not job.stopped:
             self.check.update(Content(f"✓ {jobs.outcome(job)}"))
 
-
-def _said(check: paths.Check) -> str:
-    match check.kind:
-        case "nothing":
-            return ""
-        case "address":
-            return _("! Addresses come in a later version. A folder of caption files works today.")
-        case "missing":
-            return _("… nothing there yet")
-    if check.more:
-        return _("✓ more than {n} caption files so far; Enter indexes them").format(n=check.files)
-    if not check.files:
-        return _("! no caption files there (.vtt, .srt, .sbv or .json3)")
-    found = n_("✓ {n} caption file; Enter indexes it", "✓ {n} caption files; Enter indexes them", check.files)
-    return found.format(n=check.files)
-
-
-def _told(failures: tuple["VideoFailed", ...]) -> Content:
-    rows: list[str | tuple[str, str]] = []
-    for failure in failures[-FAILURES:]:
-        error = AppError(failure.code, **failure.details)
-        rows.append((f"! {clean(failure.title)}", "bold"))
-        rows.append(f"  {clean(error.message)} {clean(error.hint)}")
-    if len(failures) > FAILURES:
-        rows.append((_("… and {n} before them").format(n=len(failures) - FAILURES), MUTED))
-    return paragraphs(rows)
-
-
-def _cells(state: "VideoState") -> list[Text]:
-    video = state.video
-    if state.failure:
-        told = f"! {AppError(state.failure, **state.details).message}"
-    elif state.searchable < state.windows:
-        told = _("… {done} of {all} searchable").format(done=state.searchable, all=state.windows)
-    else:
-        told = _("✓ searchable")
-    published = video.published.isoformat() if video.published else ""
-    title, channel = Text(clean(video.title)), Text(clean(video.channel))
-    title.truncate(48, overflow="ellipsis")
-    channel.truncate(20, overflow="ellipsis")
-    return [title, channel, Text(published), Text(f"{state.windows:,}", justify="right"), Text(clean(told))]
+    def _tell(self, error: AppError) -> None:
+        self.failures.update(paragraphs(speech.failure(error)))

@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
     from subtitle_rag.library.rows import Counts, VideoState
     from subtitle_rag.retrieval.search import Scene, SearchResult
+    from subtitle_rag.tui.field import Check
     from subtitle_rag.tui.jobs import Job
-    from subtitle_rag.tui.paths import Check
 
 
 @dataclass
@@ -18,6 +18,8 @@ class LibraryOpened(Message):
     """The library's size is known; searching may still be getting ready."""
 
     counts: "Counts"
+    followed: int = 0
+    """Sources in which `sync` looks for new videos."""
 
 
 @dataclass
@@ -66,9 +68,18 @@ class JumpFailed(Message):
 
 
 @dataclass
-class PathChecked(Message):
+class FieldChecked(Message):
     typed: str
     check: "Check"
+
+
+@dataclass
+class FieldTaken(Message):
+    """Enter was pressed, or the key that takes the whole list."""
+
+    typed: str
+    check: "Check"
+    whole_list: bool
 
 
 @dataclass
@@ -90,3 +101,6 @@ class JobAdvanced(Message):
 class JobEnded(Message):
     job: "Job"
     error: "AppError | None"
+    """Why it ended before its work did."""
+    stopped: bool
+    """By the user."""

@@ -8,7 +8,7 @@ otherwise it searches, at once, and a second Enter plays.
 import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import getters, on, work
+from textual import events, getters, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
@@ -20,12 +20,14 @@ from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.query import parse, tidy
 from subtitle_rag.tui.failures import told
+from subtitle_rag.tui.field import pasted_address
 from subtitle_rag.tui.messages import ScenesFound, SearchFailed
 from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.widgets import JobBar, Line, Page, Preview, SceneList, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts
+    from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.tui.app import SubtitleApp
 
 DEBOUNCE_S = 0.2
@@ -38,6 +40,7 @@ class SearchScreen(Page):
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#query"
+    UNTOLD = frozenset({"library.sync"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "play", N_("Play"), priority=True, id="scene.play"),
         Binding("ctrl+y", "copy_link", N_("Copy link"), priority=True, id="scene.copy"),
@@ -60,6 +63,7 @@ class SearchScreen(Page):
         super().__init__()
         self.shown: str | None = None
         """The text that the scenes on the screen answer; None before the first answer and for an empty query."""
+        self._answer: ScenesFound | None = None
         self.counts: Counts | None = None
         self._failed: AppError | None = None
         self._chosen: str | None = None
@@ -97,7 +101,7 @@ class SearchScreen(Page):
         self._hint(None)
         if not self.typed:
             self._cancel()
-            self.shown = self._chosen = None
+            self.shown = self._chosen = self._answer = None
             self._show_counter()
             self._show_notice()
         elif self.typed == self.shown:
@@ -106,6 +110,17 @@ class SearchScreen(Page):
         else:
             self._stale(True)
             self._search_soon()
+
+    @on(Line.AddressPasted)
+    def _address_pasted(self, message: Line.AddressPasted) -> None:
+        self.app.open_library(message.address)
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Pasted while the list has the focus."""
+        if address := pasted_address(event.text):
+            self.app.open_library(address)
+        else:
+            self.query_line.put(event.text)
 
     def _cancel(self) -> None:
         self.workers.cancel_group(self, "debounce")
@@ -144,13 +159,12 @@ class SearchScreen(Page):
         again = message.text == self.shown
         current = self.scenes.scene
         keep = current.id if again and current else self._chosen
-        self.shown = message.text
+        self.shown, self._answer = message.text, message
         self.scenes.fill(message.result.scenes, keep)
         self.preview.show(self.scenes.scene)
         self._stale(False)
         self._hint(None)
-        took = sum(message.result.took_ms.values()) if self.app.show_times else None
-        self._show_counter(len(message.result.scenes), message.result.more, took)
+        self._show_counter()
         self._show_notice()
 
     @on(SearchFailed)
@@ -167,9 +181,18 @@ class SearchScreen(Page):
             self.app.tell(error)
 
     def library_opened(self, counts: "Counts") -> None:
+        grown = self.counts is not None and counts.searchable != self.counts.searchable
         self.counts = counts
         self._failed = None
+        self._show_counter()
         self._show_notice()
+        if grown and self.shown == self.typed:  # whoever is typing gets an answer soon anyway
+            self.search_now()
+
+    @property
+    def failed(self) -> bool:
+        """The library cannot be used."""
+        return self._failed is not None
 
     def search_ready(self) -> None:
         self._failed = None
@@ -179,7 +202,7 @@ class SearchScreen(Page):
 
     def library_failed(self, error: AppError) -> None:
         self._failed = error
-        self.shown = None
+        self.shown = self._answer = None
         self._show_counter()
         self._show_notice()
 
@@ -197,17 +220,30 @@ class SearchScreen(Page):
             said = error.hint if error.code in QUIET else error.message
             top.border_subtitle = Content(f"! {said}").markup
 
-    def _show_counter(self, scenes: int | None = None, more: bool = False, took: float | None = None) -> None:
-        if scenes is not None:
-            number = f"{scenes}+" if more else f"{scenes}"
-            said = n_("{n} scene", "{n} scenes", scenes).format(n=number)
-            if took is not None:
-                said += f" {took:.0f}ms"
+    def _show_counter(self) -> None:
+        if self._answer:
+            said = self._counted(self._answer.result)
         elif self.app.ready or self._failed:
             said = ""
         else:
             said = _("getting ready…")
         self.counter.update(Content(said))
+
+    def _counted(self, result: "SearchResult") -> str:
+        scenes = len(result.scenes)
+        said = n_("{n} scene", "{n} scenes", scenes).format(n=f"{scenes}+" if result.more else f"{scenes}")
+        if self.app.show_times:
+            said += f" {sum(result.took_ms.values()):.0f}ms"
+        if part := self._searched():
+            said += " · " + _("{done}/{all} videos").format(done=part[0], all=part[1])
+        return said
+
+    def _searched(self) -> tuple[int, int] | None:
+        """How many videos can be searched, and how many it will be, while some are still to be fetched."""
+        if not self.counts or not self.counts.due:
+            return None
+        coming = self.counts.videos - self.counts.failed
+        return coming - self.counts.due, coming
 
     def _show_notice(self) -> None:
         """A calm page in the place of the scenes, where there are none to show."""
@@ -229,6 +265,7 @@ class SearchScreen(Page):
             "",
             _("· Try fewer or shorter words, just as they would be spoken."),
         ]
+        rows[1:1] = self._so_far()
         try:
             query = parse(self.shown)
         except UsageError:
@@ -245,7 +282,9 @@ class SearchScreen(Page):
             return [(_("Opening the library…"), MUTED)]
         sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
         rows: list[str | tuple[str, str]] = [(sizes, "bold"), ""]
-        if counts.searchable < counts.windows:
+        if so_far := self._so_far():
+            rows += [*so_far, ""]
+        elif counts.searchable < counts.windows:
             part = _("Only {done} of {all} windows can be searched yet.")
             rows += [part.format(done=f"{counts.searchable:,}", all=f"{counts.windows:,}"), ""]
         rows += [
@@ -253,6 +292,12 @@ class SearchScreen(Page):
             (_('Exactly these words: "in quotes" · without: -word · channel: · after:2026-01-01'), MUTED),
         ]
         return rows
+
+    def _so_far(self) -> list[str | tuple[str, str]]:
+        part = self._searched()
+        if not part:
+            return []
+        return [_("{done} of {all} videos are searched so far.").format(done=f"{part[0]:,}", all=f"{part[1]:,}")]
 
     # --- keys ---
 

@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui import jobs, text
+from subtitle_rag.tui.field import pasted_address
 
 if TYPE_CHECKING:
     from textual import events
@@ -35,17 +36,21 @@ class Page(Screen[None]):
     Bindings are class attributes, made before the language is known: their descriptions are message ids.
     """
 
+    UNTOLD: ClassVar[frozenset[str]] = frozenset()
+    """Ids of bindings that work here and have no room in the footer."""
+
     @property
     def active_bindings(self) -> "dict[str, ActiveBinding]":
         found = super().active_bindings.items()
         order = sorted(found, key=lambda item: PLACES.get(item[1].binding.id or "", 1))
-        return {key: active._replace(binding=spoken(active.binding)) for key, active in order}
+        return {key: active._replace(binding=self._spoken(active.binding)) for key, active in order}
 
-
-def spoken(binding: Binding) -> Binding:
-    """The binding with its description translated."""
-    description = _(binding.description) if binding.description else ""
-    return replace(binding, description=description, tooltip=_(binding.tooltip) if binding.tooltip else "")
+    def _spoken(self, binding: Binding) -> Binding:
+        """The binding with its description translated."""
+        description = _(binding.description) if binding.description else ""
+        tooltip = _(binding.tooltip) if binding.tooltip else ""
+        shown = binding.show and binding.id not in self.UNTOLD
+        return replace(binding, description=description, tooltip=tooltip, show=shown)
 
 
 class Line(Input):
@@ -55,6 +60,24 @@ class Line(Input):
         super().__init__(placeholder=placeholder, id=id, compact=True, select_on_focus=False)
         # every repaint can make the window of an input method flicker
         self.cursor_blink = False
+
+    class AddressPasted(Message):
+        """An address on the web was pasted, which is neither a query nor a part of what stands in the field."""
+
+        def __init__(self, address: str) -> None:
+            super().__init__()
+            self.address = address
+
+    def _on_paste(self, event: "events.Paste") -> None:
+        if address := pasted_address(event.text):
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.AddressPasted(address))
+
+    def put(self, text: str) -> None:
+        """What was pasted somewhere else on the screen."""
+        self.focus()
+        self.insert_text_at_cursor(next(iter(text.strip().splitlines()), ""))
 
 
 class SceneList(OptionList):
@@ -126,8 +149,10 @@ class Preview(Vertical):
             yield Static(id="lines")
 
     def show(self, scene: "Scene | None") -> None:
-        self._scene = scene
-        self._draw()
+        """A scene that is shown already stays where somebody has scrolled it to."""
+        before, self._scene = self._scene, scene
+        if scene is None or before is None or _content(scene) != _content(before):
+            self._draw()
 
     def on_resize(self) -> None:
         self._draw()
@@ -156,15 +181,19 @@ class Preview(Vertical):
         )
 
 
+def _content(scene: "Scene") -> tuple[object, ...]:
+    return scene.video, scene.text, scene.lines, scene.highlights, scene.at_ms
+
+
 class JobBar(Static):
-    """The running job in one line; not there when nothing runs."""
+    """The job in one line: the one that runs, or the one that can be gone on with; not there without either."""
 
     def __init__(self) -> None:
         super().__init__(id="job", markup=False)
         self.display = False
 
     def show(self, job: "Job | None") -> None:
-        self.display = job is not None and not job.ended
+        self.display = job is not None and (job.stopped or not job.ended)
         if job is not None and self.display:
             self.update(Content(text.clean(jobs.line(job))))
 

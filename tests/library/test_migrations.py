@@ -4,15 +4,22 @@ import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from subtitle_rag.domain import Chapter, Details, Line, Video, Window
 from subtitle_rag.errors import AppError
 from subtitle_rag.library.connection import connect
 from subtitle_rag.library.migrations import MIGRATIONS, Migration, migrate
+from subtitle_rag.library.rows import Counts, pack, track_values
+from subtitle_rag.library.sources import Stage, Wishes
+from subtitle_rag.library.store import Library
+from tests.invented import analysis, dump, track, video, windows
 
-TABLES = {"setting", "channel", "video", "stage", "track", "window", "indexed", "analysis", "term", "purge"}
+FIRST = {"setting", "channel", "video", "stage", "track", "window", "indexed", "analysis", "term", "purge"}
+TABLES = FIRST | {"detail", "source", "alias", "listed"}
 
 
 @pytest.fixture
@@ -61,7 +68,7 @@ def test_a_new_library_has_every_table_strict_and_the_current_version(db: sqlite
 
 def test_foreign_keys_hold(db: sqlite3.Connection) -> None:
     with pytest.raises(sqlite3.IntegrityError):
-        db.execute("INSERT INTO video VALUES ('v', 'no such channel', 't', NULL, NULL, NULL, '[]', NULL)")
+        db.execute("INSERT INTO video VALUES ('v', 'no such channel', 't', NULL, NULL, NULL, '[]', NULL, '')")
 
 
 def test_an_up_to_date_library_is_left_alone(path: Path, db: sqlite3.Connection) -> None:
@@ -111,3 +118,79 @@ def test_whoever_opens_a_new_library_at_the_same_time_gets_the_same_one(path: Pa
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(opened, range(8))) == [TABLES] * 8
+
+
+@pytest.fixture
+def first(path: Path, steps: list[Migration]) -> dict[str, list[tuple[object, ...]]]:
+    """What the tables of a library hold that was made and filled by the first schema."""
+    later = steps[1:]
+    del steps[1:]
+    with closing(connect(path)) as db:
+        assert (tables(db), version(db)) == (FIRST, 1)
+        with db:
+            fill(db)
+    steps.extend(later)
+    return dump(path)
+
+
+def fill(db: sqlite3.Connection) -> None:
+    """A row at least in every table of the first schema."""
+    db.execute("INSERT INTO setting VALUES ('theme', 'nord')")
+    db.execute("INSERT INTO channel VALUES ('c', '느린 부엌')")
+    row = ("c", "국수", "https://youtu.be/v", "2026-05-31", 90_500, '[[0, "처음"]]', "/자막/국수.vtt")
+    db.execute("INSERT INTO video VALUES ('whole', ?, ?, ?, ?, ?, ?, ?)", row)
+    db.execute("INSERT INTO video VALUES ('failed', 'c', '만두', NULL, NULL, NULL, '[]', NULL)")
+    db.execute("INSERT INTO stage (video_id, name, state) VALUES ('whole', 'captions', 'done')")
+    db.execute("INSERT INTO stage VALUES ('failed', 'captions', 'failed', 'no_cues', '{\"path\": \"x\"}', 5, 2, NULL)")
+    db.execute("INSERT INTO track VALUES (?, ?, ?, ?, ?, ?, ?)", track_values("whole", track())[:-1])
+    db.execute("INSERT INTO window VALUES ('w', 'whole', 0, 0, 60000, '국수', '[[0,0]]', '', '뒤', 'rule-1')")
+    db.execute("INSERT INTO indexed VALUES ('w', 'bm25', 'kiwi-1', 's')")
+    db.execute("INSERT INTO analysis VALUES ('w', 1, ?)", (pack(analysis("국수")),))
+    db.execute("INSERT INTO term VALUES ('국수', 1)")
+    db.execute("INSERT INTO purge VALUES ('gone')")
+
+
+def test_a_library_of_the_first_schema_keeps_every_row(path: Path, first: dict[str, list[tuple[object, ...]]]) -> None:
+    assert all(first[table] for table in FIRST)
+    with closing(connect(path)) as db:
+        assert (tables(db), version(db)) == (TABLES, len(MIGRATIONS))
+    added = {"video": ("",), "track": ("",)}
+    expected = {table: [row + added.get(table, ()) for row in rows] for table, rows in first.items()}
+    assert dump(path) == expected | {table: [] for table in TABLES - FIRST}
+
+
+def test_a_library_of_the_first_schema_is_read_with_what_it_had_not_known_left_empty(
+    path: Path, first: dict[str, list[tuple[object, ...]]]
+) -> None:
+    with closing(Library(path)) as library:
+        assert library.counts().videos == len(first["video"])
+        assert library.video("whole") == Video(
+            "whole",
+            "국수",
+            "c",
+            "느린 부엌",
+            url="https://youtu.be/v",
+            published=date(2026, 5, 31),
+            duration_ms=90_500,
+            chapters=(Chapter(0, "처음"),),
+            source="/자막/국수.vtt",
+        )
+        assert library.track("whole") == track()
+        assert library.details("whole") == Details()
+        assert library.windows_of("whole") == [Window("w", "whole", 0, 0, 60_000, "국수", (Line(0, 0),), "", "뒤")]
+        assert library.morphemes(["w"]) == {"w": analysis("국수")}
+        assert library.counts() == Counts(channels=1, videos=2, due=0, failed=1, windows=1, searchable=1)
+        assert library.sources.stage("failed") == Stage("failed", 2, None, "no_cues")
+        assert (library.sources.followed(), library.sources.rest()) == ([], (0, ""))
+
+
+def test_a_library_of_the_first_schema_takes_in_what_the_new_one_is_for(
+    path: Path, first: dict[str, list[tuple[object, ...]]]
+) -> None:
+    with closing(Library(path)) as library:
+        source = library.sources.follow("https://x", name="느린 부엌", channel_id="c", wishes=Wishes())
+        library.sources.put_listed(source.id, [video("whole"), video("new")])
+        assert library.sources.due(0) == ["new"]
+        library.put_video(video("new", kind="short"), track(), windows("new", 1), "rule-1", Details("설명"))
+        assert library.details("new") == Details("설명")
+        assert library.counts().videos == len(first["video"]) + 1

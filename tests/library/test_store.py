@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from sqlite3 import connect as sqlite_connect
 
 import pytest
 
-from subtitle_rag.domain import Chapter, Line, Morphemes, Window
+from subtitle_rag.domain import Chapter, Details, Heat, Line, Morphemes, Storyboard, Window
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.store import ALL, Library
 from tests.invented import RULE, analysis, dump, track, video, window, windows
@@ -38,7 +39,7 @@ def pending(library: Library, encoder: str = ENCODER) -> dict[str, list[str]]:
 
 
 def test_an_empty_library_answers_everything_with_nothing(library: Library) -> None:
-    assert library.counts() == Counts(0, 0, 0, 0, 0)
+    assert library.counts() == Counts(0, 0, 0, 0, 0, 0)
     assert (library.videos(), library.channels(), library.purges(), library.find_videos("국수")) == ([], [], [], [])
     assert (library.video("v"), library.track("v"), library.window("w"), library.windows_of("v")) == (None,) * 3 + ([],)
     assert (library.windows(["w"]), library.morphemes(["w"]), library.term_counts(["국수"])) == ({}, {}, {})
@@ -67,14 +68,67 @@ def test_a_video_comes_back_as_it_was_put(library: Library) -> None:
     assert library.windows_of(known.id) == own
     assert library.window("w1") == own[1]
     assert library.windows(["w1", "gone", "w0"]) == {"w0": own[0], "w1": own[1]}
-    assert library.videos() == [VideoState(known, 2, 0, None, {})]
-    assert library.counts() == Counts(channels=1, videos=1, failed=0, windows=2, searchable=0)
+    assert library.videos() == [VideoState(known, 2, 0, False, None, {}, None)]
+    assert library.counts() == Counts(channels=1, videos=1, due=0, failed=0, windows=2, searchable=0)
 
 
 def test_a_plain_video_comes_back_too(library: Library) -> None:
     library.put_video(video(), track(), [], RULE)
     assert library.video("video-00001") == video()
     assert library.windows_of("video-00001") == []
+
+
+def test_the_kind_of_a_video_and_the_flag_of_a_track_come_back(library: Library) -> None:
+    known, raw = video(kind="short"), replace(track(), kind="asr", format="json3", flag="dub")
+    library.put_video(known, raw, [], RULE)
+    assert (library.video(known.id), library.track(known.id)) == (known, raw)
+
+
+DETAILS = Details(
+    description='첫 줄\n\n"둘째" 😀',
+    thumbnail="https://i.ytimg.com/vi/a/hq720.jpg",
+    storyboard=Storyboard(320, 180, 3, 3, 5_000, ("https://i.ytimg.com/sb/M0.jpg", "https://i.ytimg.com/sb/M1.jpg")),
+    heatmap=(Heat(0, 3_510, 1.0), Heat(3_510, 7_020, 0.1234)),
+)
+
+
+@pytest.mark.parametrize("details", [Details(), DETAILS, Details(storyboard=Storyboard(1, 1, 1, 1, 1, ()))])
+def test_details_come_back_as_they_were_put(library: Library, details: Details) -> None:
+    library.put_video(video(), track(), [], RULE, details)
+    assert library.details("video-00001") == details
+
+
+def test_details_stay_until_newer_ones_or_the_videos_end(library: Library) -> None:
+    assert library.details("video-00001") == Details()
+    library.put_video(video(), track(), [], RULE, DETAILS)
+    put(library)
+    assert library.details("video-00001") == DETAILS
+    library.put_video(video(), track(), [], RULE, Details("다른 설명"))
+    assert library.details("video-00001") == Details("다른 설명")
+    library.remove_video("video-00001")
+    assert library.details("video-00001") == Details()
+    assert dump(library.path)["detail"] == []
+
+
+def test_windows_of_another_rule_are_stale_until_it_is_noted_that_there_are_none(library: Library) -> None:
+    assert library.stale("rule-2") == []
+    put(library, "video-00001")
+    put(library, "video-00002", count=0)
+    library.put_video(video("video-00003"), track(), windows("video-00003", 1), "rule-2")
+    assert library.stale("rule-2") == ["video-00001"]
+    assert library.stale(RULE) == ["video-00003"]
+    library.put_video(video("video-00001"), track(), windows("video-00001", 1), "rule-2")
+    library.put_rule("rule-2")
+    assert library.stale("rule-2") == []
+    assert set(library.stale("rule-3")) == {"video-00001", "video-00003"}
+
+
+def test_a_rule_that_is_noted_already_writes_nothing(library: Library) -> None:
+    library.put_rule(RULE)
+    with closing(sqlite_connect(library.path)) as watcher:
+        before = watcher.execute("PRAGMA data_version").fetchone()
+        library.put_rule(RULE)
+        assert watcher.execute("PRAGMA data_version").fetchone() == before
 
 
 def test_what_is_there_survives_closing(library: Library, tmp_path: Path) -> None:
@@ -117,7 +171,7 @@ def test_a_replaced_video_leaves_no_window_term_or_analysis_of_before(library: L
     assert [w.ordinal for w in library.windows_of("video-00001")] == [7]
     assert library.morphemes([w.id for w in before]) == {}
     assert library.term_counts(["국수", "먹"]) == {}
-    assert library.counts() == Counts(1, 1, 0, 1, 0)
+    assert library.counts() == Counts(1, 1, 0, 0, 1, 0)
     assert library.purges() == ["video-00001"]
 
 
@@ -145,14 +199,14 @@ def test_a_failure_is_told_and_leaves_what_was_there(library: Library) -> None:
 
 def test_a_video_that_only_ever_failed_is_listed(library: Library) -> None:
     library.put_failure(video(), "no_cues", {})
-    assert library.videos() == [VideoState(video(), 0, 0, "no_cues", {})]
+    assert library.videos() == [VideoState(video(), 0, 0, False, "no_cues", {}, None)]
     assert library.track("video-00001") is None
 
 
 def test_a_good_track_ends_a_failure(library: Library) -> None:
     library.put_failure(video(), "no_cues", {})
     put(library)
-    assert library.videos() == [VideoState(video(), 2, 0, None, {})]
+    assert library.videos() == [VideoState(video(), 2, 0, False, None, {}, None)]
 
 
 def test_a_known_failure_writes_nothing(library: Library) -> None:
@@ -293,7 +347,7 @@ def test_forgetting_the_index_leaves_the_captions(library: Library) -> None:
     library.forget_index()
     assert library.purges() == [ALL]
     assert library.windows_of("video-00001") == own
-    assert library.counts() == Counts(1, 1, 0, 2, 0)
+    assert library.counts() == Counts(1, 1, 0, 0, 2, 0)
     assert (library.morphemes([own[0].id]), library.term_counts(["국수"])) == ({}, {})
     assert set(pending(library)) == {"video-00001"}
 
@@ -309,5 +363,5 @@ def test_threads_write_and_read_one_library(library: Library) -> None:
 
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(work, range(24))) == [3] * 24
-    assert library.counts() == Counts(1, 24, 0, 72, 72)
+    assert library.counts() == Counts(1, 24, 0, 0, 72, 72)
     assert library.term_counts(["국수", "먹"]) == {"국수": 72, "먹": 72}

@@ -8,6 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from subtitle_rag.library.sources import Wishes
 from subtitle_rag.library.store import ALL, Library
 from tests.invented import RULE, analysis, track, video, windows
 
@@ -21,7 +22,8 @@ window_ids = st.builds(lambda v, n: f"{v}/{n}", videos, st.integers(0, 4))
 
 
 class LibraryModel(RuleBasedStateMachine):
-    """`windows`: which there are; `noted`: window → (encoder, forms); `purges`: what the index must let go of."""
+    """`windows`: which there are; `noted`: window → (encoder, forms); `purges`: what the index must let go of;
+    `states`: how the captions stand."""
 
     @initialize()
     def begin(self) -> None:
@@ -30,6 +32,8 @@ class LibraryModel(RuleBasedStateMachine):
         self.windows: dict[str, set[str]] = {}
         self.noted: dict[str, tuple[str, tuple[str, ...]]] = {}
         self.purges: set[str] = set()
+        self.states: dict[str, str] = {}
+        self.source = self.library.sources.follow("https://x", name="x", channel_id=None, wishes=Wishes()).id
 
     def teardown(self) -> None:
         if hasattr(self, "library"):
@@ -38,6 +42,7 @@ class LibraryModel(RuleBasedStateMachine):
 
     def drop(self, id: str) -> None:
         gone = self.windows.pop(id, set())
+        self.states.pop(id, None)
         if gone:
             self.purges.add(id)
         self.noted = {window: noted for window, noted in self.noted.items() if window not in gone}
@@ -48,6 +53,7 @@ class LibraryModel(RuleBasedStateMachine):
         self.library.put_video(video(id), track(), own, RULE)
         self.drop(id)
         self.windows[id] = {window.id for window in own}
+        self.states[id] = "done"
 
     @rule(encoder=st.sampled_from(ENCODERS), batch=st.dictionaries(window_ids, forms, max_size=6))
     def note(self, encoder: str, batch: dict[str, tuple[str, ...]]) -> None:
@@ -64,6 +70,19 @@ class LibraryModel(RuleBasedStateMachine):
     def fail(self, id: str) -> None:
         self.library.put_failure(video(id), "no_cues", {})
         self.windows.setdefault(id, set())
+        self.states[id] = "failed"
+
+    @rule(id=videos, code=st.sampled_from(("network", "private")))
+    def refuse(self, id: str, code: str) -> None:
+        self.library.sources.put_refused(video(id), code, {"title": id}, None)
+        self.windows.setdefault(id, set())
+        self.states[id] = "failed"
+
+    @rule(id=videos)
+    def list_(self, id: str) -> None:
+        self.library.sources.put_listed(self.source, [video(id)])
+        self.windows.setdefault(id, set())
+        self.states.setdefault(id, "due")
 
     @rule()
     def forget_index(self) -> None:
@@ -83,6 +102,9 @@ class LibraryModel(RuleBasedStateMachine):
         assert set(self.library.vocabulary(letters=1)) == set(counts)
         assert self.library.counts().searchable == len(self.noted)
         assert self.library.counts().windows == sum(map(len, self.windows.values()))
+        assert self.library.counts().due == list(self.states.values()).count("due")
+        assert self.library.counts().failed == list(self.states.values()).count("failed")
+        assert set(self.library.sources.due(0, all_failed=True)) == {i for i, s in self.states.items() if s != "done"}
         assert {state.video.id for state in self.library.videos()} == set(self.windows)
         assert set(self.library.purges()) == self.purges
         analyses = self.library.morphemes(list(self.noted))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.library import connection, store
+from subtitle_rag.library import connection
 from subtitle_rag.library.store import Library
 from tests.invented import RULE, analysis, dump, track, video, windows
 
@@ -54,21 +54,22 @@ def test_a_full_disk_is_told_and_nothing_half_written_stays(
 ) -> None:
     before = dump(path)
     library.close()
+    connect = connection.connect
 
     def small(place: Path) -> sqlite3.Connection:
-        db = connection.connect(place)
+        db = connect(place)
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages + 2}")
         return db
 
-    monkeypatch.setattr(store, "connect", small)
+    monkeypatch.setattr(connection, "connect", small)
     error = failure(fill, library, range(10, 11), 400)
     assert (type(error), error.code, error.details) == (BusyError, "disk_full", {"path": str(path.parent)})
     assert dump(path) == before
     assert library.counts().videos == 10  # and it serves on
     library.close()
 
-    monkeypatch.setattr(store, "connect", connection.connect)
+    monkeypatch.setattr(connection, "connect", connect)
     fill(library, range(10, 11), 400)
     assert library.counts().windows == 450
 

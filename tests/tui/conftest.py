@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyperclip
@@ -24,7 +25,7 @@ from subtitle_rag.domain import Line, Video
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.search import Scene, SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import search_screen
+from subtitle_rag.tui import reasons, search_screen
 from subtitle_rag.tui.app import SubtitleApp
 
 SAMPLE = Path(str(files("subtitle_rag") / "sample"))
@@ -54,6 +55,8 @@ class Answers:
 
 
 OPENING_S = 10.0
+NOON = 1_795_230_000
+"""2026-11-21 12:00 in Seoul."""
 
 
 @pytest.fixture(scope="session")
@@ -144,6 +147,18 @@ def unhurried(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_screen, "DEBOUNCE_S", 600)
 
 
+@pytest.fixture
+def noon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Where times are told, it is noon of one and the same day in Seoul."""
+    monkeypatch.setenv("TZ", "Asia/Seoul")
+    time.tzset()
+    clock = SimpleNamespace(time=lambda: NOON, localtime=time.localtime, strftime=time.strftime)
+    monkeypatch.setattr(reasons, "time", clock)
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
 async def settle(pilot: AppPilot) -> None:
     """Wait until nothing is under way: no key, no message, no worker.
 
@@ -155,6 +170,10 @@ async def settle(pilot: AppPilot) -> None:
         if time.monotonic() > deadline:
             break
     await pilot.pause()
+    while isinstance(app, SubtitleApp) and app.busy:
+        await pilot.pause(0.01)
+        if time.monotonic() > deadline:
+            break
     while running := [worker for worker in pilot.app.workers if not worker.is_finished]:
         with suppress(WorkerCancelled):
             await pilot.app.workers.wait_for_complete(running)

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,19 @@ from textual.command import CommandPalette
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
-from subtitle_rag.domain import Line
+from subtitle_rag.domain import Line, Video
+from subtitle_rag.events import Found, Resting, VideoFailed
+from subtitle_rag.library.sources import Wishes
+from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.search import Scene
+from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.help_screen import HelpScreen
+from subtitle_rag.tui.jobs import Job
 from subtitle_rag.tui.library_screen import LibraryScreen
 from subtitle_rag.tui.search_screen import SearchScreen
 from subtitle_rag.tui.widgets import SceneList
-from tests.tui.conftest import MakeApp, scene, settle, typed
+from tests.tui.conftest import NOON, MakeApp, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]
 
@@ -152,6 +158,41 @@ class TestPictures:
         scenes = [self.drawn(number, said) for number, said in enumerate(self.SAID * 4)]
         app = app_of(scenes=scenes, show_times=False)
         assert snap_compare(app, terminal_size=size, run_before=search)
+
+    @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["wide", "narrow"])
+    @pytest.mark.usefixtures("noon")
+    def test_library(self, unindexed: Runtime, snap_compare: Any, size: tuple[int, int]) -> None:
+        """What is there, what waits, what was refused and when it is asked for again; and a job that rests."""
+
+        async def rest(pilot: Pilot[object]) -> None:
+            await settle(pilot)
+            app.action_library()
+            job = Job("느린 부엌", fetches=True).after(Found(9), 1.0)
+            for number, code in enumerate(self.REFUSED):
+                details = {"title": f"{number}편", "reason": "JSON", "languages": "ko"}
+                job = job.after(VideoFailed(f"v{number}", f"{number}편", code, details), 2.0)
+            app.job = job.after(Resting(NOON + 3_600, "bot_check", {"title": "[b]국수[/b]", "reason": ""}, True), 3.0)
+            await settle(pilot)
+
+        self.fill(unindexed.library)
+        app = SubtitleApp(unindexed, show_times=False)
+        assert snap_compare(app, terminal_size=size, run_before=rest)
+
+    REFUSED = ("members_only", "no_captions", "upcoming", "caption_damaged")
+
+    def fill(self, library: Library) -> None:
+        videos = [
+            Video(f"noodles{number:04d}", title, "UC1", "느린 부엌", url="https://x", published=date(2026, 5, 2))
+            for number, title in enumerate(
+                ("국수 [red]삶기[/red]", "아주 " * 30, "뒤집힌 \u202e제목", *map(str, range(9)))
+            )
+        ]
+        channel = "https://www.youtube.com/@x"
+        followed = library.sources.follow(channel, name="느린 부엌", channel_id="UC1", wishes=Wishes())
+        library.sources.put_listed(followed.id, videos)
+        for video, code in zip(videos, self.REFUSED, strict=False):
+            again = {"members_only": None, "upcoming": NOON + 7_500}.get(code, NOON + 10 * 86_400)
+            library.sources.put_refused(video, code, {"title": video.title, "reason": "", "languages": "ko"}, again)
 
     @staticmethod
     def drawn(number: int, said: str) -> Scene:

@@ -86,9 +86,9 @@ class TestEmpty:
         async with app.run_test() as pilot:
             await settle(pilot)
             for typed, answer in (
-                ("https://www.youtube.com/watch?v=dQw4w9WgXcQ", "! Addresses come in a later version."),
-                ("youtu.be/dQw4w9WgXcQ", "! Addresses come in a later version."),
+                ("https://example.com/watch?v=dQw4w9WgXcQ", "! https://example.com/watch?v=dQw4w9WgXcQ is not"),
                 ("/없는/곳", "… nothing there yet"),
+                ("@느린부엌/shorts", "✓ channel @느린부엌 · shorts; Enter"),
                 ("", ""),
             ):
                 await paste(pilot, typed)
@@ -103,16 +103,6 @@ class TestEmpty:
             await pilot.press("enter")
             await settle(pilot)
             assert "/없는/[b]곳" in said(app, "#failures")
-
-    async def test_an_address_is_not_indexed(self, unindexed: Runtime) -> None:
-        app = SubtitleApp(unindexed)
-        async with app.run_test() as pilot:
-            await settle(pilot)
-            await paste(pilot, "https://youtu.be/dQw4w9WgXcQ")
-            await pilot.press("enter")
-            await settle(pilot)
-            assert app.job is None
-            assert page(app).path.value
 
 
 class TestJobs:
@@ -137,16 +127,27 @@ class TestJobs:
             await settle(pilot)
             assert not app.screen.query_one("#job").display
 
-    async def test_one_job_at_a_time(self, unindexed: Runtime) -> None:
-        steps = Steps(IndexReport())
+    async def test_the_same_job_is_not_begun_twice_and_another_one_waits(
+        self, unindexed: Runtime, tmp_path: Path
+    ) -> None:
+        steps = Steps(Found(1), IndexReport())
         unindexed.__dict__["indexer"] = steps
         app = SubtitleApp(unindexed)
-        async with app.run_test() as pilot:
+        async with app.run_test(size=(120, 30)) as pilot:
             await settle(pilot)
             await pilot.press("ctrl+d", "ctrl+d")
-            assert "already running" in toasts(app)[0]
-            steps.go.release()
+            assert toasts(app) == ["That is under way already."]
+            page(app).path.value = str(tmp_path)
+            await pilot.press("enter")
+            while page(app).path.value:
+                await pilot.pause()
+            assert said(app, "#job").endswith("+1 waiting")
+            await pilot.press("ctrl+q")
+            assert toasts(app)[-1].endswith("What waits for it is not kept.")
+            for _step in range(4):
+                steps.go.release()
             await settle(pilot)
+            assert len(toasts(app)) == 4
 
     async def test_failures_are_listed_with_their_reasons(self, unindexed: Runtime) -> None:
         failure = VideoFailed("x", "[red]제목", "no_cues", {"path": "a.srt"})
@@ -183,7 +184,7 @@ class TestFull:
             await settle(pilot)
             await pilot.press("f2")
             await settle(pilot)
-            assert "채널 1 · 영상 9 · 구간 72" in said(app, "#title")
+            assert "채널 1 · 영상 9 · 구간 75" in said(app, "#title")
             table = page(app).query_one(DataTable)
             assert "느긋한 식탁" in [str(cell) for cell in table.get_row_at(0)]
             await pilot.press("tab")

@@ -4,11 +4,25 @@ from pathlib import Path
 
 import pytest
 
+from subtitle_rag.captions import refusals
+from subtitle_rag.captions.sources import Source
 from subtitle_rag.domain import Line
-from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
-from subtitle_rag.tui import jobs, paths, text
+from subtitle_rag.events import (
+    Found,
+    IndexEvent,
+    IndexReport,
+    Listed,
+    Resting,
+    VideoDone,
+    VideoFailed,
+    WindowsIndexed,
+)
+from subtitle_rag.tui import field, jobs, reasons, text
+from subtitle_rag.tui.errands import Errand, Queue
 from subtitle_rag.tui.jobs import Job
-from tests.tui.conftest import SAMPLE, scene
+from tests.tui.conftest import NOON, SAMPLE, scene
+
+DAY_S = 86_400
 
 
 class TestText:
@@ -48,21 +62,99 @@ class TestPaths:
         folder = tmp_path / "내 자막"
         folder.mkdir()
         for typed in (f"'{folder}'", f'"{folder}"', f"  {folder} ", folder.as_uri(), str(folder).replace(" ", "\\ ")):
-            assert paths.typed_paths(typed) == [folder]
-        assert paths.typed_paths(f"'{folder}' {tmp_path}") == [folder, tmp_path]
-        assert paths.typed_paths("~") == [Path.home()]
-        assert paths.typed_paths("  ") == []
-        assert paths.typed_paths("it's open") == [Path("it's open")]
+            assert field.typed_paths(typed) == [folder]
+        assert field.typed_paths(f"'{folder}' {tmp_path}") == [folder, tmp_path]
+        assert field.typed_paths("~") == [Path.home()]
+        assert field.typed_paths("  ") == []
+        assert field.typed_paths("it's open") == [Path("it's open")]
 
-    @pytest.mark.parametrize("typed", ["https://youtu.be/x", "www.youtube.com/@a", "@channel", "youtube.com/watch?v=x"])
-    def test_addresses_are_told_from_paths(self, typed: str) -> None:
-        assert paths.look(typed).kind == "address"
+    @pytest.mark.parametrize(
+        ("typed", "source"),
+        [
+            ("https://youtu.be/aB3_-xYz019", Source("video", "aB3_-xYz019")),
+            ("www.youtube.com/@Market/shorts", Source("channel", "@market", ("shorts",))),
+            ("@동네시장", Source("channel", "@동네시장")),
+            ("aB3_-xYz019", Source("video", "aB3_-xYz019")),
+            ("https://www.youtube.com/@a?" + "x=y&" * 90, Source("channel", "@a")),
+        ],
+    )
+    def test_addresses_are_read_and_nothing_is_asked(self, typed: str, source: Source) -> None:
+        assert field.look(typed) == field.Check("source", source=source)
+
+    @pytest.mark.parametrize("name", ["@market", "my-captions", "UC" + "a" * 22])
+    def test_what_lies_on_the_disk_goes_first(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        assert field.look(name).kind == "source"
+        (tmp_path / name).mkdir()
+        assert field.look(name) == field.Check("files", (Path(name),))
+
+    @pytest.mark.parametrize(
+        ("typed", "kind"),
+        [
+            ("https://example.com/x", "refused"),
+            ("https://www.youtube.com/feed/subscriptions", "refused"),
+            ("./@market", "missing"),
+            ("file:///no/such/folder", "missing"),
+            ("x" * 300, "missing"),
+            ("\0", "missing"),
+            (" ", "nothing"),
+        ],
+    )
+    def test_what_names_nothing_is_told_apart(self, typed: str, kind: str) -> None:
+        assert field.look(typed).kind == kind
+
+    @pytest.mark.parametrize(
+        ("pasted", "address"),
+        [
+            (" youtu.be/x\n", "youtu.be/x"),
+            ("@channel", "@channel"),
+            ("치킨 @channel", None),
+            ("치킨", None),
+            ("", None),
+        ],
+    )
+    def test_an_address_alone_is_no_query(self, pasted: str, address: str | None) -> None:
+        assert field.pasted_address(pasted) == address
 
     def test_a_look_counts_and_stops(self) -> None:
-        assert paths.look(str(SAMPLE)) == paths.Check("files", 9)
-        assert paths.look(str(next(SAMPLE.glob("*.vtt")))) == paths.Check("files", 1)
-        assert paths.look(str(SAMPLE), lambda: True).more
-        assert paths.look(str(Path(__file__))) == paths.Check("files", 0)
+        vtt = next(SAMPLE.glob("*.vtt"))
+        assert field.look(str(SAMPLE)) == field.Check("files", (SAMPLE,), files=9)
+        assert field.look(str(vtt)) == field.Check("files", (vtt,), files=1)
+        assert field.look(str(SAMPLE), lambda: True).more
+        assert field.look(str(Path(__file__))).files == 0
+
+
+class TestReasons:
+    @pytest.mark.usefixtures("noon")
+    def test_when_a_video_is_asked_for_again(self) -> None:
+        assert reasons.again(None) == ""
+        assert reasons.again(NOON + 300) == "asked again 12:05"
+        assert reasons.again(NOON + 10 * DAY_S) == "asked again 12-01"
+        assert reasons.again(NOON + 50 * DAY_S) == "asked again 2027-01-10"
+        assert reasons.again(NOON - 1) == "asked again with ctrl+r"
+        assert reasons.end_of_rest(NOON + 1) == "12:01"
+        assert reasons.end_of_rest(NOON + 13 * 3600) == "11-22 01:00"
+
+    def test_every_refusal_has_its_words(self) -> None:
+        assert refusals.RULES.keys() == reasons.WORDS.keys()
+        assert reasons.sums(["private", "no_captions", "private"]) == "private 2 · no captions 1"
+        assert reasons.words("no_cues", {"path": "a.srt"}).startswith("a.srt is a caption file")
+
+
+class TestQueue:
+    def test_errands_go_one_by_one_and_wait_when_they_are_stopped(self) -> None:
+        one, two, three = (Errand(source=Source("channel", name)) for name in ("@a", "@b", "@c"))
+        queue = Queue()
+        assert [queue.add(errand) for errand in (one, two, two)] == [True, True, False]
+        assert queue.next() == one
+        assert not queue.add(one)
+        queue.hold()
+        assert (queue.current, queue.waiting, queue.held) == (None, [], [one, two])
+        assert queue.add(three)
+        assert queue.add(two)
+        assert (queue.waiting, queue.held) == ([three, two], [one])
+        queue.release()
+        assert [queue.next(), queue.next(), queue.next(), queue.next()] == [three, two, one, None]
 
 
 class TestJobs:
@@ -79,3 +171,30 @@ class TestJobs:
         job = job.after(VideoDone("c", "다", "unchanged", 9), 5.0).after(WindowsIndexed(6), 6.0)
         assert job.progress == 1.0
         assert jobs.outcome(job.after(IndexReport(), 6.0)) == "3 videos can be searched now. ! 1 failed"
+
+    def test_what_comes_from_youtube_is_reckoned_in_videos_and_rests_are_no_work(self) -> None:
+        job = Job("느린 부엌", fetches=True)
+        assert jobs.line(job) == "Asking YouTube for 느린 부엌"
+        job = job.after(Listed("v0", "가"), 1.0).after(Found(20), 1.0)
+        for at in range(4):
+            job = job.after(VideoDone(f"v{at}", "가", "new", 3), 10.0 * (at + 1))
+        assert jobs.line(job) == "Captions from 느린 부엌  videos 4/20  ██░░░░░░░░"
+        job = job.after(VideoDone("v4", "가", "new", 3), 50.0).after(VideoDone("v5", "가", "unchanged", 3), 50.0)
+        assert jobs.line(job) == "Captions from 느린 부엌  videos 6/20  6 videos/min  about 2 min left  ███░░░░░░░"
+        job = job.after(Resting(0, "bot_check", {}, True), 50.0)
+        assert "min left" not in jobs.line(job)
+        assert job.resting
+        job = job.after(VideoDone("v6", "가", "new", 3), 3_650.0).after(WindowsIndexed(3), 3_660.0)
+        assert not job.resting
+        assert "6 videos/min" in jobs.line(job)
+        for failed in ("members_only", "private", "caption_damaged"):
+            job = job.after(VideoFailed(failed, "나", failed, {}), 3_660.0)
+        assert "– 2 skipped ! 1 failed" in jobs.line(job)
+        assert jobs.outcome(job) == "6 new videos can be searched now. – 2 skipped ! 1 failed"
+
+    @pytest.mark.parametrize(
+        ("seconds", "left"),
+        [(20, "less than a minute left"), (840, "about 14 min left"), (7_800, "about 2 h 10 min left")],
+    )
+    def test_what_is_left_is_told_roughly(self, seconds: float, left: str) -> None:
+        assert jobs.remaining(seconds) == left

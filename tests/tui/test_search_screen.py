@@ -89,7 +89,7 @@ class TestTyping:
         app = app_of()
         async with app.run_test() as pilot:
             await settle(pilot)
-            assert "Videos 9 · Windows 72" in shown(app, "#notice")
+            assert "Videos 9 · Windows 75" in shown(app, "#notice")
             await typed(pilot, "치킨")
             assert not app.search_screen.query_one("#calm").display
             await pilot.press("escape")

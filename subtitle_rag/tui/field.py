@@ -1,29 +1,34 @@
-"""What somebody typed, pasted or dropped into the library's field: which files it names, and what lies there.
+"""What somebody typed, pasted or dropped into the library's field: caption files, or a place on YouTube.
 
-Looking is bounded in time: a home folder, or the root of a disk, must not be walked while somebody still types.
+What lies on the disk goes first, for folders can be named like handles and ids. Looking is bounded in time: a home
+folder, or the root of a disk, must not be walked while somebody still types. An address is read and never asked.
 """
 
 import os
-import re
 import shlex
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
+from subtitle_rag.captions.sources import Source, looks_like_address, parse
+from subtitle_rag.errors import UsageError
+
 LOOK_S = 0.7
 """Longest look into a folder."""
-
-_ADDRESS = re.compile(r"(?:https?://|www\.|(?:m\.)?youtube\.com/|youtu\.be/|@[\w.-]+$)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What is known about a typed path."""
+    """What the field's text names."""
 
-    kind: Literal["nothing", "address", "missing", "files"]
+    kind: Literal["nothing", "missing", "files", "source", "refused"]
+    paths: tuple[Path, ...] = ()
+    source: Source | None = None
+    refusal: UsageError | None = None
+    """Why what looks like an address is none that can be used."""
     files: int = 0
     more: bool = False
     """The look ended before the folder did."""
@@ -47,28 +52,40 @@ def typed_paths(text: str) -> list[Path]:
     return parts if all(os.path.lexists(part) for part in parts) else [whole]
 
 
-def is_address(text: str) -> bool:
-    """Whether `text` looks like something on the web."""
-    return _ADDRESS.match(text.strip().strip("'\"")) is not None
+def pasted_address(text: str) -> str | None:
+    """The address, if what was pasted is one and nothing else."""
+    words = text.split()
+    return words[0] if len(words) == 1 and looks_like_address(words[0]) else None
+
+
+def read(text: str) -> Check:
+    """What `text` names, without a look at what lies there."""
+    paths = tuple(typed_paths(text))
+    if not paths:
+        return Check("nothing")
+    if all(os.path.exists(path) for path in paths):  # noqa: PTH110 - Path.exists() raises for names that are too long
+        return Check("files", paths)
+    try:
+        return Check("source", source=parse(text))
+    except UsageError as refusal:
+        if looks_like_address(text) and not text.strip("\"' ").lower().startswith("file:"):
+            return Check("refused", refusal=refusal)
+    return Check("missing", paths)
 
 
 def look(text: str, stop: Callable[[], bool] = lambda: False) -> Check:
     """What `text` names; for a folder, how many caption files lie in it and below."""
-    if is_address(text):
-        return Check("address")
-    paths = typed_paths(text)
-    if not paths:
-        return Check("nothing")
-    if not all(path.exists() for path in paths):
-        return Check("missing")
+    check = read(text)
+    if check.kind != "files":
+        return check
     deadline = time.monotonic() + LOOK_S
     total = 0
-    for path in paths:
+    for path in check.paths:
         found, more = _count(path, lambda: stop() or time.monotonic() > deadline)
         total += found
         if more:
-            return Check("files", total, True)
-    return Check("files", total)
+            return replace(check, files=total, more=True)
+    return replace(check, files=total)
 
 
 def _path(text: str) -> Path:

@@ -1,0 +1,196 @@
+"""Failures by the words that YouTube and yt-dlp have for them, and when what failed is asked for again."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subtitle_rag.captions.refusals import DAY, HOUR, LONGEST_S, RULES, WEEK, Trouble, begins_at, recognise, retry_at
+
+NOW = 1_700_000_000
+HINT = (
+    "Use --cookies-from-browser or --cookies for the authentication. See  https://github.com/yt-dlp/yt-dlp/wiki/FAQ"
+    "#how-do-i-pass-cookies-to-yt-dlp  for how to manually pass cookies"
+)
+SESSION_LIMIT = (
+    "This content isn't available, try again later. The current session has been rate-limited by YouTube for up to an "
+    "hour. It is recommended to use `-t sleep` to add a delay between video requests to avoid exceeding the rate limit."
+)
+GEO = "The uploader has not made this video available in your country"
+PERKS = "Join this channel to get access to members-only content like this video, and other exclusive perks."
+LEVEL = "This video is available to this channel's members on level: 단골손님 (or any higher level)."
+
+TEXTS = [
+    ("members_only", PERKS),
+    ("members_only", LEVEL),
+    ("members_only", f"{LEVEL} {PERKS}"),
+    ("bot_check", "Sign in to confirm you’re not a bot"),
+    ("bot_check", f"Sign in to confirm you're not a bot. {HINT}"),
+    ("bot_check", f"Sign in to confirm you’re not a bot. {HINT}"),
+    ("bot_check", "Video unavailable. YouTube is requiring a captcha challenge before playback"),
+    ("rate_limited", SESSION_LIMIT),
+    ("rate_limited", "This content isn't available, try again later."),
+    ("rate_limited", "Too Many Requests"),
+    ("private", f"Private video. Sign in if you've been granted access to this video. {HINT}"),
+    ("private", "Video unavailable. This video is private"),
+    ("private", "YouTube said: This playlist is private"),
+    ("age_restricted", f"Sign in to confirm your age. This video may be inappropriate for some users. {HINT}"),
+    ("age_restricted", "This video may be inappropriate for some users."),
+    ("geo_blocked", GEO),
+    ("geo_blocked", f"Video unavailable. {GEO}"),
+    ("geo_blocked", "This video is not available from your location due to geo restriction"),
+    ("upcoming", "This live event will begin in 3 hours."),
+    ("upcoming", "This live event will begin in a few moments."),
+    ("upcoming", "Premieres in 45 minutes"),
+    ("upcoming", "Premiere will begin shortly"),
+    ("live", "This live stream recording is not available."),
+    ("empty_tab", "This channel does not have a streams tab"),
+    ("empty_tab", "This channel does not have a podcasts tab"),
+    ("empty_tab", "The channel is not currently live"),
+    ("not_found", "Video unavailable"),
+    ("not_found", "Video unavailable. This video has been removed by the uploader"),
+    ("not_found", "This video has been removed for violating YouTube's Community Guidelines"),
+    (
+        "not_found",
+        "This video is no longer available because the YouTube account associated with this video has been terminated.",
+    ),
+    ("not_found", "This account has been terminated because we received multiple third-party claims"),
+    ("not_found", "YouTube said: The playlist does not exist."),
+    ("not_found", "The channel/playlist does not exist and the URL redirected to youtube.com home page"),
+    ("not_found", "Requested entity was not found."),
+    ("yt_dlp_outdated", "Failed to extract any player response"),
+    ("yt_dlp_outdated", "Unable to recognize tab page"),
+    ("yt_dlp_outdated", "KeyError('INNERTUBE_CONTEXT')"),
+    ("yt_dlp_outdated", "'NoneType' object is not subscriptable"),
+    ("yt_dlp_outdated", "기대하지 않은 답"),
+    ("yt_dlp_outdated", ""),
+]
+
+
+@pytest.mark.parametrize(("code", "text"), TEXTS, ids=[f"{code}-{n}" for n, (code, _text) in enumerate(TEXTS)])
+def test_a_failure_is_recognised_by_its_words(code: str, text: str) -> None:
+    assert recognise(Trouble(text)) == code
+    assert recognise(Trouble(text.upper())) == code
+    assert recognise(Trouble(f"ERROR: [youtube] abcdefghijk: {text}")) == code
+
+
+@pytest.mark.parametrize("status", [403, 429])
+@pytest.mark.parametrize(
+    "text",
+    ["", "HTTP Error 429: Too Many Requests", "HTTP Error 403: Forbidden", "Failed to extract any player response"],
+)
+def test_a_block_is_recognised_by_its_status_whatever_the_words(status: int, text: str) -> None:
+    assert recognise(Trouble(text, status=status)) == "rate_limited"
+    assert recognise(Trouble(text, status=status, retry_after=60, transport=True)) == "rate_limited"
+
+
+@pytest.mark.parametrize("text", ["HTTP Error 404: Not Found", "Unable to download API page", ""])
+def test_an_address_where_nothing_is_is_not_found(text: str) -> None:
+    assert recognise(Trouble(text, status=404)) == "not_found"
+    assert recognise(Trouble(text, status=404, transport=True)) == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [
+        (500, "HTTP Error 500: Internal Server Error"),
+        (502, "HTTP Error 502: Bad Gateway"),
+        (503, "HTTP Error 503: Service Unavailable"),
+        (
+            503,
+            "Unable to download API page: HTTP Error 503: Service Unavailable (caused by <HTTPError 503: Service "
+            "Unavailable>)",
+        ),
+        (503, "Failed to extract any player response"),
+        (400, ""),
+    ],
+)
+def test_any_other_status_is_trouble_on_the_way(status: int, text: str) -> None:
+    assert recognise(Trouble(text, status=status)) == "network"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[Errno -3] Temporary failure in name resolution",
+        "[Errno 111] Connection refused",
+        "The read operation timed out",
+        "[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed",
+        "Unable to download webpage: <urlopen error [Errno 101] Network is unreachable>",
+        "",
+    ],
+)
+def test_a_broken_way_is_no_word_of_youtubes(text: str) -> None:
+    assert recognise(Trouble(text, transport=True)) == "network"
+
+
+def test_what_yt_dlp_calls_a_matter_of_countries_is_one() -> None:
+    assert recognise(Trouble("Video unavailable", geo=True)) == "geo_blocked"
+
+
+@given(st.builds(Trouble, st.text(), st.none() | st.integers(100, 599), st.none() | st.integers(), st.booleans()))
+def test_every_failure_has_a_code_with_a_rule(trouble: Trouble) -> None:
+    assert recognise(trouble) in RULES
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("Premieres in 45 minutes", 45 * 60),
+        ("Premieres in 1 minute", 60),
+        ("This live event will begin in 3 hours.", 3 * 3_600),
+        ("THIS LIVE EVENT WILL BEGIN IN 1 HOUR", 3_600),
+        ("ERROR: Premieres in 12 days. Sign in", 12 * 86_400),
+    ],
+)
+def test_the_beginning_of_an_announced_video_is_read(text: str, seconds: int) -> None:
+    assert begins_at(text, NOW) == NOW + seconds
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["This live event will begin in a few moments.", "Premieres soon", "in 3 hours", "will begin in ３ weeks", ""],
+)
+def test_a_beginning_that_is_not_told_is_none(text: str) -> None:
+    assert begins_at(text, NOW) is None
+
+
+def test_the_wait_doubles_with_every_try_up_to_a_month() -> None:
+    waits = [retry_at("rate_limited", tries=tries, now=NOW) for tries in range(1, 13)]
+    assert waits[:4] == [NOW + HOUR, NOW + 2 * HOUR, NOW + 4 * HOUR, NOW + 8 * HOUR]
+    assert waits[-3:] == [NOW + 512 * HOUR, NOW + LONGEST_S, NOW + LONGEST_S]
+    assert retry_at("network", tries=10**9, now=NOW) == NOW + LONGEST_S
+
+
+def test_captions_that_are_missing_are_looked_for_in_a_week() -> None:
+    assert retry_at("no_captions", tries=1, now=NOW) == NOW + WEEK
+    assert retry_at("yt_dlp_outdated", tries=1, now=NOW) == NOW + DAY
+
+
+@pytest.mark.parametrize("code", ["members_only", "private", "age_restricted", "geo_blocked", "not_found", "empty_tab"])
+def test_what_does_not_end_by_itself_is_not_asked_for_again(code: str) -> None:
+    assert retry_at(code, tries=1, now=NOW) is None
+
+
+@pytest.mark.parametrize("code", ["rate_limited", "upcoming", "private"])
+@pytest.mark.parametrize("tries", [1, 9])
+def test_youtubes_own_word_on_when_to_ask_again_is_taken(code: str, tries: int) -> None:
+    assert retry_at(code, tries=tries, now=NOW, told=NOW + 77) == NOW + 77
+    assert retry_at(code, tries=tries, now=NOW, told=NOW - 77) == NOW
+
+
+@given(st.sampled_from(sorted(RULES)), st.integers(1, 10_000))
+def test_every_wait_is_a_while_and_no_longer_than_a_month(code: str, tries: int) -> None:
+    again = retry_at(code, tries=tries, now=NOW)
+    assert again is None or NOW + 60 <= again <= NOW + LONGEST_S
+    assert (again is None) == (RULES[code].again is None)
+
+
+def test_only_a_code_that_is_asked_for_again_makes_the_queue_rest() -> None:
+    assert {code for code, rule in RULES.items() if rule.rests_after} == {
+        "caption_blocked",
+        "rate_limited",
+        "bot_check",
+        "network",
+        "yt_dlp_outdated",
+    }
+    assert all(rule.again for rule in RULES.values() if rule.rests_after)

@@ -1,0 +1,362 @@
+"""The door to YouTube, through yt-dlp's own extractor: lists, videos, and which track of a video is taken."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from subtitle_rag.captions.parse import parse as cues
+from subtitle_rag.captions.sources import parse
+from subtitle_rag.captions.tracks import Offer, choose
+from subtitle_rag.captions.youtube import ATTEMPTS, YouTube
+from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.domain import TABS, Track
+from subtitle_rag.errors import FetchError
+from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn, stand_in
+from tests.stand_ins.youtube_clips import LINES, State
+
+QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=2, rest=0)
+OWNER = "a" * 22
+SITE = "https://www.youtube.com"
+ID = "slowcook001"
+
+
+@pytest.fixture
+def youtube() -> Iterator[StandIn]:
+    with stand_in() as server:
+        yield server
+
+
+class Waits(list[float]):
+    """Notes how long was to be waited, and waits for nothing."""
+
+    def __call__(self, seconds: float) -> bool:
+        self.append(seconds)
+        return False
+
+
+@pytest.fixture
+def waits() -> Waits:
+    return Waits()
+
+
+@pytest.fixture
+def door(youtube: StandIn, waits: Waits) -> Iterator[YouTube]:
+    with YouTube(QUICK, waits) as made:
+        yield made
+
+
+def channel(*clips: Clip, **changes: Any) -> Channel:
+    return Channel(f"UC{OWNER}", "@느린부엌", "느린 부엌", list(clips), **changes)
+
+
+def offer(door: YouTube, *languages: str, translated: bool = False) -> Offer | None:
+    return choose(door.video(ID, ID).info, languages or ("ko",), translated=translated)
+
+
+def track(door: YouTube, *languages: str, translated: bool = False) -> Track:
+    chosen = offer(door, *languages, translated=translated)
+    assert chosen
+    return door.track(chosen, "국수")
+
+
+def test_what_a_machine_heard_is_taken_with_the_times_of_its_words(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(Clip(ID, "국수"))
+    taken = track(door)
+    assert (taken.language, taken.kind, taken.format, taken.flag) == ("ko", "asr", "json3", "")
+    assert [cue.text for cue in cues(taken.raw, "json3")] == [text for _start, _end, text in LINES]
+    assert cues(taken.raw, "json3")[0].word_starts
+    assert abs(taken.fetched_at - time.time()) < 60
+    assert [asked.kind for asked in youtube.requests] == ["watch", "player", "timedtext"]
+    assert youtube.requests[-1].query["fmt"] == "json3"
+
+
+def test_what_a_human_wrote_goes_before_what_a_machine_heard(youtube: StandIn, door: YouTube) -> None:
+    written = Caption(kind="manual", lines=((0, 900, "사람이 쓴 자막"),))
+    youtube.add(Clip(ID, "국수", [Caption(), written, Caption(kind="manual", name="가사")]))
+    taken = track(door)
+    assert (taken.language, taken.kind, taken.format, taken.flag) == ("ko", "manual", "vtt", "")
+    assert [cue.text for cue in cues(taken.raw, "vtt")] == ["사람이 쓴 자막"]
+    assert youtube.count("timedtext") == 1
+
+
+def test_a_named_manual_track_is_taken_where_it_is_the_only_one(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(Clip(ID, "국수", [Caption(), Caption(kind="manual", name="가사")]))
+    assert track(door).kind == "manual"
+    assert youtube.requests[-1].query["name"] == "가사"
+
+
+def test_a_translation_is_never_taken_for_what_was_said(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(Clip(ID, "Noodles", [Caption("en")]))
+    assert "ko" in door.video(ID, ID).info["automatic_captions"]
+    assert offer(door) is None
+    taken = track(door, translated=True)
+    assert (taken.language, taken.kind, taken.flag) == ("ko", "asr", "translated")
+    assert "[MT ko]" in taken.raw.decode()
+
+
+def test_a_translation_of_a_manual_track_is_one_too(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(Clip(ID, "Noodles", [Caption("en", kind="manual")]))
+    assert offer(door) is None
+    taken = track(door, translated=True)
+    assert (taken.language, taken.flag) == ("ko", "translated")
+
+
+def test_what_was_said_goes_before_any_translation(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(Clip(ID, "국수", [Caption("en", kind="manual"), Caption("ko")]))
+    taken = track(door, translated=True)
+    assert (taken.language, taken.kind, taken.flag) == ("ko", "asr", "")
+
+
+def test_where_a_dub_is_possible_the_track_says_so(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(Clip(ID, "국수", [Caption("ko"), Caption("en")]))
+    taken = track(door)
+    assert (taken.language, taken.kind, taken.flag) == ("ko", "asr", "dub")
+    assert "[MT" not in taken.raw.decode()
+
+
+def test_a_manual_track_is_no_dub(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(Clip(ID, "국수", [Caption("ko"), Caption("en"), Caption(kind="manual")]))
+    assert (track(door).kind, track(door).flag) == ("manual", "")
+
+
+@pytest.mark.parametrize(
+    ("tracks", "languages", "expected"),
+    [
+        ([Caption("en", kind="manual"), Caption("ko")], ("ko", "en"), ("ko", "asr")),
+        ([Caption("en", kind="manual")], ("ko", "en"), ("en", "manual")),
+        ([Caption("en")], ("ko", "en"), ("en", "asr")),
+        ([Caption("en"), Caption("ja", kind="manual")], ("ko", "ja", "en"), ("ja", "manual")),
+        ([Caption("ko"), Caption("en-US", kind="manual")], ("en", "ko"), ("en-US", "manual")),
+    ],
+)
+def test_languages_are_taken_in_their_order(
+    youtube: StandIn, door: YouTube, tracks: list[Caption], languages: tuple[str, ...], expected: tuple[str, str]
+) -> None:
+    youtube.add(Clip(ID, "국수", tracks))
+    taken = track(door, *languages)
+    assert (taken.language, taken.kind) == expected
+
+
+def test_a_live_chat_is_no_caption(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(Clip(ID, "지난 방송", [], kind="stream", live_chat=True))
+    assert "live_chat" in door.video(ID, ID).info["subtitles"]
+    assert offer(door) is None
+
+
+def test_a_track_elsewhere_than_on_youtube_is_none() -> None:
+    addresses = ("http://127.0.0.1/api/timedtext", "https://youtube.com.example/api/timedtext", "file:///api/timedtext")
+    for address in addresses:
+        entries = [{"ext": "json3", "url": f"{address}?lang=ko&kind=asr"}]
+        assert choose({"automatic_captions": {"ko": entries}}, ("ko",)) is None
+
+
+@pytest.mark.parametrize("odd", [None, [], "ko", {"ko": None}, {"ko": [None, 7, {}]}, {"ko": [{"url": None}]}])
+def test_odd_lists_of_tracks_hold_none(odd: Any) -> None:
+    assert choose({"subtitles": odd, "automatic_captions": odd}, ("ko",), translated=True) is None
+
+
+def test_the_bytes_stay_as_they_came(youtube: StandIn, door: YouTube) -> None:
+    body = '\ufeff{\r\n "events": []\t}\u0000'.encode()
+    youtube.add(Clip(ID, "국수", [Caption(body=body)]))
+    assert track(door).raw == body
+
+
+def test_tracks_withheld_for_want_of_a_token_are_noticed(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(Clip(ID, "국수", [Caption(exp="xpe")]), Clip("slowcook002", "만두", []))
+    assert door.video(ID, ID).withheld
+    assert offer(door) is None
+    assert not door.video("slowcook002", "만두").withheld
+
+
+def test_the_other_client_has_what_one_withholds(youtube: StandIn, door: YouTube) -> None:
+    tracks = [Caption(exp="xpe", clients=frozenset({"WEB"})), Caption(clients=frozenset({"VISIONOS"}))]
+    youtube.add(Clip(ID, "국수", tracks))
+    assert cues(track(door).raw, "json3")
+    assert youtube.count() == 3
+
+
+def test_a_refused_track_is_asked_for_after_the_time_that_youtube_names(
+    youtube: StandIn, door: YouTube, waits: Waits
+) -> None:
+    youtube.add(Clip(ID, "국수"))
+    youtube.refuse("timedtext", times=2, headers={"Retry-After": "7"})
+    assert track(door)
+    assert youtube.count("timedtext") == 3
+    assert len(waits) == 2
+    assert all(7 <= wait <= 8 for wait in waits)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "code"),
+    [
+        ({"status": 429}, "rate_limited"),
+        ({"status": 403}, "rate_limited"),
+        ({"status": 503}, "network"),
+        ({"status": 200}, "caption_blocked"),
+        ({"close": True}, "network"),
+        ({"cut": 100}, "network"),
+    ],
+)
+def test_a_track_is_asked_for_five_times_and_no_more(
+    youtube: StandIn, door: YouTube, waits: Waits, refusal: dict[str, Any], code: str
+) -> None:
+    youtube.add(Clip(ID, "국수"))
+    youtube.refuse("timedtext", times=None, **refusal)
+    with pytest.raises(FetchError) as refused:
+        track(door)
+    assert refused.value.code == code
+    assert youtube.count("timedtext") == ATTEMPTS == 5
+    assert waits == [2, 4, 8, 16]
+
+
+def test_a_long_wait_is_left_to_whoever_asked(youtube: StandIn, door: YouTube, waits: Waits) -> None:
+    youtube.add(Clip(ID, "국수"))
+    youtube.refuse("timedtext", times=None, headers={"Retry-After": "600"})
+    before = time.time()
+    with pytest.raises(FetchError) as refused:
+        track(door)
+    assert before + 600 <= refused.value.details["retry_at"] <= before + 603
+    assert youtube.count("timedtext") == 1
+    assert waits == []
+
+
+@pytest.mark.parametrize("retry_after", ["soon", "", "-5", "1e3"])
+def test_a_wait_that_cannot_be_read_is_our_own(youtube: StandIn, door: YouTube, waits: Waits, retry_after: str) -> None:
+    youtube.add(Clip(ID, "국수"))
+    youtube.refuse("timedtext", headers={"Retry-After": retry_after})
+    assert track(door)
+    assert waits == [2]
+
+
+def test_whoever_stops_the_waiting_stops_the_asking(youtube: StandIn) -> None:
+    youtube.add(Clip(ID, "국수"))
+    youtube.refuse("timedtext", times=None)
+    with YouTube(QUICK, lambda _seconds: True) as door, pytest.raises(FetchError):
+        track(door)
+    assert youtube.count("timedtext") == 1
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "requests"),
+    [
+        ("private", "private", 2),
+        ("deleted", "not_found", 2),
+        ("members_only", "members_only", 2),
+        ("age_restricted", "age_restricted", 4),
+        ("bot_check", "bot_check", 2),
+        ("geo_blocked", "geo_blocked", 2),
+        ("session_limit", "rate_limited", 2),
+        ("upcoming", "upcoming", 2),
+    ],
+)
+def test_what_cannot_be_watched_has_a_code(
+    youtube: StandIn, door: YouTube, state: State, code: str, requests: int
+) -> None:
+    youtube.add(Clip(ID, "국수", state=state, starts_at=int(time.time()) + 7_300))
+    with pytest.raises(FetchError) as refused:
+        door.video(ID, "멸치 국수")
+    assert refused.value.code == code
+    assert refused.value.details["title"] == "멸치 국수"
+    assert refused.value.details["reason"]
+    assert "멸치 국수" in refused.value.message or code in ("bot_check", "rate_limited")
+    assert youtube.count() == requests
+
+
+def test_a_video_that_does_not_exist_is_not_found(youtube: StandIn, door: YouTube) -> None:
+    with pytest.raises(FetchError) as refused:
+        door.video(ID, ID)
+    assert refused.value.code == "not_found"
+
+
+def test_a_server_that_is_not_there_is_a_broken_way(youtube: StandIn) -> None:
+    youtube.add(Clip(ID, "국수"))
+    youtube.stop()
+    with YouTube(replace(QUICK, back_off=0)) as door:
+        for ask in (lambda: door.video(ID, ID), lambda: door.listing(parse("@느린부엌"), TABS), door.reach):
+            with pytest.raises(FetchError) as refused:
+                ask()
+            assert refused.value.code == "network"
+        youtube.start()
+        door.reach()
+        assert door.video(ID, ID).video.title == "국수"
+
+
+def test_the_way_to_youtube_is_tried_with_one_request(youtube: StandIn, door: YouTube) -> None:
+    door.reach()
+    assert [(asked.path, asked.host) for asked in youtube.requests] == [("/generate_204", "www.youtube.com")]
+
+
+def test_a_list_is_asked_for_page_by_page(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(channel(*[Clip(f"slowcook{number:03d}", f"국수 {number}") for number in range(250)]))
+    (uploads,) = door.listing(parse("@느린부엌"), TABS).lists
+    assert youtube.count() == 2
+    assert len(list(islice(uploads, 100))) == 100
+    assert youtube.count() == 2
+    assert len(list(uploads)) == 150
+    assert (youtube.count("tab"), youtube.count("playlist"), youtube.count("browse")) == (1, 1, 2)
+
+
+def test_an_id_that_is_known_saves_a_request(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(channel(Clip(ID, "국수")))
+    listing = door.listing(parse("@느린부엌"), TABS, f"UC{OWNER}")
+    assert (listing.url, listing.name, listing.channel_id) == (f"{SITE}/channel/UC{OWNER}", "느린 부엌", f"UC{OWNER}")
+    assert youtube.count() == 1
+
+
+def test_a_channel_without_uploads_is_empty(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(channel())
+    with pytest.raises(FetchError) as refused:
+        door.listing(parse("@느린부엌"), TABS)
+    assert refused.value.code == "empty_tab"
+
+
+@pytest.mark.parametrize("address", ["@느린부엌", f"{SITE}/@느린부엌/videos", f"UU{OWNER}"])
+def test_an_entry_is_what_the_list_says(youtube: StandIn, door: YouTube, address: str) -> None:
+    begins = int(time.time()) + 9_000
+    states: tuple[State, ...] = ("public", "members_only", "upcoming", "live")
+    made = [
+        Clip(f"state-{state:-<5.5}", "원래 제목", flat_title="A title", state=state, starts_at=begins)
+        for state in states
+    ]
+    youtube.add(channel(*made))
+    (entries,) = door.listing(parse(address), TABS).lists
+    found = list(entries)
+    assert [entry.refusal for entry in found] == ["", "members_only", "upcoming", "live"]
+    first = found[0]
+    assert (first.video.title, first.video.channel_id, first.video.channel) == ("A title", f"UC{OWNER}", "느린 부엌")
+    assert first.about
+    assert timedelta(days=20) <= datetime.now(UTC).date() - first.about <= timedelta(days=22)
+
+
+def test_a_playlist_is_in_its_owners_order(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(Playlist("PLslowkitchen01", "국수 모음", [Clip(ID, "국수"), Clip("slowcook002", "만두")]))
+    listing = door.listing(parse("PLslowkitchen01"), TABS)
+    assert (listing.name, listing.channel_id, listing.by_date) == ("국수 모음", None, False)
+    assert [entry.video.id for entry in listing.lists[0]] == [ID, "slowcook002"]
+    assert door.listing(parse("PLslowkitchen01"), TABS).url == f"{SITE}/playlist?list=PLslowkitchen01"
+
+
+def test_a_list_that_breaks_keeps_what_it_gave(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(channel(*[Clip(f"slowcook{number:03d}", "국수") for number in range(40)]))
+    youtube.refuse("browse", headers={"Retry-After": "99"})
+    (entries,) = door.listing(parse("@느린부엌/videos"), TABS).lists
+    found = [next(entries) for _number in range(30)]
+    with pytest.raises(FetchError) as refused:
+        next(entries)
+    assert (len(found), refused.value.code) == (30, "rate_limited")
+    assert 99 <= refused.value.details["retry_at"] - time.time() <= 102
+    assert next(entries, None) is None
+
+
+def test_what_a_video_tells_of_itself(youtube: StandIn, door: YouTube) -> None:
+    youtube.add(channel(Clip(ID, "멸치 국수", flat_title="Noodles", duration=90, chapters=[(0, "시작"), (60, "끝")])))
+    page = door.video(ID, "Noodles")
+    assert (page.video.title, page.video.published, page.video.duration_ms) == ("멸치 국수", date(2026, 5, 2), 90_000)
+    assert [chapter.title for chapter in page.video.chapters] == ["시작", "끝"]
+    assert page.details.storyboard
+    assert not page.is_live

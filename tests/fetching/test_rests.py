@@ -1,0 +1,339 @@
+"""Where YouTube refuses whoever asks: requests are repeated ever slower, then the queue rests and goes on by itself."""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.errors import FetchError
+from subtitle_rag.events import IndexEvent, Resting
+from subtitle_rag.fetching.run import RESTS, Manner
+from tests.fetching.desk import HANDLE, QUICK, Clock, Desk, channel, clip, clips, fetched, report, rests, silent
+from tests.invented import caption_folder
+from tests.stand_ins.youtube import Caption, StandIn
+
+VIDEOS = f"{HANDLE}/videos"
+IMPATIENT = Manner(patient=False)
+
+
+def test_a_refused_track_is_asked_for_again_when_youtube_allows_it(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(1)))
+    desk.youtube.refuse("timedtext", times=2, headers={"Retry-After": "7"})
+    events = desk.run(HANDLE)
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "player": 1, "timedtext": 3}
+    assert len(clock.waits) == 2
+    assert all(7 <= wait <= 8 for wait in clock.waits)
+    assert rests(events) == []
+    assert desk.done == {"slowcook000"}
+
+
+def test_without_a_word_from_youtube_the_waits_double(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(1)))
+    desk.settings = replace(QUICK, back_off=2)
+    desk.youtube.refuse("timedtext", times=4)
+    desk.run(HANDLE)
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "player": 1, "timedtext": 5}
+    assert clock.waits == [2, 4, 8, 16]
+
+
+def test_a_track_that_is_refused_for_ever_ends_the_run_after_its_rests(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(2)))
+    desk.settings = replace(QUICK, rest=3_600)
+    desk.youtube.refuse("timedtext", times=None)
+    before = int(time.time())
+    events = desk.run(HANDLE)
+    assert desk.youtube.count("timedtext") == 5 * (1 + RESTS)
+    assert desk.youtube.count("watch") == 1 + RESTS
+    assert rests(events) == [("rate_limited", True)] * RESTS + [("rate_limited", False)]
+    assert [round(wait / 3_600) for wait in clock.waits if wait > 60] == [1, 2, 4]
+    blocked = report(events).blocked
+    assert blocked
+    assert blocked.until >= before + 3_600
+    state = desk.state("slowcook000")
+    assert state.failure == "rate_limited"
+    assert state.retry_at
+    assert state.retry_at >= before + 3_600
+
+
+def test_a_long_wait_that_youtube_names_is_a_rest_and_no_repetition(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(1)))
+    desk.youtube.refuse("timedtext", headers={"Retry-After": "900"})
+    before = time.time()
+    events = desk.run(HANDLE)
+    (rest,) = [event for event in events if isinstance(event, Resting)]
+    assert before + 900 <= rest.until <= before + 903
+    assert [900 <= wait <= 902 for wait in clock.waits] == [True]
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 2, "player": 2, "timedtext": 2}
+    assert desk.done == {"slowcook000"}
+
+
+def test_a_date_can_be_what_youtube_names(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(1)))
+    stamp = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 31))
+    desk.youtube.refuse("timedtext", headers={"Retry-After": stamp})
+    desk.run(HANDLE)
+    assert [29 <= wait <= 32 for wait in clock.waits] == [True]
+    assert desk.done == {"slowcook000"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked"),
+    [
+        ("watch", {"watch": 2, "next": 1, "player": 3, "timedtext": 1}),
+        ("player", {"watch": 1, "player": 1, "timedtext": 1}),
+        ("browse", {"watch": 2, "player": 2, "timedtext": 2, "browse": 2}),
+    ],
+)
+def test_one_refusal_costs_one_rest_at_most(desk: Desk, clock: Clock, kind: str, asked: dict[str, int]) -> None:
+    """Without its page a video has no date and no chapters; without the player's answer it has all that is needed."""
+    desk.youtube.add(channel(clip(1), *([*silent(30, 100), clip(2)] if kind == "browse" else ())))
+    desk.youtube.refuse(kind, headers={"Retry-After": "1"} if kind == "watch" else {})
+    events = desk.run(VIDEOS)
+    lists = {"browse": {"tab": 2}}.get(kind, {"tab": 1})
+    assert desk.asked == asked | lists
+    assert rests(events) == ([] if kind == "player" else [("rate_limited", True)])
+    assert set(desk.states.values()) - {"members_only"} == {"done"}
+    assert report(events).failed == (30 if kind == "browse" else 0)
+
+
+def test_a_block_of_everything_is_waited_out_as_long_as_youtube_says(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(2)))
+    events = iter(desk.events(HANDLE))
+    while not desk.done:
+        next(events)
+    desk.youtube.refuse(None, times=None, headers={"Retry-After": "1200"})
+    before = time.time()
+    rest = next(event for event in events if isinstance(event, Resting))
+    assert (rest.code, rest.goes_on) == ("rate_limited", True)
+    assert before + 1200 <= rest.until <= before + 1205
+    desk.youtube.forgive()
+    assert report(list(events)).blocked is None
+    assert len(desk.done) == 2
+
+
+def test_a_block_of_the_first_list_is_waited_out_too(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(2)))
+    desk.youtube.refuse(None, times=2, headers={"Retry-After": "1200"})
+    events = desk.run(HANDLE)
+    assert rests(events) == [("rate_limited", True)]
+    assert len(desk.done) == 2
+
+
+@pytest.mark.parametrize(("state", "code"), [("bot_check", "bot_check"), ("session_limit", "rate_limited")])
+def test_a_video_that_is_refused_because_of_who_asks_is_a_rest(desk: Desk, clock: Clock, state: Any, code: str) -> None:
+    made = channel(*clips(2, state=state))
+    desk.youtube.add(made)
+    desk.settings = replace(QUICK, rest=1_800)
+    events = desk.run(VIDEOS)
+    assert rests(events) == [(code, True)] * RESTS + [(code, False)]
+    assert desk.asked == {"tab": 1, "watch": 1 + RESTS, "player": 1 + RESTS}
+    assert desk.place.library.sources.rest()[1] == code
+    for each in made.clips:
+        each.state = "public"
+    desk.settings = QUICK
+    assert rests(desk.sync()) == [(code, True)]
+    assert len(desk.done) == 2
+
+
+def test_empty_answers_are_repeated_and_the_third_video_in_a_row_is_a_rest(desk: Desk, clock: Clock) -> None:
+    made = channel(*clips(4, captions=[Caption(body=b"")]))
+    desk.youtube.add(made)
+    desk.settings = replace(QUICK, rest=600)
+    events: list[IndexEvent] = []
+    for event in desk.events(VIDEOS):
+        events.append(event)
+        if isinstance(event, Resting):
+            break
+    assert desk.asked == {"tab": 1, "watch": 3, "player": 3, "timedtext": 15}
+    assert [state for _id, state in sorted(desk.states.items())] == ["caption_blocked"] * 3
+    assert all(state.retry_at for state in desk.place.library.videos())
+    for each in made.clips:
+        each.captions = [Caption()]
+    desk.sync()
+    assert desk.done == {"slowcook003"}  # each of the others has its own time
+    desk.sync(Manner(retry=True, leftovers=True))
+    assert len(desk.done) == 4
+
+
+def test_one_empty_answer_is_no_refusal(desk: Desk) -> None:
+    desk.youtube.add(channel(*clips(1)))
+    desk.youtube.refuse("timedtext", 200)
+    assert report(desk.run(HANDLE)).failures == []
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "player": 1, "timedtext": 2}
+
+
+@pytest.mark.parametrize("refusal", [{"status": 503}, {"close": True}, {"cut": 100}])
+def test_an_answer_that_breaks_off_is_asked_for_again(desk: Desk, refusal: dict[str, Any]) -> None:
+    desk.youtube.add(channel(*clips(1)))
+    desk.youtube.refuse("timedtext", **refusal)
+    events = desk.run(HANDLE)
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 1, "player": 1, "timedtext": 2}
+    assert rests(events) == []
+    assert desk.done == {"slowcook000"}
+
+
+@pytest.mark.parametrize("kind", ["playlist", "watch", "player", "browse"])
+def test_a_server_in_trouble_stops_nothing_for_long(desk: Desk, kind: str) -> None:
+    desk.youtube.add(channel(*clips(101, state="members_only"), clip(200)))
+    desk.youtube.refuse(kind, 503, times=2)
+    events = desk.run(HANDLE)
+    assert report(events).blocked is None
+    assert all(code == "network" for code, _goes_on in rests(events))
+    assert desk.done == {"slowcook200"}
+
+
+def test_a_server_that_goes_and_comes_back_is_waited_for(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(4)))
+    desk.settings = replace(QUICK, rest=3_600)
+    events: list[IndexEvent] = []
+    for event in desk.events(HANDLE):
+        events.append(event)
+        if len(desk.done) == 2 and not rests(events):
+            desk.youtube.stop()
+        if isinstance(event, Resting):
+            assert event.until - time.time() <= 60  # a broken way mends itself sooner than a block
+            desk.youtube.start()
+    assert rests(events) == [("network", True)]
+    assert desk.done == {each.id for each in clips(4)}
+    assert report(events).failures == []
+    assert desk.place.library.sources.rest() == (0, "")
+
+
+def test_a_server_that_stays_away_ends_the_run_and_the_next_one_begins_at_once(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(2)))
+    desk.youtube.stop()
+    events = desk.run(HANDLE)
+    assert rests(events) == [("network", True)] * RESTS + [("network", False)]
+    desk.youtube.start()
+    assert rests(desk.run(HANDLE)) == []
+    assert len(desk.done) == 2
+
+
+def blocked(desk: Desk) -> None:
+    """A run that was refused, and a rest of an hour that is remembered."""
+    desk.youtube.add(channel(*clips(2)))
+    desk.settings = replace(QUICK, rest=3_600)
+    desk.youtube.refuse("timedtext", times=5)
+    assert rests(desk.run(HANDLE, manner=IMPATIENT)) == [("rate_limited", False)]
+    desk.youtube.forgive()
+
+
+def test_an_impatient_run_ends_at_once_while_a_rest_lasts(desk: Desk) -> None:
+    blocked(desk)
+    events = desk.run(HANDLE, manner=IMPATIENT)
+    assert desk.asked == {}
+    assert rests(events) == [("rate_limited", False)]
+    ended = report(events).blocked
+    assert ended
+    assert ended.until > time.time() + 3_500
+
+
+def test_a_patient_run_waits_for_the_end_of_the_rest(desk: Desk, clock: Clock) -> None:
+    blocked(desk)
+    assert rests(desk.run(HANDLE)) == [("rate_limited", True)]
+    assert 3_500 < clock.waits[0] <= 3_601
+    assert len(desk.done) == 2
+    assert desk.place.library.sources.rest() == (0, "")
+
+
+def test_a_run_that_retries_does_not_wait_for_the_end_of_a_rest(desk: Desk) -> None:
+    blocked(desk)
+    assert rests(desk.run(HANDLE, manner=Manner(patient=False, retry=True))) == []
+    assert len(desk.done) == 2
+    assert rests(desk.run(HANDLE, manner=IMPATIENT)) == []
+
+
+def test_a_stop_ends_a_rest_at_once(desk: Desk) -> None:
+    blocked(desk)
+    events: list[IndexEvent] = []
+    running = threading.Thread(target=lambda: events.extend(desk.events(HANDLE)))
+    running.start()
+    running.join(0.1)
+    assert running.is_alive()
+    desk.stop.set()
+    running.join(10)
+    assert not running.is_alive()
+    assert report(events).new == 0
+    assert desk.place.library.sources.rest()[0] > time.time() + 3_500
+
+
+def test_a_stop_ends_the_waiting_for_a_refused_track_at_once(desk: Desk) -> None:
+    desk.youtube.add(channel(*clips(2)))
+    desk.youtube.refuse("timedtext", times=None, headers={"Retry-After": "50"})
+    running = threading.Thread(target=lambda: desk.run(HANDLE))
+    running.start()
+    while not desk.youtube.count("timedtext"):
+        running.join(0.01)
+    desk.stop.set()
+    running.join(10)
+    assert not running.is_alive()
+    assert desk.youtube.count("timedtext") == 1
+
+
+def test_one_video_that_is_refused_for_ever_keeps_nobody_from_the_others(desk: Desk, clock: Clock) -> None:
+    """As it is with a translated track, which YouTube refuses where it gives all others."""
+    desk.youtube.add(channel(*clips(4)))
+    desk.settings = replace(QUICK, rest=3_600)
+    desk.youtube.refuse("timedtext", times=None, video="slowcook001")
+    events = desk.run(HANDLE)
+    assert desk.states == {f"slowcook{number:03d}": "rate_limited" if number == 1 else "done" for number in range(4)}
+    assert rests(events)[0] == ("rate_limited", True)
+    assert [asked.video for asked in desk.youtube.asked("watch")][:4] == [each.id for each in clips(4)]
+    desk.sync()
+    assert desk.youtube.count("watch") >= 1
+    assert len(desk.done) == 3
+
+
+def test_a_folder_is_indexed_while_a_run_rests(desk: Desk, clock: Clock, tmp_path: Path) -> None:
+    desk.youtube.add(channel(*clips(2)))
+    desk.youtube.refuse("timedtext", times=5)
+    folder = caption_folder(tmp_path / "captions", 1, minutes=1)
+    done = 0
+    for event in desk.events(HANDLE):
+        if isinstance(event, Resting):
+            done = desk.place.report(folder).new
+    assert done == 1
+    assert len(desk.done) == 3
+
+
+def test_five_failures_that_nobody_knows_end_the_run(desk: Desk, clock: Clock, youtube: StandIn) -> None:
+    """YouTube has changed, and only a newer yt-dlp can help."""
+    youtube.add(channel(*clips(7)))
+    youtube.refuse("watch", 200, times=None, body=b"<html></html>")
+    youtube.refuse("player", 200, times=None, body=b"{}")
+    youtube.refuse("next", 200, times=None, body=b"{}")
+    events = desk.run(VIDEOS)
+    assert rests(events) == [("yt_dlp_outdated", False)]
+    assert sum(state == "yt_dlp_outdated" for state in desk.states.values()) == 5
+    assert youtube.count("watch") == 5
+
+
+def test_a_failure_of_the_door_itself_is_raised(desk: Desk, make_missing: Callable[[], None]) -> None:
+    make_missing()
+    with pytest.raises(FetchError) as refused:
+        desk.run(HANDLE)
+    assert refused.value.code == "cookies_unreadable"
+    assert desk.asked == {}
+    assert desk.states == {}
+
+
+@pytest.fixture
+def make_missing(desk: Desk, tmp_path: Path) -> Callable[[], None]:
+    def make() -> None:
+        desk.settings = replace(QUICK, cookie_file=str(tmp_path / "none.txt"))
+
+    return make
+
+
+def test_the_pauses_lie_between_one_video_and_the_next(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(4)))
+    desk.settings = replace(QUICK, pause_min=5, pause_max=10)
+    desk.run(HANDLE)
+    assert desk.asked == fetched(4, tab=1, playlist=1)
+    assert len(clock.waits) == 3
+    assert all(4.5 < wait <= 10 for wait in clock.waits)
+    assert len(set(clock.waits)) == 3

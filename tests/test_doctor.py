@@ -1,0 +1,93 @@
+"""What `doctor` says of the way to YouTube."""
+
+import json
+import os
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commandline import Run, ran
+from tests.stand_ins.youtube import stand_in
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    return partial(ran, capsys)
+
+
+def checks(run: Run, *options: str) -> dict[str, dict[str, Any]]:
+    document = run("doctor", "--json", *options).document
+    return {check["name"]: check for check in document["result"]["checks"]}
+
+
+def configure(home: Path, text: str) -> None:
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.toml").write_text(f"[youtube]\n{text}\n", encoding="utf-8")
+
+
+def test_the_network_is_one_request_and_offline_none(run: Run) -> None:
+    with stand_in() as youtube:
+        assert checks(run)["network"]["severity"] == "ok"
+        assert youtube.count() == 1
+        assert "network" not in checks(run, "--offline")
+        assert youtube.count() == 1
+
+
+def test_no_network_is_told_and_is_no_failure(run: Run, isolated_home: Path) -> None:
+    configure(isolated_home, "back_off = 0")
+    with stand_in() as youtube:
+        youtube.stop()
+        found = checks(run)["network"]
+    assert found["severity"] == "warning"
+    assert "cannot be reached" in found["message"]
+
+
+def test_a_missing_cookie_file_is_told(run: Run, isolated_home: Path, tmp_path: Path) -> None:
+    configure(isolated_home, f'cookie_file = "{tmp_path / "없음.txt"}"')
+    ran = run("doctor", "--offline", "--json")
+    assert ran.code == 1
+    (found,) = [check for check in ran.document["result"]["checks"] if check["name"] == "cookies"]
+    assert found["severity"] == "error"
+    assert "없음.txt" in found["message"]
+    assert "cookie_file" in found["hint"]
+
+
+def test_cookies_of_youtube_are_counted(run: Run, isolated_home: Path, tmp_path: Path) -> None:
+    jar = tmp_path / "cookies.txt"
+    lines = ["# Netscape HTTP Cookie File", *(f".youtube.com\tTRUE\t/\tTRUE\t0\tname{n}\tvalue" for n in range(2))]
+    jar.write_text("\n".join([*lines, ".example.com\tTRUE\t/\tTRUE\t0\tother\tvalue", ""]))
+    before = jar.read_bytes()
+    configure(isolated_home, f'cookie_file = "{jar}"')
+    assert checks(run, "--offline")["cookies"]["message"] == "2 cookies for YouTube"
+    assert jar.read_bytes() == before
+
+
+def test_an_unknown_browser_is_told(run: Run, isolated_home: Path) -> None:
+    configure(isolated_home, 'cookies_from_browser = "netscape navigator"')
+    found = checks(run, "--offline")["cookies"]
+    assert found["severity"] == "error"
+    assert "netscape navigator" in found["message"]
+
+
+@pytest.mark.parametrize(("version", "severity"), [("2024.1.1", "warning"), ("2999.12.31", "ok")])
+def test_an_outdated_yt_dlp_is_told(tmp_path: Path, isolated_home: Path, version: str, severity: str) -> None:
+    """The installed package is looked at, so another one is put before it."""
+    info = tmp_path / "first" / f"yt_dlp-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: yt-dlp\nVersion: {version}\n")
+    path = os.pathsep.join(filter(None, [str(info.parent), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, "-m", "subtitle_rag", "doctor", "--offline", "--json"],
+        env={**os.environ, "PYTHONPATH": path, "SUBTITLE_RAG_HOST_LINGER": "0.2"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = {check["name"]: check for check in json.loads(done.stdout)["result"]["checks"]}["yt-dlp"]
+    assert (found["severity"], found["message"]) == (severity, f"yt-dlp {version}")
+    if severity == "warning":
+        assert "pip install --upgrade yt-dlp" in found["hint"]

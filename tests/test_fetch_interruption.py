@@ -1,0 +1,127 @@
+"""kill -9 at random moments of a run over YouTube's stand-in; the next run goes on where that one was.
+
+`SUBTITLE_RAG_KILLS` sets the number of moments (5).
+"""
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import config
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.runtime import Runtime
+from tests.invented import end_hosts
+from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn, stand_in
+
+KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 5)
+VIDEOS = 250
+CHANNEL = "https://www.youtube.com/@느린부엌"
+SETTINGS = "[youtube]\npause_min = 0\npause_max = 0\npause_request = 0\nback_off = 0\n"
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
+
+
+@pytest.fixture
+def youtube() -> Iterator[StandIn]:
+    with stand_in() as server:
+        yield server
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.5")
+    folder = tmp_path / "home"
+    paths = config.Paths.under(folder)
+    paths.config.parent.mkdir(parents=True)
+    paths.config.write_text(SETTINGS)
+    yield folder
+    end_hosts([paths.index])
+
+
+def channel(videos: int) -> Channel:
+    """Each of its videos says a number that no other one says."""
+    made = [
+        Clip(f"slowcook{number:03d}", f"국수 {number}", [Caption(lines=((0, 900, f"비밀번호는 {7_000 + number}"),))])
+        for number in range(videos)
+    ]
+    return Channel("UC" + "a" * 22, "@느린부엌", "느린 부엌", made)
+
+
+def start(youtube: StandIn, home: Path) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "subtitle_rag", "--home", str(home), "index", CHANNEL],
+        env={**os.environ, **youtube.environment(home)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def kill_at(youtube: StandIn, home: Path, requests: int, delay: float) -> bool:
+    """Whether the run was still at work when it was killed, `delay` seconds after so many requests in all."""
+    process = start(youtube, home)
+    try:
+        while youtube.count() < requests and process.poll() is None:
+            time.sleep(0.002)
+        time.sleep(delay)
+        return process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def found(runtime: Runtime, number: int) -> list[str]:
+    result = runtime.searcher.search(parse(f'"{7_000 + number}"'))
+    return [scene.video.id for scene in result.scenes]
+
+
+def again(youtube: StandIn, kind: str) -> int:
+    """How many requests of this kind were for a video that had been asked for."""
+    counts = Counter(asked.video for asked in youtube.asked(kind))
+    return sum(count - 1 for count in counts.values())
+
+
+def test_a_run_killed_five_times_fetches_every_video_and_none_twice(youtube: StandIn, home: Path) -> None:
+    made = channel(VIDEOS)
+    youtube.add(made)
+    rng = random.Random(KILLS)
+    moments = sorted(rng.sample(range(10, 3 * VIDEOS - 30), KILLS))
+    killed = sum(kill_at(youtube, home, moment, rng.uniform(0, 0.03)) for moment in moments)
+    assert killed == KILLS
+    assert start(youtube, home).wait() == 0
+    assert {asked.video for asked in youtube.asked("watch")} == {clip.id for clip in made.clips}
+    assert again(youtube, "watch") <= KILLS
+    assert again(youtube, "timedtext") <= again(youtube, "watch")
+    with Runtime(config.load(home)) as runtime:
+        counts = runtime.library.counts()
+        assert (counts.videos, counts.due, counts.failed) == (VIDEOS, 0, 0)
+        assert counts.windows == counts.searchable == runtime.index.count() == VIDEOS
+        for number, clip in enumerate(made.clips):
+            assert found(runtime, number) == [clip.id]
+    youtube.clear()
+    assert start(youtube, home).wait() == 0
+    assert [asked.kind for asked in youtube.requests] == ["playlist"]
+
+
+def test_a_run_killed_at_the_thirteenth_of_twenty_goes_on_with_it(youtube: StandIn, home: Path) -> None:
+    youtube.add(channel(20))
+    hold = youtube.hold("watch", after=12)
+    process = start(youtube, home)
+    assert hold.arrived.wait(60)
+    process.kill()
+    process.wait()
+    hold.release()
+    with Runtime(config.load(home)) as runtime:
+        assert [found(runtime, number) for number in range(12)] == [[f"slowcook{number:03d}"] for number in range(12)]
+        assert found(runtime, 12) == []
+    youtube.clear()
+    assert start(youtube, home).wait() == 0
+    assert [asked.video for asked in youtube.asked("watch")] == [f"slowcook{number:03d}" for number in range(12, 20)]
+    with Runtime(config.load(home)) as runtime:
+        assert runtime.library.counts().searchable == 20

@@ -1,0 +1,62 @@
+"""The table of videos: what differs is changed, and the cursor stays on its video."""
+
+from dataclasses import replace
+from datetime import date
+
+from textual.app import App, ComposeResult
+
+from subtitle_rag.domain import Video
+from subtitle_rag.library.rows import VideoState
+from subtitle_rag.tui.video_table import VideoTable, told
+
+
+class Shown(App[None]):
+    def compose(self) -> ComposeResult:
+        yield VideoTable()
+
+
+def state(number: int) -> VideoState:
+    own = Video(f"video{number:06d}", f"제목 {number}", "UC1", "채널", published=date(2026, 1, 1))
+    return VideoState(own, 0, 0, True, None, {}, None)
+
+
+def titles(table: VideoTable) -> list[str]:
+    return [table.get_row_at(at)[0].plain for at in range(table.row_count)]
+
+
+async def test_new_videos_enter_in_their_places_and_the_cursor_stays_on_its_video() -> None:
+    app = Shown()
+    async with app.run_test(size=(120, 20)) as pilot:
+        table = app.query_one(VideoTable)
+        table.fill([state(number) for number in range(1, 6)])
+        table.move_cursor(row=3)
+        await pilot.pause()
+        chosen = table.chosen
+        ready = replace(state(5), due=False, windows=3, searchable=3)
+        table.fill([state(0), ready, *(state(number) for number in range(1, 5)), state(9)])
+        await pilot.pause()
+        assert titles(table) == [f"제목 {number}" for number in (0, 5, 1, 2, 3, 4, 9)]
+        assert (table.chosen, table.cursor_row) == (chosen, 5)
+        assert [cell.plain for cell in table.get_row_at(1)][-2:] == ["3", "✓ searchable"]
+
+
+async def test_videos_that_left_are_taken_out_and_narrow_terminals_show_the_state() -> None:
+    app = Shown()
+    async with app.run_test(size=(120, 20)) as pilot:
+        table = app.query_one(VideoTable)
+        table.fill([state(number) for number in range(5)])
+        table.move_cursor(row=2)
+        await pilot.pause()
+        table.fill([state(number) for number in (4, 2)])
+        await pilot.resize_terminal(60, 20)
+        await pilot.pause()
+        assert titles(table) == ["제목 4", "제목 2"]
+        assert table.chosen == "video000002"
+        assert [cell.plain for cell in table.get_row_at(0)] == ["제목 4", "채널", "… waiting"]
+        table.fill([])
+        await pilot.pause()
+        assert (table.row_count, table.chosen) == (0, "")
+
+
+def test_what_is_on_its_way_says_how_far_it_has_come() -> None:
+    assert told(replace(state(0), due=False, windows=8, searchable=3)) == "… 3 of 8 searchable"

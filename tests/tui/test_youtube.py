@@ -1,0 +1,393 @@
+"""Captions from YouTube in the app: pasting addresses, the queue, rests, stopping, going on, and hostile channels."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from textual import events
+from textual.widgets import Static
+
+from subtitle_rag.captions.sources import parse
+from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import app as app_module
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.errands import Errand
+from subtitle_rag.tui.library_screen import LibraryScreen
+from subtitle_rag.tui.video_table import VideoTable
+from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn, stand_in
+from tests.tui.conftest import AppPilot, drawn_by, settle, shown, toasts, typed
+
+KITCHEN = "https://www.youtube.com/@느린부엌"
+LIST = "PL" + "c" * 32
+WITH_LIST = f"https://www.youtube.com/watch?v=noodles0000&list={LIST}"
+LONG_S = 3600
+
+
+def kitchen(*clips: Clip) -> Channel:
+    return Channel("UC" + "a" * 22, "@느린부엌", "느린 부엌", list(clips))
+
+
+def clips(count: int, name: str = "noodles") -> list[Clip]:
+    return [Clip(f"{name}{n:04d}", f"국수 삶기 {n}편") for n in range(count)]
+
+
+@pytest.fixture
+def youtube() -> Iterator[StandIn]:
+    with stand_in() as serving:
+        yield serving
+
+
+@pytest.fixture
+def hasty(empty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
+    """A runtime on an empty library that fetches without pauses."""
+    monkeypatch.setattr(app_module, "COUNT_S", 0.05)
+    empty.settings = replace(empty.settings, youtube=unpaced())
+    return empty
+
+
+def unpaced(rest: int = 1) -> YoutubeSettings:
+    return YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=rest)
+
+
+async def until(pilot: AppPilot, holds: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline, drawn_by(app_of(pilot))
+        await pilot.pause(0.02)
+
+
+def app_of(pilot: AppPilot) -> SubtitleApp:
+    assert isinstance(pilot.app, SubtitleApp)
+    return pilot.app
+
+
+def said(app: SubtitleApp, selector: str) -> str:
+    return str(app.screen.query_one(selector, Static).content)
+
+
+def rows(app: SubtitleApp) -> list[list[str]]:
+    table = app.screen.query_one(VideoTable)
+    return [[cell.plain for cell in table.get_row_at(at)] for at in range(table.row_count)]
+
+
+async def paste(pilot: AppPilot, text: str) -> None:
+    """As the terminal reports it, for whatever has the focus."""
+    pilot.app.post_message(events.Paste(text))
+    await pilot.pause()
+    await settle(pilot)
+
+
+async def fetched(pilot: AppPilot, address: str) -> None:
+    await paste(pilot, address)
+    await pilot.press("enter")
+    await until(pilot, lambda: app_of(pilot).job)
+    await settle(pilot)
+
+
+class TestPasting:
+    async def test_a_pasted_channel_is_named_at_once_fetched_by_enter_and_searchable(
+        self, hasty: Runtime, youtube: StandIn
+    ) -> None:
+        youtube.add(kitchen(*clips(3)))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await paste(pilot, KITCHEN)
+            assert said(app, "#check") == "✓ channel @느린부엌; Enter brings its captions in"
+            assert youtube.count() == 0
+            await pilot.press("enter")
+            await until(pilot, lambda: app.screen is app.search_screen)
+            await settle(pilot)
+            assert toasts(app) == ["3 new videos can be searched now."]
+            await typed(pilot, "멸치 육수")
+            assert app.search_screen.scenes.option_count == 3
+            await pilot.press("f2")
+            await settle(pilot)
+            assert [row[0] for row in rows(app)] == [f"국수 삶기 {n}편" for n in range(3)]
+            assert {row[-1] for row in rows(app)} == {"✓ searchable"}
+
+    async def test_what_is_pasted_over_the_table_goes_into_the_field(self, hasty: Runtime, youtube: StandIn) -> None:
+        youtube.add(kitchen(*clips(1)))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await fetched(pilot, KITCHEN)
+            await pilot.press("f2")
+            await settle(pilot)
+            await pilot.press("tab")
+            assert app.screen.query_one(VideoTable).has_focus
+            await paste(pilot, "  youtu.be/noodles0000\n")
+            page = app.screen
+            assert isinstance(page, LibraryScreen)
+            assert page.path.value == "youtu.be/noodles0000"
+            assert page.path.has_focus
+            await paste(pilot, KITCHEN)
+            assert page.path.value == KITCHEN
+
+    @pytest.mark.parametrize("focus", ["query", "list"])
+    async def test_an_address_pasted_as_a_query_opens_the_library(
+        self, hasty: Runtime, youtube: StandIn, focus: str
+    ) -> None:
+        youtube.add(kitchen(*clips(1)))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await fetched(pilot, KITCHEN)
+            await paste(pilot, "국수 @느린부엌")
+            assert app.search_screen.query_line.value == "국수 @느린부엌"
+            app.search_screen.query_line.value = "육수"
+            await settle(pilot)
+            if focus == "list":
+                await pilot.press("tab")
+            await paste(pilot, f" {WITH_LIST}\n")
+            assert app.search_screen.query_line.value == "육수"
+            assert isinstance(app.screen, LibraryScreen)
+            assert app.screen.path.value == WITH_LIST
+            assert said(app, "#check").startswith("✓ video noodles0000")
+
+    async def test_what_is_no_address_of_youtube_is_told_and_stays_to_be_mended(
+        self, hasty: Runtime, youtube: StandIn
+    ) -> None:
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await paste(pilot, "https://example.com/[b]x")
+            assert "! https://example.com/[b]x is not a channel" in said(app, "#check")
+            await pilot.press("enter")
+            await settle(pilot)
+            assert "https://example.com/[b]x is not a channel" in said(app, "#failures")
+            assert isinstance(app.screen, LibraryScreen)
+            assert app.screen.path.value
+            assert app.job is None
+            assert youtube.count() == 0
+
+    @pytest.mark.parametrize(("key", "videos"), [("enter", 1), ("ctrl+l", 2)])
+    async def test_a_video_that_names_a_list_is_taken_alone_or_with_it(
+        self, hasty: Runtime, youtube: StandIn, key: str, videos: int
+    ) -> None:
+        own = clips(2)
+        youtube.add(kitchen(*own), Playlist(LIST, "모음", own))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert "ctrl+l" not in app.screen.active_bindings
+            await paste(pilot, WITH_LIST)
+            assert said(app, "#check").endswith("Enter takes the video alone, ctrl+l the whole list")
+            assert "ctrl+l" in app.screen.active_bindings
+            await pilot.press(key)
+            await until(pilot, lambda: app.job)
+            await settle(pilot)
+            assert hasty.library.counts().videos == videos
+
+
+class TestTheJob:
+    async def test_a_second_address_waits_for_its_turn(self, hasty: Runtime, youtube: StandIn) -> None:
+        youtube.add(kitchen(*clips(2)), Channel("UC" + "b" * 22, "@second", "둘째", clips(2, "seconds")))
+        hold = youtube.hold("timedtext")
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            page = app.screen
+            assert isinstance(page, LibraryScreen)
+            for address in (KITCHEN, "@second", "@second"):
+                page.path.value = address
+                await pilot.press("enter")
+                await until(pilot, lambda: not page.path.value)
+            assert toasts(app)[-1] == "That is under way already."
+            await until(pilot, hold.arrived.is_set)
+            await until(pilot, lambda: "+1 waiting" in said(app, "#job"))
+            hold.release()
+            await settle(pilot)
+            assert hasty.library.counts().videos == 4
+            assert [followed.name for followed in hasty.library.sources.followed()] == ["느린 부엌", "둘째"]
+
+    async def test_a_rest_says_why_and_until_when_and_goes_on(
+        self, hasty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        youtube.add(kitchen(*clips(2)))
+        youtube.refuse("timedtext", 429, times=5, after=1)
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.start(Errand(source=parse(KITCHEN)))
+            await until(pilot, lambda: "Resting until" in said(app, "#job"))
+            assert "then it goes on by itself: too many requests (429)" in said(app, "#job")
+            await settle(pilot)
+            assert toasts(app) == ["2 new videos can be searched now."]
+            assert hasty.library.counts().due == 0
+
+    async def test_ctrl_s_ends_a_rest_at_once_and_ctrl_r_goes_on(self, hasty: Runtime, youtube: StandIn) -> None:
+        youtube.add(kitchen(*clips(3)))
+        youtube.refuse("timedtext", 429, times=5, after=1)
+        hasty.settings = replace(hasty.settings, youtube=unpaced(LONG_S))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert "ctrl+s" not in app.screen.active_bindings
+            app.start(Errand(source=parse(KITCHEN)))
+            app.start(Errand(source=parse("https://youtu.be/seconds0000")))
+            await until(pilot, lambda: app.job and app.job.resting)
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: not app.busy)
+            assert toasts(app)[-1] == "Stopped. What is done stays; ctrl+r goes on with the rest."
+            assert "ctrl+r goes on" in said(app, "#job")
+            assert hasty.library.counts().searchable == 1
+            hasty.library.sources.end_rest()
+            youtube.add(*clips(1, "seconds"))
+            await pilot.press("ctrl+r")
+            await settle(pilot)
+            counts = hasty.library.counts()
+            assert (counts.searchable, counts.failed) == (3, 1)  # the one that was refused has a time of its own
+
+    async def test_what_youtube_does_not_give_at_all_ends_the_job_with_the_reason(
+        self, hasty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        youtube.add(kitchen(*clips(2)))
+        youtube.refuse("timedtext", 429, times=None, after=1)
+        monkeypatch.setattr("subtitle_rag.fetching.run.RESTS", 0)
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.start(Errand(source=parse(KITCHEN)))
+            await settle(pilot)
+            assert app.job
+            assert app.job.stopped
+            assert "fewer requests" in said(app, "#job")
+            assert "ctrl+r goes on" in said(app, "#job")
+            youtube.forgive()
+            await until(pilot, lambda: hasty.library.sources.due(int(time.time())))
+            await pilot.press("ctrl+r")
+            await settle(pilot)
+            assert hasty.library.counts().searchable == 2
+
+    async def test_quitting_asks_once_and_does_not_wait_for_the_end_of_a_rest(
+        self, hasty: Runtime, youtube: StandIn
+    ) -> None:
+        youtube.add(kitchen(*clips(2)))
+        youtube.refuse(None, 429, times=None)
+        hasty.settings = replace(hasty.settings, youtube=unpaced(LONG_S))
+        app = SubtitleApp(hasty)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            app.start(Errand(source=parse(KITCHEN)))
+            await until(pilot, lambda: app.job and app.job.resting)
+            await pilot.press("ctrl+q")
+            assert app.is_running
+            assert "Press again" in toasts(app)[-1]
+            await pilot.press("ctrl+q")
+        app.await_job(10)
+        assert "errand" not in {thread.name for thread in threading.enumerate()}
+
+
+class TestSync:
+    async def test_ctrl_r_brings_what_is_new_with_one_request_for_the_list(
+        self, hasty: Runtime, youtube: StandIn
+    ) -> None:
+        channel = kitchen(*clips(2))
+        youtube.add(channel)
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert "ctrl+r" not in app.screen.active_bindings
+            await fetched(pilot, KITCHEN)
+            assert "Library: sync" in [command.title for command in app.get_system_commands(app.screen)]
+            await pilot.press("f2")
+            await settle(pilot)
+            assert app.screen.active_bindings["ctrl+r"].binding.description == "New videos"
+            channel.clips.insert(0, Clip("brandnew000", "새로 올라온 영상"))
+            youtube.clear()
+            await pilot.press("ctrl+r")
+            await settle(pilot)
+            assert toasts(app)[-1] == "1 new video can be searched now."
+            assert "새로 올라온 영상" in [row[0] for row in rows(app)]
+            assert (youtube.count("tab"), youtube.count("playlist"), youtube.count("browse")) == (0, 1, 0)
+            await pilot.press("ctrl+r")
+            await settle(pilot)
+            assert toasts(app)[-1] == "There is nothing new."
+
+
+class TestWhatDoesNotCome:
+    async def test_usual_refusals_are_counted_and_told_in_their_rows(self, hasty: Runtime, youtube: StandIn) -> None:
+        tomorrow = int(time.time()) + 48 * 3600
+        refused = [Clip(f"members{n:04d}", f"회원만 {n}", state="members_only") for n in range(3)]
+        refused.append(Clip("upcoming000", "내일", state="upcoming", starts_at=tomorrow))
+        broken = Clip("broken00000", "깨진 자막", captions=[Caption(body=b'{"events": [')])
+        youtube.add(kitchen(*clips(1), *refused, broken))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await fetched(pilot, KITCHEN)
+            assert toasts(app) == ["1 new video can be searched now. – 4 skipped ! 1 failed"]
+            await pilot.press("f2")
+            await settle(pilot)
+            assert "– Skipped: members only 3 · not begun yet 1" in said(app, "#failures")
+            assert "! 깨진 자막" in said(app, "#failures")
+            told = {row[0]: row[-1] for row in rows(app)}
+            assert told["회원만 0"] == "– members only"
+            assert told["내일"].startswith("– not begun yet · asked again ")
+            assert told["깨진 자막"].startswith("! damaged captions · asked again ")
+
+    async def test_hostile_titles_are_shown_as_text(self, hasty: Runtime, youtube: StandIn) -> None:
+        hostile = (
+            "[red]x[/red] [@click=app.exit]y[/]",
+            "\x1b[2J\x1b]0;pwned\x07 z",
+            "\u202e뒤집힌\u202c 글",
+            "가" * 300,
+        )
+        own = [Clip(f"hostile{n:04d}", text, captions=[]) for n, text in enumerate(hostile)]
+        channel = Channel("UC" + "a" * 22, "@느린부엌", "[bold]느린\u202e 부엌", [*own, *clips(1)])
+        youtube.add(channel)
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await fetched(pilot, KITCHEN)
+            await pilot.press("f2")
+            await settle(pilot)
+            drawn = drawn_by(app)
+            assert "[red]x[/red]" in drawn
+            assert "[bold]느린" in drawn
+            assert not any(c in drawn for c in "\x1b\x07\x9b\u202e\u202c")
+            assert len(rows(app)) == 5
+
+    async def test_scenes_of_new_videos_join_those_that_are_shown(self, hasty: Runtime, youtube: StandIn) -> None:
+        youtube.add(kitchen(*clips(3)))
+        hold = youtube.hold("timedtext", after=1)
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.start(Errand(source=parse(KITCHEN)))
+            await until(pilot, lambda: app.screen is app.search_screen)
+            app.search_screen.query_line.value = "육수"
+            await until(pilot, lambda: app.search_screen.scenes.option_count == 1)
+            first = app.search_screen.scenes.scene
+            assert first
+            hold.release()
+            await until(pilot, lambda: app.search_screen.scenes.option_count == 3)
+            kept = app.search_screen.scenes.scene
+            assert kept
+            assert kept.id == first.id
+            await settle(pilot)
+
+    async def test_what_is_due_is_told_where_scenes_are_looked_for(self, hasty: Runtime, youtube: StandIn) -> None:
+        youtube.add(kitchen(*clips(4)))
+        hasty.settings = replace(hasty.settings, youtube=replace(unpaced(), pause_min=LONG_S, pause_max=LONG_S))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.start(Errand(source=parse(KITCHEN)))
+            await until(pilot, lambda: app.search_screen.counts and app.search_screen.counts.due == 3)
+            await until(pilot, lambda: app.screen is app.search_screen)
+            assert "1 of 4 videos are searched so far." in shown(app, "#notice")
+            app.search_screen.query_line.value = "육수"
+            await until(pilot, lambda: app.search_screen.shown == "육수")
+            assert shown(app, "#counter").endswith("1/4 videos")
+            await pilot.press("f2")
+            await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and len(rows(app)) == 4)
+            assert [row[-1] for row in rows(app)] == ["✓ searchable", *["… waiting"] * 3]
+            assert "Waiting 3" in said(app, "#title")
+            await pilot.press("ctrl+s")
+            await settle(pilot)
+            assert not app.busy
