@@ -13,9 +13,9 @@ from typing import Any
 import click
 
 from subtitle_rag import __version__, config, i18n, output
-from subtitle_rag.errors import AppError, BusyError, UsageError
+from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.output import ExitCode
+from subtitle_rag.output import ExitCode, exit_code_for
 
 VERBS = {
     "index": "bring",
@@ -23,6 +23,8 @@ VERBS = {
     "search": "find",
     "show": "find",
     "open": "find",
+    "contexts": "contexts",
+    "models": "contexts",
     "list": "library",
     "status": "library",
     "remove": "library",
@@ -33,18 +35,6 @@ VERBS = {
     "eval": "care",
 }
 """Verb → module of `commands`, in the order in which help lists them."""
-
-
-def exit_code_for(error: AppError) -> ExitCode:
-    match error:
-        case UsageError():
-            return ExitCode.USAGE
-        case BusyError():
-            return ExitCode.TRY_LATER
-        case AppError(code="interrupted"):
-            return ExitCode.INTERRUPTED
-        case _:
-            return ExitCode.FAILED
 
 
 class Verbs(click.Group):

@@ -7,7 +7,7 @@ import difflib
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from subtitle_rag.i18n import LANGUAGES, _, system_language
 
 HOME_VARIABLE = "SUBTITLE_RAG_HOME"
 LANGUAGE_VARIABLE = "SUBTITLE_RAG_LANGUAGE"
+HOSTS_VARIABLE = "SUBTITLE_RAG_OLLAMA"
+"""Hosts of Ollama with commas between them; empty switches models off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,24 @@ class YoutubeSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class LlmSettings:
+    """`[llm]`: the local models, which Ollama serves."""
+
+    hosts: tuple[str, ...] = field(default=("http://127.0.0.1:11434",), metadata={"empty": True})
+    """Where Ollama answers; several share the work, none switches models off."""
+    model: str = ""
+    """What writes contexts; empty: what suits this machine's memory."""
+    cloud: tuple[str, ...] = field(default=(), metadata={"empty": True})
+    """Models by name that may run in Ollama's cloud, which is sent the captions then."""
+    remote: bool = False
+    """Whether `hosts` may name other computers, which are sent the captions then."""
+    timeout: int = field(default=600, metadata={"least": 1})
+    """Seconds without a sign of life; a long prompt is given more by itself."""
+    keep_alive: str = "30m"
+    """How long the model stays in memory after an answer."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that a user can set."""
 
@@ -117,6 +137,7 @@ class Settings:
     player: PlayerSettings = field(default_factory=PlayerSettings)
     tui: TuiSettings = field(default_factory=TuiSettings)
     youtube: YoutubeSettings = field(default_factory=YoutubeSettings)
+    llm: LlmSettings = field(default_factory=LlmSettings)
     players: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """`[players]`: name → command, with `{url}` and `{seconds}` filled in."""
 
@@ -126,6 +147,7 @@ _SECTIONS: dict[str, type[Any]] = {
     "player": PlayerSettings,
     "tui": TuiSettings,
     "youtube": YoutubeSettings,
+    "llm": LlmSettings,
 }
 
 
@@ -145,6 +167,10 @@ def load(home: str | Path | None = None, language: str | None = None) -> Setting
         reason = _("language is {value}, but only {known} are known").format(value=chosen, known=", ".join(LANGUAGES))
         raise UsageError("bad_config", path=place, reason=reason)
     sections = {name: _section(paths.config, name, table.get(name, {})) for name in _SECTIONS}
+    hosts = os.environ.get(HOSTS_VARIABLE)
+    if hosts is not None:
+        given = tuple(host.strip() for host in hosts.split(",") if host.strip())
+        sections["llm"] = replace(sections["llm"], hosts=given)
     return Settings(paths, chosen, players=_players(paths.config, table.get("players", {})), **sections)
 
 
@@ -172,30 +198,31 @@ def _known(path: Path, prefix: str, table: Mapping[str, Any], keys: tuple[str, .
 
 def _section(path: Path, name: str, table: Any) -> Any:
     kind = _SECTIONS[name]
-    defaults = kind()
     if not isinstance(table, dict):
         raise UsageError("bad_config", path=str(path), reason=_("{name} must be a table").format(name=name))
-    _known(path, f"{name}.", table, tuple(entry.name for entry in fields(kind)))
-    least = {entry.name: entry.metadata.get("least", 0) for entry in fields(kind)}
-    among = {entry.name: entry.metadata.get("among") for entry in fields(kind)}
-    values = {key: _value(path, f"{name}.{key}", type(getattr(defaults, key)), value) for key, value in table.items()}
-    for key, value in values.items():
-        if type(value) is int and value < least[key]:
-            reason = _("{name} must be at least {least}").format(name=f"{name}.{key}", least=least[key])
-            raise UsageError("bad_config", path=str(path), reason=reason)
-        known = among[key] or ()
-        if known and not set(value) <= set(known):
-            reason = _("{name} may hold {known}").format(name=f"{name}.{key}", known=", ".join(known))
-            raise UsageError("bad_config", path=str(path), reason=reason)
+    entries = {entry.name: entry for entry in fields(kind)}
+    _known(path, f"{name}.", table, tuple(entries))
+    defaults = kind()
+    values = {}
+    for key, value in table.items():
+        wanted = type(getattr(defaults, key))
+        values[key] = _value(path, f"{name}.{key}", wanted, entries[key].metadata, value)
     return kind(**values)
 
 
-def _value(path: Path, name: str, wanted: type, value: Any) -> Any:
-    """The value if it is of the wanted type; lists of strings become tuples."""
+def _value(path: Path, name: str, wanted: type, rules: Mapping[Any, Any], value: Any) -> Any:
+    """The value if it is of the wanted type and within its field's `least`, `among` and `empty`."""
     if wanted is tuple:
-        return _strings(path, name, value)
+        value = () if value == [] and rules.get("empty") else _strings(path, name, value)
     if type(value) is not wanted:
         reason = _("{name} must be of the type {type}").format(name=name, type=wanted.__name__)
+        raise UsageError("bad_config", path=str(path), reason=reason)
+    least, known = rules.get("least", 0), rules.get("among", ())
+    if wanted is int and value < least:
+        reason = _("{name} must be at least {least}").format(name=name, least=least)
+        raise UsageError("bad_config", path=str(path), reason=reason)
+    if known and not set(known).issuperset(tuple(value)):
+        reason = _("{name} may hold {known}").format(name=name, known=", ".join(known))
         raise UsageError("bad_config", path=str(path), reason=reason)
     return value
 

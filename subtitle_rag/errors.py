@@ -4,10 +4,11 @@
     ├── UsageError      the request itself cannot be met: wrong arguments, unknown video, bad config
     ├── CaptionError    one caption file or track cannot be used; the run goes on
     ├── FetchError      YouTube did not give a video or a list; whether it is asked again hangs on the code
+    ├── LlmError        Ollama did not do what it was asked
     └── BusyError       the library or a service cannot be used at the moment; trying again later can help
 
 A code's two sentences live in `SENTENCES`, so that a failure stored in the library (code and details) is told in the
-language of whoever reads it. Exit codes belong to the faces (`cli.exit_code_for`).
+language of whoever reads it. Exit codes belong to the faces (`output.exit_code_for`).
 """
 
 from typing import Any
@@ -178,6 +179,71 @@ SENTENCES: dict[str, tuple[str, str]] = {
         N_("Another subtitle-rag is fetching from YouTube into {path}."),
         N_("Wait until it has finished, or stop it, and run the same command again."),
     ),
+    # Ollama
+    "llm_off": (
+        N_("No Ollama is set: the list of hosts under [llm] is empty."),
+        N_("Name one in hosts under [llm] in the config. Search works without it."),
+    ),
+    "llm_not_running": (
+        N_("Ollama does not answer at {host}."),
+        N_("Start it with ollama serve, or set hosts under [llm] in the config. Search works without it."),
+    ),
+    "llm_broke_off": (
+        N_("Ollama at {host} broke off: {reason}."),
+        N_("See whether it still runs (ollama ps), then run the same command again: what is done is kept."),
+    ),
+    "llm_timeout": (
+        N_("Ollama at {host} gave no sign of life for {seconds} seconds."),
+        N_("Raise timeout under [llm] in the config, or take a smaller model: subtitle-rag models list."),
+    ),
+    "llm_busy": (
+        N_("Ollama at {host} has too many requests waiting: {reason}."),
+        N_("Run the same command again later; what is done is kept."),
+    ),
+    "llm_model_missing": (
+        N_("Ollama at {host} does not have the model {model}."),
+        N_("Fetch it: subtitle-rag models get {model}"),
+    ),
+    "llm_model_unknown": (
+        N_("There is no model {model} to fetch."),
+        N_("Check the name; subtitle-rag models list shows those that are offered."),
+    ),
+    "llm_out_of_memory": (
+        N_("{model} does not fit into memory at {host}: {reason}."),
+        N_("Close other programs, or take a smaller model: subtitle-rag models list."),
+    ),
+    "llm_overflow": (
+        N_("The text is too long for {model}: {n_prompt_tokens} tokens, and there is room for {n_ctx}."),
+        N_("Take a model with a longer context: subtitle-rag models list."),
+    ),
+    "llm_nonsense": (
+        N_("Ollama at {host} gave no proper answer: {reason}."),
+        N_("Try again; if it happens often, update Ollama or take another model: subtitle-rag models list."),
+    ),
+    "llm_cloud_refused": (
+        N_("{model} runs in Ollama's cloud, which would be sent your captions."),
+        N_("Choose one that runs here: subtitle-rag models list. To allow this one, name it in cloud under [llm]."),
+    ),
+    "llm_host_refused": (
+        N_("{host} is not this computer; it would be sent your captions."),
+        N_("If you want that, set remote = true under [llm] in the config."),
+    ),
+    "llm_host_unusable": (
+        N_("{host} is not the address of an Ollama."),
+        N_("Write it as http://127.0.0.1:11434 in hosts under [llm] in the config."),
+    ),
+    "llm_failed": (
+        N_("Ollama at {host} failed: {reason}."),
+        N_("Its log says more; updating Ollama or taking another model may help."),
+    ),
+    "llm_stopped": (
+        N_("Stopped."),
+        N_("Everything that was done is kept; the same command goes on from here."),
+    ),
+    "contexts_busy": (
+        N_("Another subtitle-rag is writing contexts into {path}."),
+        N_("Wait until it has finished, or stop it, and run the same command again."),
+    ),
     # the library
     "library_readonly": (
         N_("The library in {path} cannot be written: {reason}."),
@@ -271,6 +337,10 @@ class FetchError(AppError):
 
     The detail `retry_at`, where there is one, is YouTube's own word on when to ask again, in Unix seconds.
     """
+
+
+class LlmError(AppError):
+    """Ollama did not do what it was asked. `model` and `host` are among the details."""
 
 
 class BusyError(AppError):

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from subtitle_rag.errors import AppError
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -109,4 +111,70 @@ class IndexReport:
         self.blocked = self.blocked or other.blocked
 
 
+@dataclass(frozen=True, slots=True)
+class ContextsDue:
+    """What a run of the context writer is about."""
+
+    videos: int
+    windows: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWritten:
+    """A window was asked about; `text` is empty where nothing of the answer could be used."""
+
+    video: str
+    title: str
+    window: str
+    ordinal: int
+    text: str
+    suspect: bool
+    """It names what stands nowhere in the video."""
+    prompt_tokens: int
+    tokens: int
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class ContextFailed:
+    """A window, or a video, that the model's server did not answer for; it stays due."""
+
+    video: str
+    title: str
+    code: str
+    details: dict[str, Any]
+
+
+@dataclass(slots=True)
+class ContextReport:
+    """The sum of a run of the context writer."""
+
+    written: int = 0
+    empty: int = 0
+    suspect: int = 0
+    failed: int = 0
+    prompt_tokens: int = 0
+    tokens: int = 0
+    ms: int = 0
+    """Of the model's own time; hosts side by side add up."""
+    failures: list[ContextFailed] = field(default_factory=list)
+    blocked: AppError | None = None
+    """Why the run ended before its work did."""
+
+    def count(self, event: "ContextEvent") -> None:
+        """Add what an event tells."""
+        match event:
+            case ContextWritten():
+                self.written += bool(event.text)
+                self.empty += not event.text
+                self.suspect += event.suspect
+                self.prompt_tokens += event.prompt_tokens
+                self.tokens += event.tokens
+                self.ms += event.ms
+            case ContextFailed():
+                self.failed += 1
+                self.failures.append(event)
+
+
+ContextEvent = ContextsDue | ContextWritten | ContextFailed | ContextReport
 IndexEvent = Found | Listed | VideoDone | VideoFailed | Resting | WindowsIndexed | IndexReport

@@ -5,8 +5,7 @@ that has none, in batches, and are noted only when the index holds them for good
 means, leaves work to do, never work to undo.
 """
 
-import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
 from itertools import islice
@@ -22,7 +21,7 @@ from subtitle_rag.events import Found, IndexEvent, IndexReport, Removed, VideoDo
 from subtitle_rag.library.connection import unwritable
 from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.retrieval.index import Index, Point
-from subtitle_rag.retrieval.lexical import window_vectors
+from subtitle_rag.retrieval.material import Material
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 
 BATCH = 256
@@ -180,21 +179,46 @@ class Indexer:
         if work:
             yield work
 
+    def add_contexts(self, late: Mapping[str, Collection[str]]) -> None:
+        """Bring contexts that have been written since (video id → window ids) into the vectors of their windows.
+
+        Another indexer at work is waited for.
+        """
+        with self._working(patience=PATIENCE_S):
+            for video_id, ids in late.items():
+                video, own = self._library.video(video_id), self._library.windows_of(video_id)
+                known = self._library.morphemes([window.id for window in own])
+                if video is None or not all(window.id in known for window in own):
+                    continue  # it has left, or it is made searchable later, with its contexts
+                contexts = {id: text for id, text in self._contexts(video_id).items() if id in ids}
+                material = Material(video, own, contexts)
+                fresh = [*self._analyzer.morphemes(material.before()), *(known[window.id] for window in own)]
+                made = {id: vector for id, vector in material.vectors(fresh).items() if id in contexts}
+                self._index.replace_vector("bm25", made)
+                self._library.put_source_hashes(ANALYZER, {id: material.source(id) for id in made})
+
+    def _contexts(self, video_id: str) -> dict[str, tuple[str, str]]:
+        """The contexts that count, by window: their key and text."""
+        return {id: (context.key, context.text) for id, context in self._library.contexts.of_video(video_id).items()}
+
     def _make_searchable(self, work: Work) -> WindowsIndexed:
         """Write the points of these videos' windows; what the index held of them before goes first."""
         self._purge()
-        texts = [text for video, some in work for text in (video.title, *(window.text for window in some))]
+        materials = [Material(video, some, self._contexts(video.id)) for video, some in work]
+        texts = [text for material in materials for text in material.texts()]
         analyses = self._analyzer.morphemes(texts) if texts else iter(())
         points: list[Point] = []
         noted: dict[str, tuple[str, Morphemes]] = {}
-        for video, some in work:
+        for material in materials:
             # the analyzer's workers go on while vectors are made of these
-            title, *part = islice(analyses, 1 + len(some))
-            source = _source_hash(video, some)
-            vectors = window_vectors(video.title, title, some, part)
-            for window, analysis, vector in zip(some, part, vectors, strict=True):
-                points.append(Point(window.id, {"bm25": vector}, payload(video, window)))
-                noted[window.id] = source, analysis
+            part = list(islice(analyses, len(material.texts())))
+            vectors = material.vectors(part)
+            for window, analysis in zip(material.windows, part[-len(material.windows) :], strict=True):
+                point = Point(window.id, {"bm25": vectors[window.id]}, payload(material.video, window))
+                if context := material.contexts.get(window.id):
+                    point.payload["context"] = context[1]
+                points.append(point)
+                noted[window.id] = material.source(window.id), analysis
         if points:
             self._index.insert(points)
             self._library.put_indexed(ANALYZER, noted)
@@ -264,11 +288,3 @@ def payload(video: Video, window: Window) -> dict[str, Any]:
 def _windows(video: Video, track: Track, path: str) -> list[Window]:
     cues = parse(track.raw, track.format, path=path)
     return windows(video.id, cues, [chapter.start_ms for chapter in video.chapters])
-
-
-def _source_hash(video: Video, own: Sequence[Window]) -> str:
-    """Of what a video's vectors are made: its title and its windows (their neighbours' words count too)."""
-    digest = hashlib.sha256(video.title.encode())
-    for window in own:
-        digest.update(f"\x1f{window.id}\x1f{window.text}".encode())
-    return digest.hexdigest()

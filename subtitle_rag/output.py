@@ -14,8 +14,22 @@ from datetime import UTC, datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import Found, IndexEvent, IndexReport, Listed, Resting, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.errors import AppError, BusyError, LlmError, UsageError
+from subtitle_rag.events import (
+    ContextEvent,
+    ContextFailed,
+    ContextReport,
+    ContextsDue,
+    ContextWritten,
+    Found,
+    IndexEvent,
+    IndexReport,
+    Listed,
+    Resting,
+    VideoDone,
+    VideoFailed,
+    WindowsIndexed,
+)
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
@@ -35,6 +49,24 @@ class ExitCode(IntEnum):
     USAGE = 2
     TRY_LATER = 3
     INTERRUPTED = 130
+
+
+LATER = ("llm_not_running", "llm_broke_off", "llm_timeout", "llm_busy")
+"""Failures of Ollama that trying again later can mend."""
+
+
+def exit_code_for(error: AppError) -> ExitCode:
+    match error:
+        case UsageError():
+            return ExitCode.USAGE
+        case BusyError():
+            return ExitCode.TRY_LATER
+        case LlmError(code=code) if code in LATER:
+            return ExitCode.TRY_LATER
+        case AppError(code="interrupted"):
+            return ExitCode.INTERRUPTED
+        case _:
+            return ExitCode.FAILED
 
 
 @dataclass(slots=True)
@@ -144,6 +176,40 @@ def event_line(event: IndexEvent) -> None:
         values = report_values(event)
     data(_json({"event": name, **values}))
     sys.stdout.flush()
+
+
+def context_line(event: ContextEvent) -> None:
+    """One event of the context writer as one line of JSON, at once."""
+    name = {
+        ContextsDue: "contexts_due",
+        ContextWritten: "context_written",
+        ContextFailed: "context_failed",
+        ContextReport: "report",
+    }[type(event)]
+    if isinstance(event, ContextFailed):
+        values = {"title": event.title, **context_failure(event)}
+    else:
+        values = context_values(event) if isinstance(event, ContextReport) else asdict(event)
+    data(_json({"event": name, **values}))
+    sys.stdout.flush()
+
+
+def context_failure(event: ContextFailed) -> dict[str, Any]:
+    """A window's failure as the envelope holds it."""
+    return error_entry(AppError(event.code, **event.details), event.video)
+
+
+def context_values(report: ContextReport) -> dict[str, Any]:
+    """The sum of a run of the context writer, as `--json` tells it."""
+    return {
+        "written": report.written,
+        "empty": report.empty,
+        "suspect": report.suspect,
+        "failed": report.failed,
+        "prompt_tokens": report.prompt_tokens,
+        "tokens": report.tokens,
+        "seconds": report.ms / 1000,
+    }
 
 
 def _json(value: Any, indent: int | None = None) -> str:

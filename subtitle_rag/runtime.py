@@ -1,20 +1,22 @@
 """The composition: builds each door once, when it is first needed, from the settings."""
 
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from subtitle_rag.config import Settings
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.errors import AppError, BusyError, LlmError
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
+    from subtitle_rag.contexts.writer import Writer
     from subtitle_rag.fetching.run import Fetcher
     from subtitle_rag.indexing import Indexer
     from subtitle_rag.library.store import Library
+    from subtitle_rag.llm import Llm
     from subtitle_rag.retrieval.index import Index
     from subtitle_rag.retrieval.index_client import HostedIndex
     from subtitle_rag.retrieval.morphemes import Analyzer
@@ -104,6 +106,32 @@ class Runtime:
         from subtitle_rag.fetching.run import Fetcher
 
         return Fetcher(self.library, self.indexer, self.settings.youtube, stop)
+
+    @contextmanager
+    def llms(self) -> "Iterator[list[Llm]]":
+        """The hosts of Ollama, as the settings name them; raises LlmError `llm_off` where they name none."""
+        from subtitle_rag.llm import Llm
+
+        own = self.settings.llm
+        if not own.hosts:
+            raise LlmError("llm_off")
+        with ExitStack() as opened:
+            yield [opened.enter_context(closing(Llm(host, own))) for host in own.hosts]
+
+    @property
+    def context_model(self) -> str:
+        """The model that writes contexts unless the user names another."""
+        from subtitle_rag import models
+
+        return self.settings.llm.model or models.default().name
+
+    @contextmanager
+    def writer(self, model: str | None = None, stop: threading.Event | None = None) -> "Iterator[Writer]":
+        """What has contexts written; `stop` ends its runs from another thread. Raises what `llms` does."""
+        from subtitle_rag.contexts.writer import Writer
+
+        with self.llms() as hosts:
+            yield Writer(self.library, self.indexer, hosts, model or self.context_model, stop)
 
     def rebuilder(self) -> "Indexer":
         """An indexer for `rebuild`: an index that cannot be used is emptied."""

@@ -22,6 +22,7 @@ def isolated_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     monkeypatch.setenv(config.HOME_VARIABLE, str(folder))
     monkeypatch.delenv(config.LANGUAGE_VARIABLE, raising=False)
+    monkeypatch.setenv(config.HOSTS_VARIABLE, "")  # nor the user's own Ollama
     monkeypatch.setenv("LANGUAGE", "en")  # `activate` sets it; this restores it
     i18n.activate("en")
     return folder

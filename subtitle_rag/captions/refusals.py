@@ -47,16 +47,16 @@ RULES = {
 _TEXTS = [
     (code, re.compile(pattern, re.IGNORECASE))
     for code, pattern in (
-        ("members_only", r"members-only|channel's members|join this channel"),
+        ("members_only", r"members-only|channel.s members|join this channel"),
         ("bot_check", r"confirm you.re not a bot|captcha"),
         ("rate_limited", r"try again later|rate-limited|too many requests"),
         ("private", r"private video|video is private|playlist is private"),
-        ("age_restricted", r"confirm your age|inappropriate for some"),
+        ("age_restricted", r"confirm your age|inappropriate for some|age-restricted"),
         ("geo_blocked", r"in your country|in your location|geo.?restrict"),
         ("upcoming", r"will begin in|premieres in|will begin shortly|premieres shortly"),
-        ("live", r"recording is not available|live stream recording"),
+        ("live", r"recording is not available|live stream recording|processing this video"),
         ("empty_tab", r"does not have a \S+ tab|not currently live"),
-        ("not_found", r"unavailable|removed|terminated|does not exist|not found|no longer available"),
+        ("not_found", r"unavailable|is ?n.t available|removed|terminated|does not exist|not found|no longer available"),
     )
 ]
 _STATUS = re.compile(r"HTTP ?Error \d{3}: [\w ]*")

@@ -50,15 +50,23 @@ def _offers(tracks: object, kind: str) -> Iterator[Offer]:
     for key, entries in tracks.items() if isinstance(tracks, dict) else ():
         for entry in entries if isinstance(entries, list) else ():
             url = str(entry.get("url")) if isinstance(entry, dict) else ""
-            parts = urlsplit(url)
-            query = parse_qs(parts.query)
-            spoken, target = query.get("lang", [""])[-1], query.get("tlang", [""])[-1]
+            query = _query(url)
+            spoken, target = query.get("lang", ""), query.get("tlang", "")
             target = target.removesuffix(f"-{spoken}")  # yt-dlp's `ko-en`: Korean made of a manual English track
-            heard = "asr" if query.get("kind", [""])[-1] == "asr" else "manual"
-            is_track = f".{parts.hostname}".endswith(".youtube.com") and parts.path.endswith("/timedtext") and spoken
-            if is_track and entry.get("ext") == FORMATS[heard] and (kind, heard) != ("manual", "asr"):
+            heard = "asr" if query.get("kind") == "asr" else "manual"
+            if spoken and entry.get("ext") == FORMATS[heard] and (kind, heard) != ("manual", "asr"):
                 flag = "translated" if target and target != spoken else ""
                 yield Offer(target or spoken, heard, FORMATS[heard], url, flag, str(key))
+
+
+def _query(url: str) -> dict[str, str]:
+    """What the address of a track asks for; nothing where it is none of YouTube's."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return {}
+    is_track = f".{parts.hostname}".endswith(".youtube.com") and parts.path.endswith("/timedtext")
+    return {name: values[-1] for name, values in parse_qs(parts.query).items()} if is_track else {}
 
 
 def _flagged(offer: Offer, flag: str) -> Offer:

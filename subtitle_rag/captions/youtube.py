@@ -197,7 +197,12 @@ class YouTube:
         return Track(offer.language, offer.kind, offer.format, raw, digest, int(time.time()), offer.flag)
 
     def _body(self, url: str, title: str) -> bytes:
-        raw = self._session.body(url, title)
+        try:
+            raw = self._session.body(url, title)
+        except FetchError as error:
+            if error.code == "not_found":  # of the track alone: the video was there a moment ago
+                raise FetchError("caption_damaged", title=title, reason=error.details["reason"]) from error
+            raise
         if not raw:
             raise FetchError("caption_blocked", title=title)
         if len(raw) > LIMIT:

@@ -11,7 +11,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.captions.sources import Source, looks_like_address, parse
-from subtitle_rag.commands import json_option
+from subtitle_rag.commands import json_option, jsonl_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import UsageError
@@ -23,7 +23,6 @@ from subtitle_rag.runtime import Runtime
 if TYPE_CHECKING:
     from subtitle_rag.library.sources import Followed
 
-jsonl_option = click.option("--jsonl", is_flag=True, help=N_("Print every event as a line of JSON while it happens."))
 no_wait_option = click.option(
     "--no-wait", is_flag=True, help=N_("Where YouTube refuses, end with exit code 3 instead of resting and going on.")
 )

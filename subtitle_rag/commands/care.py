@@ -109,16 +109,24 @@ def eval_() -> None:
 
 @eval_.command("run", help=N_("Answer the questions of a file and print hit@k, MRR and nDCG by kind."))
 @click.argument("queries", type=click.Path(path_type=Path))
+@click.option(
+    "--contexts",
+    type=click.Path(path_type=Path),
+    help=N_("Measure once more with the contexts of this file in place of a model's."),
+)
 @json_option
 @click.pass_obj
-def eval_run(settings: Settings, queries: Path, as_json: bool) -> int:
+def eval_run(settings: Settings, queries: Path, contexts: Path | None, as_json: bool) -> int:
     from subtitle_rag.evaluation import report as reports
     from subtitle_rag.evaluation import run as evaluation
 
     with Runtime(settings) as runtime, output.progress() as bar:
         task = bar.add_task(_("Questions"), total=None)
         report = evaluation.run(
-            runtime, queries, progress=lambda done, total: bar.update(task, completed=done, total=total)
+            runtime,
+            queries,
+            contexts=contexts,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     if as_json:
         output.envelope("eval run", output.Outcome(report.to_json()))

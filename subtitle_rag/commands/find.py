@@ -113,7 +113,7 @@ def _scene_values(scene: Scene) -> dict[str, Any]:
         "url": scene.url,
         "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
         "text": scene.text,
-        "context": None,
+        "context": scene.context,
         "highlights": [list(span) for span in scene.highlights],
         "score": scene.score,
         "scores": {

@@ -60,14 +60,30 @@ def _text(path: Path) -> str:
         raise bad_queries(path, raw[: error.start].count(b"\n") + 1, _("it is not UTF-8 text")) from error
 
 
-def _questions(path: Path, text: str) -> Iterator[Question]:
-    seen: set[str] = set()
+def objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The JSON objects of a file of JSON lines, with the numbers of their lines.
+
+    Raises:
+        UsageError: `unreadable`, `bad_queries`.
+    """
+    yield from _objects(path, _text(path))
+
+
+def _objects(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     # not splitlines(): U+2028 may stand inside a JSON string
     for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
+        if line.strip():
+            try:
+                yield number, _object(line)
+            except ValueError as error:
+                raise bad_queries(path, number, str(error)) from error
+
+
+def _questions(path: Path, text: str) -> Iterator[Question]:
+    seen: set[str] = set()
+    for number, entry in _objects(path, text):
         try:
-            question = _question(_object(line))
+            question = _question(entry)
             if question.id in seen:
                 raise ValueError(_("the id {id} is there twice").format(id=question.id))
         except ValueError as error:
@@ -94,10 +110,11 @@ def _question(entry: Mapping[str, Any]) -> Question:
     if not isinstance(gold, list) or not gold:
         raise ValueError(_("gold must be a list with at least one range"))
     ranges = tuple(_gold(item) for item in gold)
-    return Question(_string(entry, "id"), _string(entry, "query"), _string(entry, "kind"), ranges)
+    return Question(string(entry, "id"), string(entry, "query"), string(entry, "kind"), ranges)
 
 
-def _string(entry: Mapping[str, Any], name: str) -> str:
+def string(entry: Mapping[str, Any], name: str) -> str:
+    """A field that must be a text; raises ValueError."""
     value = entry.get(name)
     if not isinstance(value, str) or not value:
         raise ValueError(_("{name} must be a text").format(name=name))
@@ -107,13 +124,14 @@ def _string(entry: Mapping[str, Any], name: str) -> str:
 def _gold(item: object) -> Gold:
     if not isinstance(item, dict):
         raise ValueError(_("each range in gold must have video, start and end"))
-    start, end = _ms(item, "start"), _ms(item, "end")
+    start, end = seconds(item, "start"), seconds(item, "end")
     if end <= start:
         raise ValueError(_("a range in gold must end after its start"))
-    return Gold(nfc(_string(item, "video")), start, end)
+    return Gold(nfc(string(item, "video")), start, end)
 
 
-def _ms(item: Mapping[str, Any], name: str) -> int:
+def seconds(item: Mapping[str, Any], name: str) -> int:
+    """A field of seconds, as milliseconds; raises ValueError."""
     value = item.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise ValueError(_("{name} must be a number of seconds").format(name=name))

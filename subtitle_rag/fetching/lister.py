@@ -57,7 +57,9 @@ class Lister:
         few = max(1, followed.videos // 2) if followed.wishes.limit else KNOWN_IN_A_ROW
         self._enough = min(KNOWN_IN_A_ROW, few)
         self._begun = False
-        self._limit = None if self._news_only else followed.wishes.limit
+        # of several lists one may hold nothing that is known
+        is_one = len(listing.lists) == 1
+        self._limit = None if self._news_only and is_one else followed.wishes.limit
         self.accepted: set[str] = set()
         """Videos that the wishes let in."""
         self.queue: deque[str] = deque()

@@ -46,7 +46,8 @@ class Order:
     """A source to fetch, and what of it."""
 
     source: Source
-    wishes: Wishes = field(default_factory=Wishes)
+    wishes: Wishes | None = None
+    """None: those by which it is followed already, or the usual ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,8 @@ class _Run:
     def events(self, orders: Iterable[Order]) -> Iterator[IndexEvent]:
         try:
             yield from self.indexer.finish()
+            orders = list(orders)
+            self._note(orders)
             yield from self._rest_of_before()
             for order in orders:
                 yield from self._video_order(order) if order.source.kind == "video" else self._list_order(order)
@@ -147,6 +150,12 @@ class _Run:
 
     # What is asked for
 
+    def _note(self, orders: Iterable[Order]) -> None:
+        """Videos that are named one by one are due at once, so that a run that ends early leaves them to the next."""
+        for order in orders:
+            if order.source.kind == "video" and self.library.video(order.source.key) is None:
+                self.library.sources.put_due(_unknown(order.source.key))
+
     def _video_order(self, order: Order) -> Iterator[IndexEvent]:
         video_id = order.source.key
         yield from self._find([video_id])
@@ -155,7 +164,7 @@ class _Run:
         if video and stage and stage.state == "done" and not self.manner.refresh:
             yield VideoDone(video.id, video.title, "unchanged", self.library.window_count(video.id))
         else:
-            yield from self._video(video_id, order.wishes)
+            yield from self._video(video_id, order.wishes or Wishes())
 
     def _list_order(self, order: Order) -> Iterator[IndexEvent]:
         """A list whose paging was refused is read anew after the rest: what it has named is known by then."""
@@ -168,11 +177,12 @@ class _Run:
                     yield VideoFailed(order.source.url, order.source.url, error.code, error.details)
                     break
         if followed := self.library.sources.find(order.source.url):
-            yield from self._due(followed.id, order.wishes)
+            yield from self._due(followed.id, followed.wishes)
 
     def _listed(self, order: Order) -> Iterator[IndexEvent]:
-        sources, source, wishes = self.library.sources, order.source, order.wishes
+        sources, source = self.library.sources, order.source
         known = sources.find(source.url)
+        wishes = order.wishes or (known.wishes if known else Wishes())
         listing = self.youtube.listing(source, wishes.tabs or self.settings.tabs, known.channel_id if known else None)
         followed = sources.follow(
             listing.url,
@@ -217,8 +227,7 @@ class _Run:
         if video_id in self.asked:
             return
         self.asked.add(video_id)
-        known = self.library.video(video_id)
-        video = known or Video(video_id, video_id, ELSEWHERE, "YouTube", url=f"{SITE}/watch?v={video_id}")
+        video = self.library.video(video_id) or _unknown(video_id)
         self._await_turn()
         try:
             yield from self._take(video, wishes)
@@ -242,6 +251,7 @@ class _Run:
             title, languages = page.video.title, ", ".join(wishes.languages)
             offer = choose(page.info, wishes.languages, translated=wishes.translated)
             if offer is None:
+                self.library.sources.put_title(page.video)
                 raise _without_captions(page, languages)
             track = self.youtube.track(offer, title)
         finally:
@@ -251,7 +261,7 @@ class _Run:
         except CaptionError as error:
             if error.code == "no_cues":
                 raise FetchError("no_captions", title=title, languages=languages) from error
-            raise FetchError("caption_damaged", title=title, reason=error.message) from error
+            raise FetchError("caption_damaged", title=title, reason=error.message.rstrip(".")) from error
 
     def _longest_pause(self) -> float:
         return max(self.settings.pause_min, self.settings.pause_max)
@@ -298,7 +308,8 @@ class _Run:
 
     def _rest_until(self, error: FetchError) -> int:
         first = min(self.settings.rest, NETWORK_REST_S) if error.code == "network" else self.settings.rest
-        return error.details.get("retry_at") or int(time.time()) + (first << self.rests)
+        own, told = int(time.time()) + (first << self.rests), error.details.get("retry_at")
+        return own if told is None else max(told, own if self.rests else 0)  # it may name the same time for ever
 
     def _rest_of_before(self) -> Iterator[IndexEvent]:
         """A block does not end with the run that met it."""
@@ -314,6 +325,10 @@ class _Run:
         if not goes_on or self.stop.wait(max(0.0, until - time.time())):
             raise _EndedError
         self.library.sources.end_rest()
+
+
+def _unknown(video_id: str) -> Video:
+    return Video(video_id, video_id, ELSEWHERE, "YouTube", url=f"{SITE}/watch?v={video_id}")
 
 
 def _without_captions(page: Page, languages: str) -> FetchError:

@@ -124,3 +124,42 @@ _YOUTUBE = (
 def m002_youtube(db: sqlite3.Connection) -> None:
     for statement in _YOUTUBE:
         db.execute(statement)
+
+
+_CONTEXTS = (
+    """CREATE TABLE context (
+         key TEXT PRIMARY KEY,
+         window_id TEXT NOT NULL,
+         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+         transcript TEXT NOT NULL,
+         model TEXT NOT NULL,
+         digest TEXT NOT NULL,
+         prompt TEXT NOT NULL,
+         scope TEXT NOT NULL CHECK (scope IN ('full', 'block')),
+         seed INTEGER NOT NULL,
+         text TEXT NOT NULL,
+         raw TEXT NOT NULL,
+         doubts TEXT NOT NULL,
+         prompt_tokens INTEGER NOT NULL,
+         tokens INTEGER NOT NULL,
+         prompt_ms INTEGER NOT NULL,
+         ms INTEGER NOT NULL,
+         tries INTEGER NOT NULL,
+         stale INTEGER NOT NULL,
+         written_at INTEGER NOT NULL
+       ) STRICT""",
+    "CREATE INDEX context_window ON context (window_id)",
+    "CREATE INDEX context_video ON context (video_id)",
+    "CREATE TABLE glossary (channel_id TEXT PRIMARY KEY, names TEXT NOT NULL) STRICT, WITHOUT ROWID",
+    """CREATE TABLE overview (
+         key TEXT PRIMARY KEY,
+         video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+         text TEXT NOT NULL
+       ) STRICT, WITHOUT ROWID""",
+)
+
+
+@MIGRATIONS.append
+def m003_contexts(db: sqlite3.Connection) -> None:
+    for statement in _CONTEXTS:
+        db.execute(statement)

@@ -156,9 +156,7 @@ class Sources:
             ids = [*(video.id for video in videos), *passed_over]
             db.executemany("INSERT OR IGNORE INTO listed VALUES (?, ?)", ((source_id, id) for id in ids))
             for video in videos:
-                if not db.execute("SELECT 1 FROM video WHERE id = ?", (video.id,)).fetchone():
-                    put_metadata(db, video)
-                    db.execute("INSERT INTO stage (video_id, name, state) VALUES (?, 'captions', 'due')", (video.id,))
+                _put_due(db, video)
 
     def put_whole(self, source_id: int) -> None:
         """The list was read to its end, or to where everything is known."""
@@ -171,6 +169,18 @@ class Sources:
             db.execute("UPDATE source SET whole = 0 WHERE id = ?", (source_id,))
 
     # What is due
+
+    def put_due(self, video: Video) -> None:
+        """A video is to be asked for, if it is not in the library."""
+        with self._write() as db:
+            _put_due(db, video)
+
+    def put_title(self, video: Video) -> None:
+        """What a video without captions says of itself: lists can name it in another language."""
+        with self._write() as db:
+            if not db.execute("SELECT 1 FROM track WHERE video_id = ?", (video.id,)).fetchone():
+                put_metadata(db, video)
+                drop_empty_channels(db)
 
     def stage(self, video_id: str) -> Stage | None:
         with self._read() as db:
@@ -220,10 +230,17 @@ class Sources:
                 """INSERT INTO stage (video_id, name, state, failure, details, since, tries, retry_at)
                    VALUES (?, 'captions', 'failed', ?, ?, ?, 1, ?)
                    ON CONFLICT DO UPDATE SET state = 'failed', failure = excluded.failure, details = excluded.details,
-                     since = iif(failure IS excluded.failure, since, excluded.since), tries = tries + 1,
+                     since = iif(failure IS excluded.failure, since, excluded.since),
+                     tries = iif(failure IS excluded.failure, tries + 1, 1),
                      retry_at = excluded.retry_at""",
                 (video.id, code, told, int(time.time()), retry_at),
             )
+
+
+def _put_due(db: sqlite3.Connection, video: Video) -> None:
+    if not db.execute("SELECT 1 FROM video WHERE id = ?", (video.id,)).fetchone():
+        put_metadata(db, video)
+        db.execute("INSERT INTO stage (video_id, name, state) VALUES (?, 'captions', 'due')", (video.id,))
 
 
 def drop_empty_channels(db: sqlite3.Connection) -> None:

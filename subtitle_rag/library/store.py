@@ -15,6 +15,7 @@ from typing import Any
 from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.library import rows
 from subtitle_rag.library.connection import Database
+from subtitle_rag.library.contexts import Contexts, drop_outdated
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metadata
 
@@ -34,6 +35,7 @@ class Library:
         self.path = path
         self.database = Database(path)
         self.sources = Sources(self.database)
+        self.contexts = Contexts(self.database)
         self._read = self.database.read
         self._write = self.database.write
 
@@ -57,16 +59,19 @@ class Library:
                 rows.track_values(video.id, track),
             )
             _put_windows(db, windows, rule)
+            drop_outdated(db, video.id)
             db.execute(
                 "INSERT OR REPLACE INTO stage (video_id, name, state) VALUES (?, 'captions', 'done')",
                 (video.id,),
             )
+            drop_empty_channels(db)
 
     def put_windows(self, video_id: str, windows: Sequence[Window], rule: str) -> None:
         """Replace a video's windows, made anew from the track that is there."""
         with self._write() as db:
             _drop_windows(db, video_id)
             _put_windows(db, windows, rule)
+            drop_outdated(db, video_id)
 
     def put_details(self, video_id: str, details: Details) -> None:
         with self._write() as db:
@@ -294,6 +299,14 @@ class Library:
             db.executemany(
                 "INSERT INTO term VALUES (?, ?) ON CONFLICT DO UPDATE SET windows = windows + excluded.windows",
                 counts.items(),
+            )
+
+    def put_source_hashes(self, encoder: str, hashes: Mapping[str, str]) -> None:
+        """Note of what the index's `bm25` vectors of these windows are made, where they were made anew."""
+        with self._write() as db:
+            db.executemany(
+                "UPDATE indexed SET source_hash = ? WHERE window_id = ? AND vector = 'bm25' AND encoder = ?",
+                ((source, window_id, encoder) for window_id, source in hashes.items()),
             )
 
     def term_counts(self, forms: Sequence[str]) -> dict[str, int]:

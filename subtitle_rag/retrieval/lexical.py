@@ -1,7 +1,6 @@
-"""The `bm25` retriever's two sides: what a window's vector is made of, and what a query's is.
+"""What a query of the `bm25` retriever is made of; `material` is the documents' side.
 
-A window is indexed with a context that costs nothing in front of its text: the video's title and the most telling
-morphemes of the windows next to it. A query is widened by words that a recogniser could have written for the same
+A query is widened by words that a recogniser could have written for the same
 sound, and by words that live in the same contexts; both weigh less than what was typed.
 """
 
@@ -13,20 +12,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from subtitle_rag.domain import Morphemes, Window
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.morphemes import (
     QueryMorphemes,
-    document_vector,
     query_bigrams,
     sparse,
     term_id,
     words,
 )
 
-KEYWORDS = 5
-"""Morphemes taken from each neighbouring window; 10 or 20 rank no better."""
 MISHEARD_WEIGHT = 0.8
 RELATED_WEIGHT = 1.0
 """Shared among the related words that the library holds: together they count as much as the word itself, at most."""
@@ -38,34 +33,6 @@ VOCABULARY_SECONDS = 5.0
 def inverse_document_frequency(documents: int, total: int) -> float:
     """ln((N − n + ½) / (n + ½) + 1), the form that Lucene and Qdrant use."""
     return math.log((total - documents + 0.5) / (documents + 0.5) + 1)
-
-
-def keywords(analyses: Sequence[Morphemes]) -> list[list[str]]:
-    """The most telling forms of each of a video's windows, by tf·idf within the video.
-
-    Within the video, so that a window's vector depends on nothing that later arrivals could change.
-    """
-    counts = [Counter(analysis.forms) for analysis in analyses]
-    spread = Counter(form for count in counts for form in count)
-
-    def weight(item: tuple[str, int]) -> tuple[float, str]:
-        form, tf = item
-        return -tf * inverse_document_frequency(spread[form], len(counts)), form
-
-    return [[form for form, _tf in sorted(count.items(), key=weight) if len(form) > 1][:KEYWORDS] for count in counts]
-
-
-def window_vectors(
-    title: str, title_analysis: Morphemes, windows: Sequence[Window], analyses: Sequence[Morphemes]
-) -> list[SparseVector]:
-    """The `bm25` vectors of all windows of one video."""
-    telling = keywords(analyses)
-    vectors = []
-    for at, (window, analysis) in enumerate(zip(windows, analyses, strict=True)):
-        near = [form for other in (at - 1, at + 1) if 0 <= other < len(telling) for form in telling[other]]
-        text = " ".join([title, *near, window.text])
-        vectors.append(document_vector([*title_analysis.forms, *near, *analysis.forms], text))
-    return vectors
 
 
 @dataclass(frozen=True, slots=True)

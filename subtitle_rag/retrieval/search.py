@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from subtitle_rag.domain import Line, Video, Window, watch_url
 from subtitle_rag.errors import UsageError
@@ -58,6 +58,8 @@ class Scene:
     scores: Mapping[str, RetrieverScore]
     overlap_before: str = ""
     overlap_after: str = ""
+    context: str | None = None
+    """What a model wrote of its best window; no speech."""
 
     @property
     def url(self) -> str | None:
@@ -162,6 +164,7 @@ class Searcher:
         ids = [entry.window_id for group in groups for entry in group]
         windows = self._library.windows(ids)
         analyses = self._library.morphemes(ids)
+        contexts = self._library.contexts.of_windows([group[0].window_id for group in groups])
         videos = {video_id: self._library.video(video_id) for video_id in {group[0].video_id for group in groups}}
         scenes: list[Scene] = []
         for group in groups:
@@ -170,7 +173,9 @@ class Searcher:
             if video is None or not own:  # they left the library just now
                 continue
             marked = [highlights.spans(w.text, analyses.get(w.id), lexical) for w in own]
-            scenes.append(_scene(len(scenes) + 1, video, group[0], own, marked))
+            scene = _scene(len(scenes) + 1, video, group[0], own, marked)
+            context = contexts.get(scene.id)
+            scenes.append(replace(scene, context=context.text if context else None))
         return tuple(scenes)
 
 

@@ -79,6 +79,7 @@ class SubtitleApp(App[object]):
         """The newest sums; `job` has those that are shown."""
         self._reported = 0.0
         self._report_due = self._count_due = False
+        self._keys: tuple[bool | None, ...] = ()
         self.search_screen = SearchScreen()
 
     def get_default_screen(self) -> "Screen[None]":
@@ -125,7 +126,7 @@ class SubtitleApp(App[object]):
     def _library_opened(self, message: messages.LibraryOpened) -> None:
         self._followed = message.followed
         self.search_screen.library_opened(message.counts)
-        self.refresh_bindings()
+        self._show_keys()
         if library := self._library_screen():
             library.counts = message.counts
         elif message.counts.videos == 0 and self.job is None and self.screen is self.search_screen:
@@ -165,18 +166,26 @@ class SubtitleApp(App[object]):
             self._run = Run(errand, self.runtime, self._doors, self.post_message)
             self._show_job(errand.job())
             self._run.start()
-        self.refresh_bindings()
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        """The footer is drawn anew only where a key came or went: every repaint can make it flicker."""
+        keys = self.check_action("sync", ()), self.check_action("stop", ())
+        if keys != self._keys:
+            self._keys = keys
+            self.refresh_bindings()
 
     @on(messages.JobAdvanced)
     def _job_advanced(self, message: messages.JobAdvanced) -> None:
         before, job = self._latest, message.job
-        if job.searchable and not (before and before.searchable):
+        first = job.searchable and not (before and before.searchable)
+        if first:
             self._count()
             if library := self._library_screen():
                 library.first_windows()
         elif before and (job.listed, job.taken, job.searchable) != (before.listed, before.taken, before.searchable):
             self._count_soon()
-        self._show_job(job, now=job.resting is not None)
+        self._show_job(job, now=bool(first or job.resting))
 
     def _show_job(self, job: Job | None, *, now: bool = True) -> None:
         """Show the sums of a job: at once, or when the last ones have stood for a moment."""
@@ -222,14 +231,16 @@ class SubtitleApp(App[object]):
             self.notify(_("Stopped. What is done stays; ctrl+r goes on with the rest."), markup=False)
         elif message.error is None:
             self.notify(jobs.outcome(job), markup=False)
-        elif not self._library_screen():
+        elif self._queue.waiting or not self._library_screen():  # the next job takes the library's place for it
             self.tell(message.error)
 
     def action_sync(self) -> None:
         """Go on with what was stopped; else look for new videos, and for those whose time to be asked for has come."""
         if self._queue.held:
             self._queue.release()
-            if not self.busy:
+            if self.busy:
+                self._show_job(self._latest)
+            else:
                 self._begin_next()
         else:
             self.start(Errand())

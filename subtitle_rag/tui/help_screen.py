@@ -52,6 +52,11 @@ def _page() -> Iterator[Content]:
             (_("before:2026-05-31"), _("published on this day or earlier")),
         ),
     )
+    yield from _everywhere()
+    yield Content.styled(_("Where the keyboard types Hangul, every key above works just the same."), MUTED)
+
+
+def _everywhere() -> Iterator[Content]:
     yield from _table(
         _("Everywhere"),
         (
@@ -64,7 +69,6 @@ def _page() -> Iterator[Content]:
             ("ctrl+q", _("quit")),
         ),
     )
-    yield Content.styled(_("Where the keyboard types Hangul, every key above works just the same."), MUTED)
 
 
 def _table(title: str, rows: tuple[tuple[str, str], ...]) -> Iterator[Content]:

@@ -149,8 +149,8 @@ def test_a_live_chat_is_no_caption(youtube: StandIn, door: YouTube) -> None:
 
 
 def test_a_track_elsewhere_than_on_youtube_is_none() -> None:
-    addresses = ("http://127.0.0.1/api/timedtext", "https://youtube.com.example/api/timedtext", "file:///api/timedtext")
-    for address in addresses:
+    hosts = ("http://127.0.0.1", "https://youtube.com.example", "https://notyoutube.com", "file://", "https://[::bad")
+    for address in [f"{host}/api/timedtext" for host in hosts]:
         entries = [{"ext": "json3", "url": f"{address}?lang=ko&kind=asr"}]
         assert choose({"automatic_captions": {"ko": entries}}, ("ko",)) is None
 
@@ -212,6 +212,16 @@ def test_a_track_is_asked_for_five_times_and_no_more(
     assert refused.value.code == code
     assert youtube.count("timedtext") == ATTEMPTS == 5
     assert waits == [2, 4, 8, 16]
+
+
+def test_a_track_that_is_gone_is_no_video_that_is_gone(youtube: StandIn, door: YouTube, waits: Waits) -> None:
+    youtube.add(Clip(ID, "국수"))
+    youtube.refuse("timedtext", 404, times=None)
+    with pytest.raises(FetchError) as refused:
+        track(door)
+    assert refused.value.code == "caption_damaged"
+    assert "404" in refused.value.message
+    assert (youtube.count("timedtext"), waits) == (1, [])
 
 
 def test_a_long_wait_is_left_to_whoever_asked(youtube: StandIn, door: YouTube, waits: Waits) -> None:

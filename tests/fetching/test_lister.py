@@ -240,6 +240,20 @@ def test_a_limit_takes_the_newest_and_a_sync_reaches_no_further_down(desk: Desk)
     assert len(desk.states) == 10
 
 
+@pytest.mark.parametrize("limit", [1, 3, 8])
+def test_a_limit_that_several_lists_share_holds_for_a_sync_too(desk: Desk, limit: int) -> None:
+    made = channel(*clips(20), *clips(20, 100, kind="stream"))
+    desk.youtube.add(made)
+    desk.run(HANDLE, tabs=("videos", "streams"), limit=limit)
+    assert len(desk.states) == limit
+    desk.sync()
+    assert len(desk.states) == limit
+    made.clips[:0] = clips(1, 50)
+    desk.sync()
+    assert "slowcook050" in desk.done
+    assert len(desk.states) == limit + 1
+
+
 def test_a_wider_limit_lists_anew_and_fetches_the_rest(desk: Desk) -> None:
     desk.youtube.add(channel(*clips(60)))
     desk.run(HANDLE, limit=3)

@@ -115,6 +115,14 @@ def test_a_block_of_everything_is_waited_out_as_long_as_youtube_says(desk: Desk,
     assert len(desk.done) == 2
 
 
+def test_a_time_that_youtube_names_again_and_again_is_believed_once(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(1)))
+    desk.settings = replace(QUICK, rest=3_600)
+    desk.youtube.refuse("watch", times=None, headers={"Retry-After": "30"})
+    assert rests(desk.run(HANDLE)) == [("rate_limited", True)] * RESTS + [("rate_limited", False)]
+    assert [round(wait / 3_600) for wait in clock.waits if wait > 60] == [2, 4]
+
+
 def test_a_block_of_the_first_list_is_waited_out_too(desk: Desk, clock: Clock) -> None:
     desk.youtube.add(channel(*clips(2)))
     desk.youtube.refuse(None, times=2, headers={"Retry-After": "1200"})

@@ -147,8 +147,8 @@ def test_a_refusal_counts_its_tries_and_keeps_its_beginning_while_it_stays(
     assert written(library, "a") == ("failed", "network", NOW, 2, NOW + 300)
     now(NOW + 400)
     refuse(library, "a", "private", None)
-    assert written(library, "a") == ("failed", "private", NOW + 400, 3, None)
-    assert library.sources.stage("a") == Stage("failed", 3, None, "private")
+    assert written(library, "a") == ("failed", "private", NOW + 400, 1, None)
+    assert library.sources.stage("a") == Stage("failed", 1, None, "private")
     assert library.videos() == [VideoState(video("a"), 0, 0, False, "private", {"title": "a", "retry_at": None}, None)]
 
 

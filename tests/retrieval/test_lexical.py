@@ -1,12 +1,11 @@
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
-from subtitle_rag.domain import Line, Morphemes, Window
 from subtitle_rag.retrieval import lexical
 from subtitle_rag.retrieval.lexical import (
     MISHEARD_WEIGHT,
@@ -14,10 +13,8 @@ from subtitle_rag.retrieval.lexical import (
     LexicalQuery,
     QueryAnalyzer,
     inverse_document_frequency,
-    keywords,
-    window_vectors,
 )
-from subtitle_rag.retrieval.morphemes import SPANNING_WEIGHT, Analyzer, document_vector, term_id
+from subtitle_rag.retrieval.morphemes import SPANNING_WEIGHT, Analyzer, term_id
 from tests.searchable import Minutes, filled, video
 
 Fill = Callable[[Minutes], QueryAnalyzer]
@@ -40,71 +37,11 @@ def weight(query: LexicalQuery, form: str) -> float:
     return dict(zip(query.vector.indices, query.vector.values, strict=True)).get(term_id("m", form), 0.0)
 
 
-def analysis(*forms: str) -> Morphemes:
-    return Morphemes(forms, tuple(range(len(forms))), tuple(range(1, len(forms) + 1)))
-
-
-def window(text: str) -> Window:
-    return Window("id", "v", 0, 0, 60_000, text, (Line(0, 0),))
-
-
-def weights(forms: Sequence[str], text: str) -> dict[int, float]:
-    vector = document_vector(forms, text)
-    return dict(zip(vector.indices, vector.values, strict=True))
-
-
 def test_the_rarer_a_word_the_more_it_tells() -> None:
     values = [inverse_document_frequency(n, 100) for n in range(101)]
     assert values == sorted(values, reverse=True)
     assert values[0] == math.log(100.5 / 0.5 + 1)
     assert values[-1] > 0
-
-
-def test_keywords_are_the_most_telling_words_of_each_window() -> None:
-    own = analysis("꽃게", "꽃게", "소스", "우리", "찜")
-    others = [analysis("우리", "소스"), analysis("우리", "치킨")]
-    assert keywords([own, *others]) == [["꽃게", "소스", "우리"], ["소스", "우리"], ["치킨", "우리"]]
-
-
-def test_keywords_are_at_most_five_and_equal_ones_come_in_order() -> None:
-    assert keywords([analysis("바다", "나무", "가위", "라면", "마늘", "사과")]) == [
-        ["가위", "나무", "라면", "마늘", "바다"]
-    ]
-    assert keywords([]) == []
-    assert keywords([analysis()]) == [[]]
-
-
-def test_a_windows_vector_holds_the_title_and_the_neighbours_keywords(analyzer: Analyzer) -> None:
-    texts = ["꽃게를 샀어요", "간장을 부었어요", "마늘을 썰었어요"]
-    title, *analyses = analyzer.morphemes(["시장 구경", *texts])
-    vectors = window_vectors("시장 구경", title, [window(t) for t in texts], analyses)
-    forms = [term_id("m", form) for form in ("시장", "구경", "꽃게", "간장", "마늘")]
-    held = [[form in vector.indices for form in forms] for vector in vectors]
-    assert held == [[True, True, True, True, False], [True] * 5, [True, True, False, True, True]]
-
-
-def test_a_neighbours_words_are_not_in_the_bigrams_of_speech_across_windows(analyzer: Analyzer) -> None:
-    title, *analyses = analyzer.morphemes(["제목", "꽃게", "간장"])
-    first, _second = window_vectors("제목", title, [window("꽃게"), window("간장")], analyses)
-    expected = weights(["제목", "간장", "꽃게"], "제목 간장 꽃게")
-    assert dict(zip(first.indices, first.values, strict=True)) == expected
-
-
-def test_a_windows_vector_depends_on_its_own_video_alone(analyzer: Analyzer, tmp_path: Path) -> None:
-    minutes = [["꽃게를 샀어요"], ["간장을 부었어요"]]
-    alone = filled(tmp_path / "a.db", analyzer, {video("invented001"): minutes})
-    among = filled(
-        tmp_path / "b.db", analyzer, {video("invented000"): [["꽃게 꽃게"]] * 3, video("invented001"): minutes}
-    )
-    vectors = []
-    for library in (alone, among):
-        own = library.windows_of("invented001")
-        analyses = library.morphemes([w.id for w in own])
-        title = next(analyzer.morphemes(["장보기"]))
-        vectors.append(window_vectors("장보기", title, own, [analyses[w.id] for w in own]))
-        library.close()
-    assert len(vectors[0]) == 2
-    assert vectors[0] == vectors[1]
 
 
 def test_what_is_typed_weighs_one_and_twice_typed_two(fill: Fill) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 from textual.widgets import DataTable, Static
 
-from subtitle_rag.errors import BusyError
+from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.errands import Errand
 from subtitle_rag.tui.library_screen import LibraryScreen
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, settle, toasts
 
@@ -148,6 +149,25 @@ class TestJobs:
                 steps.go.release()
             await settle(pilot)
             assert len(toasts(app)) == 4
+
+    async def test_a_job_that_cannot_be_met_is_told_and_the_next_one_begins(
+        self, unindexed: Runtime, tmp_path: Path
+    ) -> None:
+        unindexed.__dict__["indexer"] = steps = Steps(UsageError("no_caption_files", path="/tmp/[b]x"))
+        app = SubtitleApp(unindexed)
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            for name in ("하나", "둘"):
+                app.start(Errand((tmp_path / name,)))
+            steps.go.release()
+            while not toasts(app):
+                await pilot.pause()
+            assert "No caption files in /tmp/[b]x." in toasts(app)[0]
+            assert app.busy
+            assert said(app, "#job").endswith("둘")
+            steps.go.release()
+            await settle(pilot)
+            assert "No caption files in /tmp/[b]x." in said(app, "#failures")
 
     async def test_failures_are_listed_with_their_reasons(self, unindexed: Runtime) -> None:
         failure = VideoFailed("x", "[red]제목", "no_cues", {"path": "a.srt"})

@@ -1,0 +1,269 @@
+"""The glossary of a channel: the names its captions are full of, given to the model so that it spells them as said.
+
+The app proposes a list from the channel's own captions and titles; what the user keeps of it, or writes, is a text
+with one name a line.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from subtitle_rag.contexts.suspect import one_letter_apart
+from subtitle_rag.domain import Morphemes, nfc
+
+MAX_ENTRIES = 60
+MAX_LETTERS = 40
+"""Of one entry; a longer line is cut."""
+
+MIN_SAID = 3
+"""How often a name must be said to be proposed; once is enough for one that a title has too."""
+MIN_WINDOWS = 2
+EVERYWHERE = 0.4
+"""Share of the windows above which an unknown word is a filler of speech rather than a name."""
+FEW_WINDOWS = 8
+"""So many never are too many: the subject of a short video is in all of its windows."""
+TOGETHER = 0.5
+"""Share of the rarer word's uses that must lie in a phrase before the phrase is a name of its own (폴 하든)."""
+LEAST_SCORE = 0.15
+"""Share of the best name's score below which the rest is noise."""
+TITLE_WEIGHT = 3.0
+PERSON_WEIGHT = 3.0
+SPLIT_WEIGHT = 0.5
+"""Of a word that the analysis could only divide with a piece of one letter."""
+KNOWN_WEIGHT = 0.7
+"""Of words that the dictionary knows in all their parts, beside 1 for unknown ones: 청귤간장, but 가죽바지 too."""
+
+_PARTICLES = "은 는 이 가 을 를 의 에 에서 에게 와 과 랑 이랑 라는 이라는 라고 이라고 이란 한테 까지 부터 처럼 보다"
+_PARTICLE = re.compile(
+    rf"(?:들|님|씨)?(?:{'|'.join(_PARTICLES.split())})|이?(?:에요|예요|입니다|고요|라서|거든요?)|입니다|인데.*|예요"
+)
+"""What follows a noun and hardly ever an adverb."""
+_TITLED = re.compile(r"\s?(?:씨|님|이(?:가|는|를|도|한테|네가))(?![가-힣]{2})")
+"""After a person's name: 다온 님, 현우 씨, and the 이 that names alone take before a particle (수빈이가)."""
+_MEASURE = re.compile(r"[0-9]+(?:[kcm]?[mgl]|kb|mb|gb|fps|px|일|년|월|분|초|시|원|명|개|번|살|세|kg|km)?")
+_WORD = re.compile(r"\S+")
+_LETTERS = re.compile(r"[^\W_]+")
+_COMMON_WORDS = """
+    하나 둘 셋 넷 다섯 첫째 둘째 셋째 첫번째 두번째 세번째 마지막 그냥 진짜 정말 되게 약간 조금 너무 아주 일단 이제
+    그거 이거 저거 여기 거기 저기 이것 그것 저것 이쪽 저쪽 그쪽 누구 뭔가 어디 언제 얼마 무엇 모두 전부 각각 서로
+    저희 우리 여러분 얘기 이야기 생각 느낌 정도 경우 때문 부분 다음 이번 지난번 요번 요거 요즘 오늘 내일 어제 아까
+    처음 나중 지금 바로 아마 별로 혹시 역시 이렇게 그렇게 저렇게 이건 그건 저건 이게 그게 저게 여러 가지 여러가지
+    만원 천원 백원 먼저 계속 다시 사실 오히려 거의 엄청 굉장히 제일 가장 훨씬 특히 물론 어쨌든 아무튼 감사 결국 살짝
+    우선 현재 직접 각자 매우 당시 평소 이런 그런 저런 이후 이상 이하 하루 친구 사람 올해 작년 사용 옛날 이유 사이
+    사장 선생 고객 손님 직원 직원분 구독자 시청자 대표 교수 작가 감독 자신 본인 왜냐면
+    년 달 월 일 주 분 초 시 번 개 명 살 원 전 후 뒤 수 알 것 거 게 때 중 쪽 데 줄 번째 씨 님
+    a an and are as at be by do for have i if in is it me my no of ok on or so the this to up we what with you
+"""
+_ORDINARY = frozenset(_COMMON_WORDS.split())
+"""What the dictionary cannot tell from names: it knows no neighbours of numerals, adverbs and pronouns."""
+
+
+class Dictionary(Protocol):
+    """What tells ordinary words from names; `Analyzer` has it: words that it does not know have no neighbours."""
+
+    def related(self, forms: Sequence[str], *, limit: int = 8) -> Mapping[str, Mapping[str, float]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Noun:
+    """A word of a text up to its particle, as spelled there."""
+
+    text: str
+    parts: tuple[str, ...]
+    start: int
+    end: int
+    tail: str
+    """What follows within the word: a particle, or nothing."""
+
+
+@dataclass(slots=True)
+class _Uses:
+    """How a name is used in the channel."""
+
+    spellings: Counter[str] = field(default_factory=Counter)
+    windows: set[int] = field(default_factory=set)
+    parts: tuple[str, ...] = ()
+    said: int = 0
+    particles: int = 0
+    people: int = 0
+
+
+def propose(
+    titles: Sequence[str],
+    analyses: Sequence[Morphemes],
+    texts: Sequence[str],
+    limit: int = 40,
+    *,
+    dictionary: Dictionary | None = None,
+) -> list[str]:
+    """Likely names of a channel, best first: `analyses` are those of the windows' `texts`, `titles` its videos'.
+
+    Analyses carry no parts of speech, so a name is known by its use: it takes particles as nouns do, it is said in
+    several windows but not all the time, and the dictionary does not know it. Names that the dictionary knows (베를린)
+    are proposed only where a title has them; without a dictionary all words count as unknown.
+    """
+    nouns = [list(_nouns(analysis, text)) for analysis, text in zip(analyses, texts, strict=True)]
+    uses = _counted(nouns, texts)
+    in_titles = _titled(uses, titles)
+    kept = {name: use for name, use in uses.items() if _is_candidate(name, use, len(texts), name in in_titles)}
+    strangeness = _strangeness((part for use in kept.values() for part in use.parts), dictionary)
+    scores = {name: _score(name, use, len(texts), strangeness, name in in_titles) for name, use in kept.items()}
+    least = LEAST_SCORE * max(scores.values(), default=0.0)
+    ranked = sorted((name for name in scores if scores[name] > least), key=lambda name: (-scores[name], name))
+    return [_spelling(uses[name]) for name in _without_parts(_heard_right(ranked, in_titles), uses)][:limit]
+
+
+def parse_list(text: str) -> tuple[str, ...]:
+    """The user's own list: one name a line, `#` begins a comment line, or a comment after a space.
+
+    Raises nothing: entries are cut at `MAX_LETTERS`, repeated ones and those beyond `MAX_ENTRIES` are left out.
+    """
+    lines = (re.sub(r"(?:^|\s)#.*", "", _printable(line)) for line in text.splitlines())
+    entries = (line[:MAX_LETTERS].strip() for line in lines)
+    return tuple(dict.fromkeys(filter(None, entries)))[:MAX_ENTRIES]
+
+
+def format_list(entries: Iterable[str], comment: str = "") -> str:
+    """The text of a list, such that `parse_list` reads the same names; each line of `comment` stands above it."""
+    above = [f"# {line}".rstrip() for line in comment.splitlines()]
+    names = parse_list("\n".join(_printable(entry) for entry in entries))
+    return "".join(f"{line}\n" for line in (*above, *names))
+
+
+def _printable(text: str) -> str:
+    return " ".join("".join(c if c.isprintable() else " " for c in nfc(text)).split())
+
+
+def _spaceless(text: str) -> str:
+    return "".join(_LETTERS.findall(nfc(text).casefold()))
+
+
+def _nouns(analysis: Morphemes, text: str) -> Iterator[_Noun]:
+    """The words of a text that end in a noun, up to the end of that noun.
+
+    A word is taken whole, not morpheme by morpheme, because an unknown name is often split into known pieces.
+    """
+    at = 0
+    for word in _WORD.finditer(text):
+        while at < len(analysis.starts) and analysis.starts[at] < word.start():
+            at += 1
+        first = at
+        while at < len(analysis.starts) and analysis.starts[at] < word.end():
+            at += 1
+        if first == at or analysis.starts[first] != word.start() or analysis.ends[at - 1] > word.end():
+            continue
+        end = analysis.ends[at - 1]
+        stem = text[word.start() : end]
+        last = text[analysis.starts[at - 1] : end]
+        if nfc(last).casefold() != analysis.forms[at - 1] or not _LETTERS.fullmatch(stem):
+            continue  # a verb with its endings, or punctuation inside
+        yield _Noun(stem, analysis.forms[first:at], word.start(), end, text[end : word.end()])
+
+
+def _counted(nouns: Sequence[Sequence[_Noun]], texts: Sequence[str]) -> dict[str, _Uses]:
+    """How each word and each consistent phrase of two or three words is used, by its spaceless form."""
+    uses: dict[str, _Uses] = {}
+    phrases: dict[tuple[str, ...], _Uses] = {}
+    for window, (found, text) in enumerate(zip(nouns, texts, strict=True)):
+        for at, noun in enumerate(found):
+            _use(uses.setdefault(_spaceless(noun.text), _Uses(parts=noun.parts)), (noun,), text, window)
+            for length in (2, 3):
+                run = found[at : at + length]
+                if len(run) == length and _is_phrase(run):
+                    key = tuple(_spaceless(one.text) for one in run)
+                    parts = tuple(part for one in run for part in one.parts)
+                    _use(phrases.setdefault(key, _Uses(parts=parts)), run, text, window)
+    for key, phrase in phrases.items():
+        rarest = min(uses[word].said for word in key)
+        spelling = _spelling(phrase)
+        if phrase.spellings[spelling] >= max(MIN_SAID, TOGETHER * rarest) and not _ORDINARY & set(key):
+            uses.setdefault(_spaceless(spelling), phrase)
+    return uses
+
+
+def _is_phrase(run: Sequence[_Noun]) -> bool:
+    """Whether these words stand beside each other; a letter after a word's noun may be the name's own (보테가)."""
+    touching = (
+        len(one.tail) < 2 and one.end + len(one.tail) + 1 == other.start
+        for one, other in zip(run, run[1:], strict=False)
+    )
+    return all(touching) and not any(one.text.isdigit() for one in run)
+
+
+def _use(use: _Uses, run: Sequence[_Noun], text: str, window: int) -> None:
+    use.spellings[" ".join([*(noun.text + noun.tail for noun in run[:-1]), run[-1].text])] += 1
+    use.windows.add(window)
+    use.said += 1
+    person = bool(_TITLED.match(text, run[-1].end))
+    use.people += person
+    use.particles += person or bool(_PARTICLE.fullmatch(run[-1].tail))
+
+
+def _titled(names: Iterable[str], titles: Sequence[str]) -> set[str]:
+    """The names that a title has; Latin ones must be words of it (`so` is no name because of `Software`)."""
+    letters = [_spaceless(title) for title in titles]
+    words = {word for title in titles for word in re.findall(r"[0-9a-z]+", nfc(title).casefold())}
+    return {name for name in names if (name in words if name.isascii() else any(name in title for title in letters))}
+
+
+def _is_candidate(name: str, use: _Uses, windows: int, titled: bool) -> bool:
+    latin = re.search(r"[a-z]", name)
+    if len(name) < 2 or name in _ORDINARY or _MEASURE.fullmatch(name) or re.match(r"[0-9]+[가-힣]", name):
+        return False
+    if titled and not latin:
+        return bool(use.particles)
+    often = use.said >= MIN_SAID and len(use.windows) >= MIN_WINDOWS
+    rare = len(use.windows) <= max(FEW_WINDOWS, EVERYWHERE * windows)
+    return often and rare and bool(latin or use.particles * 5 >= use.said)
+
+
+def _strangeness(parts: Iterable[str], dictionary: Dictionary | None) -> dict[str, float]:
+    """How strange each form is to the dictionary: 1 for an unknown one, less for those it has seen often.
+
+    A word met rarely has no place of its own in the model and so lies very near to others like it.
+    """
+    wanted = sorted({part for part in parts if len(part) > 1 and not part.isdigit()} - _ORDINARY)
+    if dictionary is None:
+        return dict.fromkeys(wanted, 1.0)
+    nearest = {form: max(near.values(), default=0.0) for form, near in dictionary.related(wanted, limit=1).items()}
+    return {form: KNOWN_WEIGHT * max(0.0, near - 0.5) if near else 1.0 for form, near in nearest.items()}
+
+
+def _score(name: str, use: _Uses, windows: int, strangeness: Mapping[str, float], titled: bool) -> float:
+    """How likely this is a name: 0 for a single word of the dictionary that nothing speaks for."""
+    person = use.people > 1
+    split = sum(map(len, use.parts)) != len(name) or all(len(part) == 1 for part in use.parts)
+    strange = 1.0 if split else max((strangeness.get(part, 0.0) for part in use.parts), default=0.0)
+    if len(use.parts) > 1 and any(len(part) == 1 for part in use.parts):
+        strange = max(strange, SPLIT_WEIGHT)
+    if strange < 1 and len(use.parts) == 1 and not titled and not person:
+        return 0.0
+    weight = strange * (TITLE_WEIGHT if titled else 1.0) * (PERSON_WEIGHT if person else 1.0)
+    return weight * math.log1p(use.said) * math.log1p(windows / len(use.windows))
+
+
+def _heard_right(ranked: Sequence[str], titled: Collection[str]) -> list[str]:
+    """The names without those that a recogniser made of a title's: 은설포, where a title has 은솔포."""
+    written = [name for name in ranked if name in titled and len(name) > 2]
+    return [name for name in ranked if name in titled or not any(one_letter_apart(name, other) for other in written)]
+
+
+def _without_parts(ranked: Sequence[str], uses: Mapping[str, _Uses]) -> list[str]:
+    """The names without those that are mostly said as part of a longer one in the list."""
+    return [
+        name
+        for name in ranked
+        if not any(
+            name != longer and name in longer and uses[longer].said >= TOGETHER * uses[name].said for longer in ranked
+        )
+    ]
+
+
+def _spelling(use: _Uses) -> str:
+    return min(use.spellings, key=lambda text: (-use.spellings[text], text))
+
+
+__all__ = ["MAX_ENTRIES", "MAX_LETTERS", "Dictionary", "format_list", "parse_list", "propose"]

@@ -1,0 +1,294 @@
+"""How one host works through videos: what it is asked, and what is made of its answers and of its silence."""
+
+import hashlib
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from subtitle_rag.contexts import prompt
+from subtitle_rag.contexts.cleaning import clean
+from subtitle_rag.contexts.suspect import doubts
+from subtitle_rag.domain import Video, Window
+from subtitle_rag.errors import AppError
+from subtitle_rag.events import ContextEvent, ContextFailed, ContextWritten
+from subtitle_rag.library.contexts import TRIES, Context, Recipe
+from subtitle_rag.library.store import Library
+from subtitle_rag.llm import Llm, ModelInfo, Reply
+
+SEEDS = (7, 1_234)
+"""Of the first try and of the second."""
+REMINDER = "한국어 한두 문장으로, 이 구간이 영상의 어떤 부분인지 설명만 쓰세요."
+ATTEMPTS = 3
+"""Requests for one window that a server fails to answer."""
+PATIENCE = 3
+"""Windows in a row that a server fails to answer; then it is given up."""
+REPLANS = 3
+"""Times that a video's prompts are made smaller because the server counts more tokens than were reckoned."""
+MARGIN = 1.1
+"""On measured tokens per character: texts differ."""
+STEP = 1.3
+"""At least by so much prompts are reckoned longer after one that did not fit."""
+FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused"})
+"""After these a server need not be asked again."""
+
+
+class _OverError(Exception):
+    """This host is done: stopped, out of work, or given up."""
+
+
+@dataclass(slots=True)
+class Run:
+    """What the hosts of one run share."""
+
+    library: Library
+    recipe: Recipe
+    model: str
+    stop: threading.Event
+    pause: float
+    videos: deque[str]
+    limit: int | None
+    events: "queue.Queue[ContextEvent | BaseException]" = field(default_factory=queue.Queue)
+    blocked: AppError | None = None
+    """Why the latest host was given up."""
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    num_ctx: int = 0
+    """The largest so far: going back to a smaller one would make the server load the model anew."""
+
+    def work(self, host: Llm, info: ModelInfo) -> None:
+        """The thread of one host."""
+        failed = 0
+        try:
+            while True:
+                try:
+                    video_id = self.videos.popleft()
+                except IndexError:
+                    return
+                try:
+                    failed = _VideoRun(self, host, info, failed).write(video_id)
+                except _OverError:
+                    self.videos.appendleft(video_id)  # another host may go on with it
+                    return
+        except Exception as error:  # the thread that collects raises it
+            self.events.put(error)
+        finally:
+            self.library.close()
+
+    def take_turn(self) -> None:
+        """Raises where no further window is to be written."""
+        with self.lock:
+            if self.stop.is_set() or self.limit == 0:
+                raise _OverError
+            if self.limit is not None:
+                self.limit -= 1
+
+    def give_up(self, error: AppError) -> None:
+        self.blocked = error
+        raise _OverError
+
+
+@dataclass(slots=True)
+class _VideoRun:
+    """One host's way through one video."""
+
+    run: Run
+    host: Llm
+    info: ModelInfo
+    failed: int
+    """Windows in a row that this host did not answer."""
+
+    def write(self, video_id: str) -> int:
+        """Write the missing contexts of a video, in order; returns the windows in a row that failed."""
+        video = self.run.library.video(video_id)
+        if video is None:
+            return self.failed
+        windows = self.run.library.windows_of(video_id)
+        for replanned in range(REPLANS + 1):
+            try:
+                self._all(video, windows)
+                return self.failed
+            except AppError as error:
+                if error.code != "llm_overflow":
+                    raise
+                if replanned == REPLANS:
+                    self.run.events.put(ContextFailed(video.id, video.title, error.code, error.details))
+                    return self.failed
+                self._reckon_more(error.details["n_prompt_tokens"], error.details["characters"])
+        return self.failed
+
+    def _all(self, video: Video, windows: Sequence[Window]) -> None:
+        missing = self.run.library.contexts.missing(video.id, self.run.recipe)
+        if not missing:
+            return
+        plan = self._plan(video, windows)
+        previous = ""
+        for ordinal in (ordinal for block in plan.blocks for ordinal in block):
+            window = windows[ordinal]
+            if window.id in missing:
+                self.run.take_turn()
+                previous = self._window(video, windows, plan, ordinal, missing[window.id], previous)
+
+    def _plan(self, video: Video, windows: Sequence[Window]) -> prompt.Plan:
+        contexts = self.run.library.contexts
+        plan = prompt.plan(
+            video,
+            windows,
+            glossary=contexts.glossary(video.channel_id),
+            tokens_per_char=self._ratio() or prompt.TOKENS_PER_CHAR,
+            largest=min(prompt.BUCKETS[-1], self.info.context_length or prompt.BUCKETS[-1]),
+        )
+        self.run.num_ctx = max(self.run.num_ctx, plan.num_ctx)
+        plan = replace(plan, num_ctx=self.run.num_ctx)
+        return plan if plan.scope == "full" else plan.with_overview(self._overview(video, windows, plan))
+
+    def _overview(self, video: Video, windows: Sequence[Window], plan: prompt.Plan) -> str:
+        """What the sections of a long video are about, asked once."""
+        key = _key(self.run.recipe, video.id, prompt.transcript_hash(windows))
+        known = self.run.library.contexts.overview(key)
+        if known is not None:
+            return known
+        parts = []
+        for messages in plan.overview_requests():
+            reply = self._asked(messages, plan.num_ctx, SEEDS[0])
+            parts.append(clean(reply.text) if reply else "")
+        text = "\n".join(filter(None, parts))
+        self.run.library.contexts.put_overview(key, video.id, text)
+        return text
+
+    def _window(
+        self, video: Video, windows: Sequence[Window], plan: prompt.Plan, ordinal: int, tries: int, previous: str
+    ) -> str:
+        """Ask for one window's context, with another seed where nothing can be used of the first answer."""
+        window = windows[ordinal]
+        for number in range(tries, TRIES):
+            messages = plan.messages(ordinal, reminder=REMINDER if number else "")
+            reply = self._asked(messages, plan.num_ctx, SEEDS[number])
+            if reply is None:
+                self.run.events.put(ContextFailed(video.id, video.title, "llm_nonsense", {"model": self.run.model}))
+                return previous
+            self._learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
+            text = clean(reply.text, window=window.text)
+            context = self._context(video, windows, window, plan.scope, number, text, reply, previous)
+            if self.run.library.contexts.put(context) and (text or number + 1 == TRIES):
+                self.run.events.put(_told(video, window, context))
+            if text:
+                return text
+        return previous
+
+    def _context(
+        self,
+        video: Video,
+        windows: Sequence[Window],
+        window: Window,
+        scope: str,
+        number: int,
+        text: str,
+        reply: Reply,
+        previous: str,
+    ) -> Context:
+        recipe = self.run.recipe
+        found = doubts(
+            text,
+            transcript=" ".join(one.text for one in windows),
+            title=_head(video),
+            glossary=self.run.library.contexts.glossary(video.channel_id),
+            window=window.text,
+            previous=previous,
+        )
+        return Context(
+            key=_key(recipe, window.id, prompt.transcript_hash(windows)),
+            window_id=window.id,
+            video_id=video.id,
+            model=self.run.model,
+            digest=recipe.digest,
+            prompt=recipe.prompt,
+            scope=scope,
+            seed=SEEDS[number],
+            text=text,
+            raw=reply.text,
+            doubts=tuple((doubt.kind, doubt.text) for doubt in found) if text else (),
+            prompt_tokens=reply.prompt_tokens,
+            tokens=reply.tokens,
+            prompt_ms=reply.prompt_ms,
+            ms=reply.ms,
+            tries=number + 1,
+            stale=False,
+            written_at=int(time.time()),
+        )
+
+    def _asked(self, messages: prompt.Messages, num_ctx: int, seed: int) -> Reply | None:
+        """One answer; None where the server does not give one, again and again."""
+        pause = self.run.pause
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                reply = self.host.chat(
+                    messages.as_list(),
+                    model=self.run.model,
+                    num_ctx=num_ctx,
+                    num_predict=prompt.NUM_PREDICT,
+                    seed=seed,
+                    schema=prompt.SCHEMA,
+                    stop=self.run.stop,
+                )
+            except AppError as error:
+                self._bear(error, messages, last=attempt == ATTEMPTS)
+                if attempt < ATTEMPTS and self.run.stop.wait(pause):
+                    raise _OverError from error
+                pause *= 2
+            else:
+                self.failed = 0
+                return reply
+        self.failed += 1
+        return None
+
+    def _bear(self, error: AppError, messages: prompt.Messages, *, last: bool) -> None:
+        """Return where another attempt may help."""
+        if self.run.stop.is_set() or error.code == "llm_stopped":
+            raise _OverError from error
+        if error.code == "llm_overflow":
+            error.details["characters"] = len(messages.system) + len(messages.user)
+            raise error
+        silent = error.code == "llm_not_running" or self.failed + 1 >= PATIENCE
+        if error.code in FINAL or (last and silent):
+            self.run.give_up(error)
+
+    def _learn(self, tokens: int, characters: int) -> None:
+        """Remember what the model's tokenizer makes of Korean, the most of what was met."""
+        measured = MARGIN * tokens / max(1, characters)
+        if tokens and measured > (self._ratio() or 0.0):
+            self.run.library.contexts.put_tokens_per_character(self.run.recipe.digest, measured)
+
+    def _reckon_more(self, tokens: int, characters: int) -> None:
+        """After a prompt that did not fit: what the server counted, where it did, and more than before anyway."""
+        measured = MARGIN * tokens / max(1, characters)
+        ratio = max(measured, STEP * (self._ratio() or prompt.TOKENS_PER_CHAR))
+        self.run.library.contexts.put_tokens_per_character(self.run.recipe.digest, ratio)
+
+    def _ratio(self) -> float | None:
+        return self.run.library.contexts.tokens_per_character(self.run.recipe.digest)
+
+
+def _key(recipe: Recipe, *parts: str) -> str:
+    return hashlib.sha256("\x1f".join((recipe.digest, recipe.prompt, *parts)).encode()).hexdigest()[:32]
+
+
+def _head(video: Video) -> str:
+    """What the model is told of a video beside what is said in it."""
+    chapters = (chapter.title for chapter in video.chapters)
+    return " ".join([video.title, video.channel, str(video.published or ""), *chapters])
+
+
+def _told(video: Video, window: Window, context: Context) -> ContextWritten:
+    return ContextWritten(
+        video=video.id,
+        title=video.title,
+        window=window.id,
+        ordinal=window.ordinal,
+        text=context.text,
+        suspect=bool(context.doubts),
+        prompt_tokens=context.prompt_tokens,
+        tokens=context.tokens,
+        ms=context.ms,
+    )

@@ -1,0 +1,358 @@
+"""Doubts about a context: what it says that nothing in the video's captions, title or glossary bears out.
+
+A doubt never changes the text. It is better to miss an invented name than to cast doubt on every second good context,
+so Hangul words count as names only where the sentence presents them as such (in quotes, before 씨 or 님, before
+"…라는 가게") or where the caller, who has a dictionary, gives them. No list of ordinary nouns could be complete.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import Literal, NamedTuple
+from unicodedata import normalize
+
+from subtitle_rag.domain import nfc
+
+ECHO = 0.6
+"""Share of a context's letter triples that stand in the window too, from which it retells instead of situating."""
+REPEAT = 0.9
+"""Likeness to the context before, from which it does not tell the two windows apart."""
+MAX_NAME = 12
+"""Letters of the longest quotation that is taken for a name rather than for something said."""
+
+_DIGITS = dict(zip("영공일이삼사오육륙칠팔구", (0, 0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9), strict=True))
+_SMALL = {"천": 1_000, "백": 100, "십": 10}
+_BIG = {"조": 10**12, "억": 10**8, "만": 10**4}
+_TENS = {
+    "열": 10,
+    "스물": 20,
+    "스무": 20,
+    "서른": 30,
+    "마흔": 40,
+    "쉰": 50,
+    "예순": 60,
+    "일흔": 70,
+    "여든": 80,
+    "아흔": 90,
+}
+_ONES = {
+    word: value
+    for value, words in enumerate(
+        ("하나 한", "둘 두", "셋 세 석 서", "넷 네 넉 너", "다섯 닷", "여섯 엿", "일곱", "여덟", "아홉"), start=1
+    )
+    for word in words.split()
+}
+_COUNTERS = """
+    원 년 개월 개 명 살 세 마리 그릇 인분 인 잔 병 봉지 장 분 시간 시 초 월 일 주 달 번 회 층 평 배 가지 판 접시 조각
+    대 권 곳 줄 단계 위 등 차 호 킬로 그램 센티 미터 리터 퍼센트 프로 도 쌍 벌 켤레 포기 채 군데 사람 종류 팀 곡 편 화
+    자리 박 끼 입 모금 숟갈 스푼 컵 통 팩 상자 박스 알 모 근 되 말 척 송이 그루 건 점 쪽 페이지 달러 엔 유로 위안 여
+"""
+_COUNTER = f"(?:{'|'.join(_COUNTERS.split())})"
+_DIGIT = r"(?:[0-9]+(?:\.[0-9]+)?|[일이삼사오육륙칠팔구])"
+_SECTION = rf"(?:{_DIGIT}?천 ?)?(?:{_DIGIT}?백 ?)?(?:{_DIGIT}?십 ?)?{_DIGIT}?"
+_SINO = re.compile(
+    rf"(?=[0-9일이삼사오육륙칠팔구십백천만억조])(?:{_SECTION}조 ?)?(?:{_SECTION}억 ?)?(?:{_SECTION}만 ?)?{_SECTION}"
+)
+_PIECE = re.compile(r"[0-9]+(?:\.[0-9]+)?|[^0-9\s]")
+_SPELLED = re.compile(r"[영공일이삼사오육륙칠팔구]{2,}")
+_NATIVE = re.compile(
+    rf"(?<![가-힣0-9])(?P<tens>{'|'.join(_TENS)})? ?(?P<ones>{'|'.join(_ONES)})?"
+    rf"(?=(?P<counted> ?(?!세){_COUNTER})|\s|$|[^가-힣]|[이가을를은는도만요째])"
+)
+_COUNTED = re.compile(rf" ?(?:여 ?)?{_COUNTER}")
+_RANGE = re.compile(r"(?<![0-9])([0-9]+) ?[~∼-] ?([0-9]+) ?([천만억])")
+
+_PARTICLE = re.compile(r"(?:에서|으로|이라는|라는|이랑|까지|부터|처럼|[은는이가을를의에와과로랑도만])$")
+_LATIN = re.compile(r"[A-Za-z]{2,}")
+_QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|‘([^’]+)’|“([^”]+)”|[「《<『]([^」》>』]+)[」》>』]")
+_ADDRESSED = re.compile(r"([가-힣]{2,6})(?: ?씨|님)(?![가-힣]{2})")
+_PLACES = "가게|식당|음식점|맛집|카페|집|곳|회사|채널"
+_THINGS = "이름|사람|친구|브랜드|제품|메뉴|음식|책|노래|영화|앱"
+_SO_CALLED = re.compile(rf"([가-힣]{{2,10}}?)이?라는 (?:{_PLACES}|{_THINGS})")
+_SOLD_AT = re.compile(r"([가-힣]{2,10})에서 (?:파는|판매하는)")
+_OFFICES = """
+    사장 손 선생 고객 형 누 부모 어머 아버 교수 작가 감독 대표 팀장 과장 부장 의사 기사 주인 셰프 이모 삼촌 스승 직원
+    원장 회장 실장 점장 강사 구독자 시청자 할머 할아버 아드 따 며느 장모 장인 스태프 매니저 코치 박사 변호사
+"""
+"""What 님 follows without a name."""
+_LETTER_NAMES = """
+    에이 비 (?:씨|시) 디 이 에프 (?:지|쥐) (?:에이치|에치) 아이 제이 케이 엘 엠 엔 오 피 큐 (?:알|아르) 에스 티 유
+    (?:브이|뷔) (?:더블유|더블류) 엑스 와이 (?:제트|지)
+"""
+_SPELLINGS = (  # of the consonants of Latin words, first match first
+    (r"[^a-z]", ""),
+    (r"tion|sion", "SN"),
+    (r"dj|tch|ch|sch|sh|th|ts|tz|cz|[sz]", "S"),
+    (r"c(?=[eiy])|g(?=[eiy])|j", "S"),
+    (r"ng(?![aeiouy])", "n"),
+    (r"ck|gh|k|q|g|c", "K"),
+    (r"x", "KS"),
+    (r"ph|[bfpv]", "P"),
+    (r"[dt]", "T"),
+    (r"r(?![aeiouy])", ""),
+    (r"[lr]", "R"),
+    (r"m", "M"),
+    (r"n", "N"),
+    (r"[a-z]", ""),
+)
+_JAMO = str.maketrans(dict(zip("ᄀᄁᄏᆨᆩᆿᄂᆫᆼᄃᄄᄐᆮᇀᄅᆯᄆᆷᄇᄈᄑᆸᇁᄉᄊᄌᄍᄎᆺᆻᆽᆾ", "KKKKKKNNNTTTTTRRMMPPPPPSSSSSSSSS", strict=True)))
+_GLOSS = re.compile(r"([가-힣][가-힣 ]*) ?\(([A-Za-z][A-Za-z .'-]*)\)|([A-Za-z][A-Za-z .'-]*) ?\(([가-힣][가-힣 ]*)\)")
+MIN_SOUNDS = 4
+"""Consonants from which a Latin word may be one that the captions write in Hangul; shorter ones fit by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """`number`, `latin` and `name` are found nowhere in the video; `echo` retells the window, `repeat` the context
+    before. `text` is what is doubted; figures stand there without separators."""
+
+    kind: Literal["number", "latin", "name", "echo", "repeat"]
+    text: str
+
+
+class Number(NamedTuple):
+    """A number as written, and the values it may stand for."""
+
+    text: str
+    values: frozenset[float]
+
+
+class _Known(NamedTuple):
+    """What the video gives, made ready for looking things up."""
+
+    text: str
+    letters: str
+    numbers: frozenset[float]
+    words: frozenset[str]
+    sounds: frozenset[str]
+
+
+def doubts(
+    context: str,
+    *,
+    transcript: str,
+    title: str,
+    glossary: Sequence[str] = (),
+    window: str = "",
+    previous: str = "",
+    names: Sequence[str] = (),
+) -> tuple[Doubt, ...]:
+    """What is doubtful in a context, each thing once, in the order of the kinds.
+
+    `title` may be all that the prompt's head tells (channel, date, chapters). `names` are further words of the context
+    to look for, such as those that a dictionary does not know; particles must be off.
+    """
+    context = nfc(context)
+    known = _known("\n".join((nfc(transcript), nfc(title), *map(nfc, glossary))))
+    found = [Doubt("number", number.text) for number in numbers(context) if not _is_known(number, known)]
+    glossed = _glossed(context, known)
+    found += [
+        Doubt("latin", word) for word in _LATIN.findall(context) if word not in glossed and not _has_latin(known, word)
+    ]
+    found += [Doubt("name", name) for name in (*_presented(context), *map(nfc, names)) if not _has_name(known, name)]
+    if window and _overlap(context, nfc(window)) >= ECHO:
+        found.append(Doubt("echo", context))
+    if previous and SequenceMatcher(None, nfc(previous), context, autojunk=False).ratio() >= REPEAT:
+        found.append(Doubt("repeat", context))
+    return tuple(dict.fromkeys(found))
+
+
+def numbers(text: str) -> list[Number]:
+    """The numbers that a text surely has: figures, and Korean numerals before a counting word (두 마리, 삼천 원).
+
+    2천, 2,000, 이천 and 2000 have one value; 20~30만 may stand for 20 and for 200,000. Left out are "one" in words and
+    single syllables (이, 사, 오), which are mostly something else.
+    """
+    text = _figures(text)
+    found = []
+    for match in _SINO.finditer(text):
+        written = match[0].rstrip()
+        if written and (written[0].isdigit() or _is_numeral(text, match.start(), written)):
+            found.append(Number(written, frozenset((_values(written)[-1], *_of_range(text, match.start())))))
+    for match in _NATIVE.finditer(text):
+        value = _native(match)
+        if value > 1 and match["counted"]:
+            found.append(Number(match[0].strip(), frozenset((float(value),))))
+    return found
+
+
+def all_values(text: str) -> frozenset[float]:
+    """Every value that a text may mean, however it is to be read: what a number is looked for in."""
+    text = _figures(text)
+    found: set[float] = set()
+    for match in _SINO.finditer(text):
+        written = match[0].strip()
+        if written and (written[0].isdigit() or _may_be_numeral(text, match.start(), written)):
+            found.update(_values(written))
+    for match in _SPELLED.finditer(text):  # 오일칠 for 517
+        found.add(float("".join(str(_DIGITS[letter]) for letter in match[0])))
+    found.update(float(_native(match)) for match in _NATIVE.finditer(text) if match[0].strip())
+    for match in _RANGE.finditer(text):
+        found.update(_of_range(text, match.start()))
+    return frozenset(found)
+
+
+def _figures(text: str) -> str:
+    """Figures without separators; 3점 6 as 3.6; 만 29 as 29, for 만 before an age is no ten thousand."""
+    text = re.sub(r"(?<![가-힣0-9])만 ?(?=[0-9])", "", text)
+    text = re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))", "", text)
+    return re.sub(r"(?<=[0-9]) ?점 ?(?=[0-9])", ".", text)
+
+
+def _is_numeral(text: str, start: int, written: str) -> bool:
+    """Whether syllables are surely a numeral: they begin a word, hold a unit and stand before a counter.
+
+    A unit alone is one before 원 or a space: 천장, 백인 and 만일 are words.
+    """
+    if re.search(r"[가-힣]$|(?:수|몇|여러) $", text[max(0, start - 3) : start]):
+        return False
+    end = start + len(written)
+    alone = len(written) == 1 and not re.match(" |원", text[end:])
+    return bool(not alone and re.search("[십백천만억조]", written) and _COUNTED.match(text, end))
+
+
+def _may_be_numeral(text: str, start: int, written: str) -> bool:
+    """Whether syllables may be a numeral: a word's beginning, or before a counter; a single digit needs both."""
+    begins = not re.match("[가-힣]", text[start - 1 : start] if start else "")
+    counted = bool(_COUNTED.match(text, start + len(written)))
+    return (begins and counted) if len(written) == 1 and written in _DIGITS else (begins or counted)
+
+
+def _values(written: str) -> list[float]:
+    """What a Sino-Korean numeral or a figure means, read up to each of its spaces: 만 구천 as 10,000 and 19,000."""
+    values = []
+    at = 0
+    while at < len(written):
+        at = written.find(" ", at + 1)
+        at = len(written) if at < 0 else at
+        values.append(_value(written[:at]))
+    return values
+
+
+def _value(written: str) -> float:
+    total = section = 0.0
+    digit: float | None = None
+    for piece in _PIECE.findall(written):
+        if piece in _BIG:
+            total += (section + (digit or 0.0) or 1.0) * _BIG[piece]
+            section, digit = 0.0, None
+        elif piece in _SMALL:
+            section += (1.0 if digit is None else digit) * _SMALL[piece]
+            digit = None
+        else:
+            digit = float(_DIGITS[piece]) if piece in _DIGITS else float(piece)
+    return total + section + (digit or 0.0)
+
+
+def _of_range(text: str, start: int) -> list[float]:
+    """The first value of a range whose unit is written once: 20~30만 begins with 200,000."""
+    match = _RANGE.match(text, start)
+    return [_value(match[1] + match[3])] if match else []
+
+
+def _native(match: re.Match[str]) -> int:
+    return _TENS.get(match["tens"], 0) + _ONES.get(match["ones"], 0)
+
+
+def _is_known(number: Number, known: _Known) -> bool:
+    if number.values & known.numbers:
+        return True
+    year = re.fullmatch(r"(?:19|20)([0-9]{2})", number.text)
+    return bool(year and re.search(rf"(?<![0-9]){year[1]} ?(?:년|SS|FW|AW|S/S|F/W)", known.text, re.IGNORECASE))
+
+
+@lru_cache(maxsize=4)
+def _known(text: str) -> _Known:
+    """Kept, because all windows of a video are held against the same."""
+    words = frozenset(re.findall(r"[^\W_]+", text.casefold()))
+    sounds = frozenset(_sounds(form) for word in words for form in (word, _PARTICLE.sub("", word)))
+    return _Known(text, _letters(text), all_values(text), words, sounds)
+
+
+def _letters(text: str) -> str:
+    return "".join(re.findall(r"[^\W_]+", text.casefold()))
+
+
+def _has_latin(known: _Known, word: str) -> bool:
+    """Whether a Latin word is there: spaced in any way, letter by letter (에이피아이), or written as it sounds."""
+    letters = word.casefold()
+    if letters in known.letters:
+        return True
+    spelled = "".join(_LETTER_NAMES.split()[ord(letter) - ord("a")] for letter in letters)
+    if len(word) <= 5 and re.search(spelled, known.letters):
+        return True
+    sounds = _sounds(word)
+    return len(sounds) >= MIN_SOUNDS and sounds in known.sounds
+
+
+def _glossed(context: str, known: _Known) -> set[str]:
+    """The Latin words beside a known Hangul name that are its other spelling: 블레스(BLESS), but not 쯔양(Tzuyu)."""
+    found = set()
+    for before, inside, latin, hangul in _GLOSS.findall(context):
+        words = _LATIN.findall(inside or latin)
+        spoken = (before or hangul).split()[-len(words) :] if words else []
+        sounds = _sounds("".join(words))
+        if sounds and _sounds("".join(spoken)) == sounds and _has_name(known, " ".join(spoken)):
+            found.update(words)
+    return found
+
+
+def _sounds(text: str) -> str:
+    """The consonants of a Latin or Hangul word in classes that transliteration keeps, none twice in a row."""
+    if text.isascii():
+        sounds = text.casefold()
+        for pattern, sound in _SPELLINGS:
+            sounds = re.sub(pattern, sound, sounds)
+    else:
+        sounds = re.sub("[^A-Z]", "", normalize("NFD", text).translate(_JAMO))
+    return re.sub(r"(.)\1+", r"\1", sounds)
+
+
+def _presented(context: str) -> Iterator[str]:
+    """Hangul words that the sentence presents as names."""
+    for match in _QUOTED.finditer(context):
+        quoted = next(filter(None, match.groups()))
+        if len(_letters(quoted)) <= MAX_NAME and re.search("[가-힣]", quoted):
+            yield quoted.strip()
+    yield from (name for name in _ADDRESSED.findall(context) if name not in _OFFICES.split())
+    yield from _SO_CALLED.findall(context)
+    yield from _SOLD_AT.findall(context)
+
+
+def _has_name(known: _Known, name: str) -> bool:
+    """Whether a name is there, spaced in any way, or spelled otherwise by one letter (jamo) as recognisers do."""
+    wanted = _letters(name)
+    if wanted in known.letters:
+        return True
+    words = re.findall(r"[^\W_]+", name.casefold())
+    if len(words) > 1:
+        return all(_has_name(known, word) for word in words)
+    sizes = range(max(2, len(wanted) - 1), len(wanted) + 2)
+    return len(wanted) > 2 and any(
+        one_letter_apart(wanted, word[:size]) for word in known.words for size in sizes if len(word) >= size
+    )
+
+
+def one_letter_apart(one: str, other: str) -> bool:
+    """Whether two words differ by one letter (jamo) at most, put in, left out or replaced."""
+    one, other = normalize("NFD", one), normalize("NFD", other)
+    if abs(len(one) - len(other)) > 1:
+        return False
+    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    rest, others = one[same:], other[same:]
+    return rest[1:] == others[1:] or rest[1:] == others or rest == others[1:]
+
+
+def _overlap(context: str, window: str) -> float:
+    own = _triples(context)
+    return len(own & _triples(window)) / len(own) if own else 0.0
+
+
+def _triples(text: str) -> set[str]:
+    letters = _letters(text)
+    return {letters[at : at + 3] for at in range(len(letters) - 2)}
+
+
+__all__ = ["ECHO", "REPEAT", "Doubt", "Number", "all_values", "doubts", "numbers", "one_letter_apart"]

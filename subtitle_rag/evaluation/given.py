@@ -1,0 +1,88 @@
+"""Contexts from a file, which stand in for a model's where one measures what contexts are worth."""
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from subtitle_rag.domain import Window, nfc
+from subtitle_rag.evaluation import dataset
+from subtitle_rag.evaluation.questions import bad_queries
+from subtitle_rag.i18n import _
+from subtitle_rag.library.contexts import Context
+from subtitle_rag.library.store import Library
+
+MODEL = "given"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A context of a stretch of a video; `video` is a YouTube id or the NFC name of a caption file."""
+
+    video: str
+    start_ms: int
+    end_ms: int
+    text: str
+
+
+def load(path: Path) -> list[Given]:
+    """Read a file of JSON lines `{"video", "start", "end", "context"}`, times in seconds.
+
+    Raises:
+        UsageError: `unreadable`; `bad_queries` with the line and what is wrong in it.
+    """
+    found = []
+    for number, entry in dataset.objects(path):
+        try:
+            start, end = dataset.seconds(entry, "start"), dataset.seconds(entry, "end")
+            text = dataset.string(entry, "context")
+            found.append(Given(nfc(dataset.string(entry, "video")), start, end, nfc(text)))
+        except ValueError as error:
+            raise bad_queries(path, number, str(error)) from error
+    if not found:
+        raise bad_queries(path, 1, _("it holds no contexts"))
+    return found
+
+
+def lay(
+    contexts: Sequence[Given], windows_of: Callable[[Collection[str]], Mapping[str, Sequence[Window]]]
+) -> dict[str, str]:
+    """Each context on the window that it overlaps most; those of one window are joined in the file's order."""
+    named = windows_of({context.video for context in contexts})
+    laid: dict[str, list[str]] = {}
+    for context in contexts:
+        shared = {
+            window.id: min(context.end_ms, window.end_ms) - max(context.start_ms, window.start_ms)
+            for window in named[context.video]
+        }
+        best = max(shared, key=shared.__getitem__, default=None)
+        if best is not None and shared[best] > 0:
+            laid.setdefault(best, []).append(context.text)
+    return {id: " ".join(texts) for id, texts in laid.items()}
+
+
+def put(library: Library, contexts: Mapping[str, str]) -> None:
+    """Store them as if a model had written them."""
+    for window_id, text in contexts.items():
+        library.contexts.put(
+            Context(
+                key=hashlib.sha256(f"{window_id}\x1f{text}".encode()).hexdigest()[:32],
+                window_id=window_id,
+                video_id="",
+                model=MODEL,
+                digest=MODEL,
+                prompt=MODEL,
+                scope="full",
+                seed=0,
+                text=text,
+                raw=text,
+                doubts=(),
+                prompt_tokens=0,
+                tokens=0,
+                prompt_ms=0,
+                ms=0,
+                tries=1,
+                stale=False,
+                written_at=0,
+            )
+        )

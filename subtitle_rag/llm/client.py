@@ -1,0 +1,168 @@
+"""One Ollama server: what it has, and what it answers."""
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+from subtitle_rag.config import LlmSettings
+from subtitle_rag.errors import LlmError
+from subtitle_rag.llm import answers
+from subtitle_rag.llm.failures import overflow
+from subtitle_rag.llm.guard import address, canonical, cloudy
+from subtitle_rag.llm.overflow import Gauge
+from subtitle_rag.llm.values import Loaded, ModelInfo, PullProgress, Reply
+from subtitle_rag.llm.wire import QUESTION, Call, Json, Wire
+
+TOKENS_PER_SECOND = 25 / 3
+"""Of a prompt, evaluated by a slow processor: what the patience for a long one is reckoned with."""
+
+Messages = Sequence[Mapping[str, str]]
+
+
+class Llm:
+    """One host. Any thread may ask it; answers of one model come one after the other, as the server gives them.
+
+    Every method that asks the server raises LlmError: `llm_not_running`, `llm_timeout`, `llm_broke_off`, `llm_busy`,
+    `llm_nonsense`, `llm_failed`, and where a model is named `llm_model_missing` and `llm_cloud_refused`.
+    """
+
+    def __init__(self, host: str, settings: LlmSettings) -> None:
+        """Raises LlmError `llm_host_unusable` or `llm_host_refused`; nothing is asked yet."""
+        self.host = address(host, remote=settings.remote)
+        self._settings = settings
+        self._cloud = frozenset(map(canonical, settings.cloud))
+        self._wire = Wire(self.host)
+        self._admitted: set[str] = set()
+        self._gauges: dict[str, Gauge] = defaultdict(Gauge)
+        self._given: dict[tuple[str, int], int] = {}
+
+    def close(self) -> None:
+        self._wire.close()
+
+    def version(self) -> str:
+        return str(self._wire.ask("GET", "/api/version").get("version", ""))
+
+    def models(self) -> list[ModelInfo]:
+        """What the host has, those included that only stand for a model in the cloud."""
+        return [answers.listed(entry) for entry in answers.entries(self._wire.ask("GET", "/api/tags"))]
+
+    def loaded(self) -> list[Loaded]:
+        """What is in the host's memory."""
+        return [answers.loaded(entry) for entry in answers.entries(self._wire.ask("GET", "/api/ps"))]
+
+    def check(self, model: str) -> ModelInfo:
+        """The model, if it is there and may be used. `chat` asks this first, so that no prompt goes to a cloud."""
+        self._refuse_cloud(model, cloudy(model))
+        version = self.version()
+        shown = self._wire.ask("POST", "/api/show", {"model": model}, model=model)
+        tags = answers.entries(self._wire.ask("GET", "/api/tags"))
+        entry: Json = next((each for each in tags if canonical(answers.text(each, "name")) == canonical(model)), {})
+        info = answers.shown(shown, entry, model=model, server=version)
+        self._refuse_cloud(model, bool(info.remote_host), info.remote_host)
+        self._admitted.add(canonical(model))
+        return info
+
+    def estimate(self, model: str, messages: Messages) -> int:
+        """Tokens of a prompt: by the rate learned from this host's counts, else on the safe side."""
+        return self._gauges[canonical(model)].estimate(messages)
+
+    def chat(
+        self,
+        messages: Messages,
+        *,
+        model: str,
+        num_ctx: int,
+        num_predict: int,
+        seed: int,
+        schema: Mapping[str, Any] | None = None,
+        stop: threading.Event | None = None,
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """The model's answer; `on_text` is given it piece by piece. The same seed and prompt give the same answer.
+
+        Change `num_ctx` seldom: the server loads the model anew for it and forgets the prompt (ollama server/sched.go,
+        `needsReload`). What a model thinks is not in the text.
+
+        Raises:
+            LlmError: also `llm_overflow` (refused or cut without a word), `llm_out_of_memory`, `llm_stopped` by `stop`.
+        """
+        if canonical(model) not in self._admitted:
+            self.check(model)
+        options = {"num_ctx": num_ctx, "num_predict": num_predict, "temperature": 0, "seed": seed}
+        body = {**self._request(messages, model, schema), "options": options}
+        call = Call(self.host, model, patience=self._patience(model, messages), stop=stop)
+        pieces: list[str] = []
+        with closing(self._wire.stream("/api/chat", body, call)) as parts:
+            for part in parts:
+                if piece := answers.said(part, self.host, model):
+                    pieces.append(piece)
+                    if on_text:
+                        on_text(piece)
+                if part.get("done") is True:
+                    return self._verified(messages, answers.reply("".join(pieces), part, model), num_ctx)
+        raise call.failure("llm_nonsense", reason="unfinished" if pieces else "empty")
+
+    def pull(self, model: str, stop: threading.Event | None = None) -> Iterator[PullProgress]:
+        """Fetch a model; what an earlier attempt fetched is kept by the server and not fetched again.
+
+        Raises:
+            LlmError: besides the usual ones `llm_model_unknown`, and `llm_stopped` once `stop` is set.
+        """
+        self._refuse_cloud(model, cloudy(model))
+        layers: dict[str, tuple[int, int]] = {}
+        call = Call(self.host, model, patience=max(self._settings.timeout, QUESTION), stop=stop)
+        body = {"model": model, "stream": True}
+        with closing(self._wire.stream("/api/pull", body, call)) as parts:
+            for part in parts:
+                if digest := answers.text(part, "digest"):  # `completed` is left out at a layer's beginning
+                    before = layers.get(digest, (0, 0))[1]
+                    layers[digest] = answers.number(part, "total"), max(before, answers.number(part, "completed"))
+                total, completed = (sum(each) for each in zip((0, 0), *layers.values(), strict=True))
+                done = answers.text(part, "status") == "success"
+                yield PullProgress(answers.text(part, "status"), completed, total, done)
+                if done:
+                    return
+        raise call.failure("llm_nonsense", reason="unfinished")
+
+    def _refuse_cloud(self, model: str, runs_there: bool, remote: str = "") -> None:
+        if runs_there and canonical(model) not in self._cloud:
+            raise LlmError("llm_cloud_refused", host=self.host, model=model, remote_host=remote)
+
+    def _patience(self, model: str, messages: Messages) -> float:
+        """Seconds: the server says nothing before it has read the whole prompt."""
+        return max(self._settings.timeout, self.estimate(model, messages) / TOKENS_PER_SECOND)
+
+    def _request(self, messages: Messages, model: str, schema: Mapping[str, Any] | None) -> Json:
+        """Without `truncate` an over-long prompt loses its front; without `think` a model that can think does."""
+        body: Json = {"model": model, "messages": [dict(message) for message in messages], "stream": True}
+        body |= {"think": False, "truncate": False, "keep_alive": self._settings.keep_alive}
+        if schema is not None:
+            body["format"] = dict(schema)
+        return body
+
+    def _verified(self, messages: Messages, reply: Reply, num_ctx: int) -> Reply:
+        """The reply if the model read the whole prompt."""
+        given = self._allocated(reply.model, num_ctx)
+        gauge = self._gauges[canonical(reply.model)]
+        room = min(given or num_ctx, num_ctx)
+        if gauge.was_cut(messages, reply.prompt_tokens, num_ctx=room, answer=reply.tokens):
+            tokens = max(gauge.estimate(messages), reply.prompt_tokens)
+            raise overflow(tokens, room, exact=False, host=self.host, model=reply.model)
+        gauge.learn(messages, reply.prompt_tokens)
+        return replace(reply, num_ctx=given)
+
+    def _allocated(self, model: str, num_ctx: int) -> int:
+        """What the server made of `num_ctx`; asked once, for a change of it loads the model anew."""
+        key = canonical(model), num_ctx
+        if key not in self._given:
+            try:
+                found = next((each for each in self.loaded() if canonical(each.name) == key[0]), None)
+            except LlmError:  # the answer is there; whatever is wrong now, the next one meets it
+                return 0
+            if found is None or not found.context_length:
+                return 0
+            self._given[key] = found.context_length
+        return self._given[key]

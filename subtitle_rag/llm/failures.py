@@ -1,0 +1,85 @@
+"""Ollama's failures in our own words.
+
+What would surprise: the same failure comes as HTTP status and text, as a line in a stream of status 200, or as
+llama-server's JSON quoted inside Ollama's (ollama llm/llama_server.go, `statusErrorMessage`).
+"""
+
+import json
+import re
+import unicodedata
+from typing import Any
+
+from subtitle_rag.errors import LlmError
+
+LONGEST = 200
+"""Characters of a server's own words that are kept."""
+
+_OVERFLOW = re.compile(r"exceed_context_size_error|exceeds the (available )?context (size|length)|prompt is too long")
+_REQUEST = re.compile(r"request \((\d+) tokens\) exceeds the available context size \((\d+) tokens\)")
+_MEMORY = re.compile(  # ollama llm/status.go, `outOfMemorySubstrings`, and server/sched.go's own refusal
+    "out of memory|out of device memory|malloc failed|failed to allocate|unable to allocate|allocation failed|"
+    "not enough memory|insufficient memory|vk_error_out_of_device_memory|outofmemory|"
+    "requires more system memory|signal: killed",
+    re.IGNORECASE,
+)
+_MISSING = re.compile(r"model .*not found", re.IGNORECASE)
+_UNKNOWN = re.compile(r"pull model manifest: .*(file does not exist|not found)", re.IGNORECASE)
+
+
+def tidy(text: str) -> str:
+    """A server's words on one line, without control characters, cut."""
+    shown = "".join(" " if unicodedata.category(each).startswith("C") else each for each in text)
+    shown = " ".join(shown.split())
+    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+
+
+def of_response(status: int, error: Any, *, host: str, model: str) -> LlmError:
+    """The failure that the server told, by HTTP status (-1 inside a stream) and error."""
+    text, numbers = _unpacked(error)
+    about = {"host": host, "model": model}
+    if _OVERFLOW.search(text):
+        tokens, num_ctx = numbers or _counted(text)
+        return overflow(tokens, num_ctx, exact=bool(tokens), **about)
+    if _MEMORY.search(text):
+        return LlmError("llm_out_of_memory", reason=tidy(text), **about)
+    if "token repeat limit" in text:  # the model said the same token again and again (ollama llm/llama_server.go)
+        return LlmError("llm_nonsense", reason=tidy(text), **about)
+    if _UNKNOWN.search(text):
+        return LlmError("llm_model_unknown", **about)
+    if status == 404 and model and _MISSING.search(text):
+        return LlmError("llm_model_missing", **about)
+    if status == 503:
+        return LlmError("llm_busy", reason=tidy(text), **about)
+    return LlmError("llm_failed", status=status, reason=tidy(text) or str(status), **about)
+
+
+def overflow(tokens: int, num_ctx: int, *, exact: bool, host: str, model: str) -> LlmError:
+    """A prompt that does not fit; `exact` where the server counted it, else `n_prompt_tokens` is a guess."""
+    return LlmError("llm_overflow", n_prompt_tokens=tokens, n_ctx=num_ctx, exact=exact, host=host, model=model)
+
+
+def _unpacked(error: Any) -> tuple[str, tuple[int, int] | None]:
+    """The innermost text, and llama-server's two numbers where they are given."""
+    numbers = None
+    while True:
+        if isinstance(error, str):
+            try:
+                inner = json.loads(error)
+            except ValueError:
+                return error, numbers
+            if not isinstance(inner, dict):
+                return error, numbers
+            error = inner
+        if not isinstance(error, dict):
+            return str(error), numbers
+        if isinstance(error.get("n_prompt_tokens"), int) and isinstance(error.get("n_ctx"), int):
+            numbers = (error["n_prompt_tokens"], error["n_ctx"])
+        if "error" in error:
+            error = error["error"]
+        else:
+            return " ".join(str(error[key]) for key in ("message", "type") if key in error), numbers
+
+
+def _counted(text: str) -> tuple[int, int]:
+    match = _REQUEST.search(text)
+    return (int(match[1]), int(match[2])) if match else (0, 0)

@@ -1,0 +1,72 @@
+"""What may be talked to: by default nothing but this computer, so that captions do not leave it unasked."""
+
+import re
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from urllib.parse import urlsplit
+
+from subtitle_rag.errors import LlmError
+from subtitle_rag.llm.failures import tidy
+
+_PORTS = {"http": 80, "https": 443}
+_DEFAULT_PORT = 11434
+
+
+def address(host: str, *, remote: bool) -> str:
+    """The host as `scheme://name:port`, read as Ollama's own programs read it.
+
+    `0.0.0.0` and `::` are where a server listens; they become this computer's own address, as the server's command
+    line does it (ollama envconfig, `ConnectableHost`). Without a scheme the port is 11434, with one it is the scheme's.
+
+    Raises:
+        LlmError: `llm_host_unusable`, or `llm_host_refused` for another computer without `remote`.
+    """
+    scheme, parted, rest = host.strip().partition("://")
+    if not parted:
+        scheme, rest = "http", host.strip()
+    scheme = scheme.lower()
+    try:
+        parts = urlsplit(f"{scheme}://{rest}")
+        name, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise LlmError("llm_host_unusable", host=tidy(host)) from None
+    named = _ip(name) or re.fullmatch(r"[\w.-]+", name)
+    if scheme not in _PORTS or not named or parts.username is not None or parts.query or parts.fragment:
+        raise LlmError("llm_host_unusable", host=tidy(host))
+    name = _connectable(name)
+    if not (remote or _loopback(name)):
+        raise LlmError("llm_host_refused", host=tidy(host))
+    port = port or (_PORTS[scheme] if parted else _DEFAULT_PORT)
+    return f"{scheme}://{f'[{name}]' if ':' in name else name}:{port}{parts.path.rstrip('/')}"
+
+
+def canonical(model: str) -> str:
+    """A model's name with its tag and without case, as two names of the same model compare."""
+    name = model.strip().lower()
+    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
+
+
+def cloudy(model: str) -> bool:
+    """Whether the name alone says that Ollama passes the request on to its cloud (ollama internal/modelref)."""
+    tag = canonical(model).rpartition(":")[2]
+    return tag == "cloud" or tag.endswith("-cloud")
+
+
+def _connectable(name: str) -> str:
+    address = _ip(name)
+    if address is None or not address.is_unspecified:
+        return name
+    return "127.0.0.1" if address.version == 4 else "::1"
+
+
+def _loopback(name: str) -> bool:
+    address = _ip(name)
+    if isinstance(address, IPv6Address) and address.ipv4_mapped:
+        address = address.ipv4_mapped
+    return name == "localhost" if address is None else address.is_loopback
+
+
+def _ip(name: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(name)
+    except ValueError:
+        return None

@@ -1,0 +1,146 @@
+"""The connection to one Ollama: the official client, with its failures made ours.
+
+The only module that imports `ollama` and `httpx`. The client's own request method is used with plain dictionaries,
+because its typed ones drop what decides here: `truncate` on the way out, `remote_host`, `prompt_eval_cached_count`
+and the server's version on the way in. Of its habits these are switched off: waiting for ever (its default timeout is
+none), proxies and other things from the environment, and `OLLAMA_API_KEY` for every host.
+"""
+
+import socket
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, cast
+
+from subtitle_rag.errors import LlmError
+from subtitle_rag.llm.failures import of_response, tidy
+
+if TYPE_CHECKING:
+    import httpx
+
+CONNECT = 5
+"""Seconds until a host that does not take the connection counts as not running."""
+QUESTION = 30
+"""Seconds for what the server answers without running a model."""
+_CONNECTING = 0.01  # seconds between two looks at a connection that is being made
+_POLL = 0.1  # seconds within which the thread that waits for `stop` ends after an answer
+
+Json = dict[str, Any]
+
+
+class Call:
+    """One request that can be ended from outside.
+
+    Nothing is read between the prompt and its first token, which can be minutes, so `stop` closes the connection from
+    another thread. Ollama stops the model when its client goes away.
+    """
+
+    def __init__(self, host: str, model: str = "", *, patience: float = QUESTION, stop: threading.Event | None = None):
+        self.host, self.model, self.patience = host, model, patience
+        self._stop = stop
+        self._over = threading.Event()
+        self._socket: socket.socket | None = None
+
+    @property
+    def stopped(self) -> bool:
+        return self._stop is not None and self._stop.is_set()
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        if self._stop is not None:
+            threading.Thread(target=self._watch, args=(self._stop,), daemon=True).start()
+        try:
+            yield
+        finally:
+            self._over.set()
+
+    def trace(self, event: str, found: Json) -> None:
+        """httpcore says here which connection it made."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._socket = found["return_value"].get_extra_info("socket")
+
+    def failure(self, code: str, **details: Any) -> LlmError:
+        return LlmError(code, host=self.host, model=self.model, **details)
+
+    def _watch(self, stop: threading.Event) -> None:
+        while not self._over.is_set():
+            if not stop.wait(_POLL):
+                continue
+            if self._socket is not None:
+                with suppress(OSError):  # it has ended meanwhile
+                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
+                return
+            self._over.wait(_CONNECTING)
+
+
+class Wire:
+    """Requests to one host. `url` has passed the guard; redirects are not followed, so it stays that host."""
+
+    def __init__(self, url: str) -> None:
+        import httpx
+        import ollama
+
+        self.url = url
+        self._client = ollama.Client(
+            url,
+            timeout=httpx.Timeout(QUESTION, connect=CONNECT),
+            trust_env=False,
+            follow_redirects=False,
+            limits=httpx.Limits(max_keepalive_connections=0),  # so that a call knows its own connection
+            event_hooks={"request": [_without_key]},
+        )
+
+    def close(self) -> None:
+        self._client.close()  # type: ignore[no-untyped-call]
+
+    def ask(self, method: str, path: str, body: Json | None = None, *, model: str = "") -> Json:
+        with _told(Call(self.url, model)):
+            return self._client._request(dict, method, path, stream=False, json=body)
+
+    def stream(self, path: str, body: Json, call: Call) -> Generator[Json, None, None]:
+        """The lines of an answer, until the server ends it, whatever the last one says."""
+        import httpx
+
+        timeout = httpx.Timeout(call.patience, connect=CONNECT)
+        parts = self._client._request(
+            dict, "POST", path, stream=True, json=body, timeout=timeout, extensions={"trace": call.trace}
+        )
+        with _told(call), call.watched(), closing(cast("Generator[Json, None, None]", parts)):
+            for part in parts:
+                if call.stopped:
+                    raise call.failure("llm_stopped")
+                yield part
+
+
+@contextmanager
+def _told(call: Call) -> Iterator[None]:
+    """Whatever the client raises, as one failure: it lets those of httpx through when it streams."""
+    import httpx
+    import ollama
+
+    try:
+        if call.stopped:
+            raise call.failure("llm_stopped")
+        yield
+    except (httpx.HTTPError, ConnectionError, ollama.ResponseError, ValueError, TypeError, AttributeError) as error:
+        if call.stopped:
+            raise call.failure("llm_stopped") from error
+        if isinstance(error, ollama.ResponseError):
+            raise of_response(error.status_code, error.error, host=call.host, model=call.model) from error
+        raise _transport(error, call) from error
+
+
+def _transport(error: Exception, call: Call) -> LlmError:
+    import httpx
+
+    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError)):
+        return call.failure("llm_not_running")
+    if isinstance(error, httpx.TimeoutException):
+        return call.failure("llm_timeout", seconds=round(call.patience))
+    if isinstance(error, httpx.TransportError):
+        return call.failure("llm_broke_off", reason=tidy(str(error)))
+    return call.failure("llm_nonsense", reason=tidy(str(error)))  # no JSON, or not the JSON that the client expects
+
+
+def _without_key(request: "httpx.Request") -> None:
+    request.headers.pop("Authorization", None)

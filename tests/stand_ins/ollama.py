@@ -1,0 +1,381 @@
+"""A stand-in of Ollama on loopback, which the official client talks to.
+
+    with StandIn() as ollama:
+        ollama.add(Model("a.x-4.0-light:q4_k_m"))
+        ollama.answer("국수를 삶는 장면입니다.")
+
+It speaks what the app uses of the API, simulates the prefix cache and cuts long prompts as the real one does. It is no
+proof of what a model answers.
+"""
+
+import json
+import select
+import socket
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from sys import exception
+from types import TracebackType
+from typing import Any
+
+from tests.stand_ins.ollama_models import Json, Model, Turn, full_name, show_answer, tag_entry
+from tests.stand_ins.ollama_requests import KINDS, Answer, Asked, Failure, Hold, shared_prefix, takes
+from tests.stand_ins.ollama_runner import Refused, Runner
+
+__all__ = ["Asked", "Hold", "Model", "StandIn", "Turn", "shared_prefix"]
+
+_ANSWER = 50_000_000  # pretended nanoseconds for a token of the answer
+_PIECE = 4  # characters of a token
+
+
+class _Gone(Exception):  # noqa: N818
+    """The client went away."""
+
+
+class _Cut(Exception):  # noqa: N818
+    """The connection is to end without a word."""
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, stand_in: "StandIn", port: int) -> None:
+        self.stand_in = stand_in
+        super().__init__(("127.0.0.1", port), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(exception(), ConnectionError):  # a client may go away at any time
+            self.stand_in.failures.append(traceback.format_exc())
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+
+    def setup(self) -> None:
+        super().setup()
+        self.server.stand_in.connections.add(self.connection)
+
+    def finish(self) -> None:
+        self.server.stand_in.connections.discard(self.connection)
+        with suppress(ConnectionError):
+            super().finish()
+
+    def do_GET(self) -> None:
+        self._answer({})
+
+    def do_POST(self) -> None:
+        self._answer(json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}"))
+
+    def _answer(self, sent: Json) -> None:
+        stand_in = self.server.stand_in
+        asked = stand_in.note(self.path, {name.lower(): value for name, value in self.headers.items()}, sent)
+        try:
+            self._serve(stand_in, asked)
+            asked.outcome = asked.outcome or "answered"
+        except Refused as refused:
+            asked.outcome = "refused"
+            self._send(refused.status, {"error": refused.error})
+        except _Cut:
+            asked.outcome, self.close_connection = "cut", True
+        except (_Gone, ConnectionError):
+            asked.outcome, self.close_connection = "gone", True
+        finally:
+            asked.ended.set()
+
+    def _serve(self, stand_in: "StandIn", asked: Asked) -> None:
+        hold, failure = stand_in.rules(asked)
+        if hold and not hold.wait(self._gone):
+            raise _Gone
+        if failure:
+            asked.outcome = "refused"
+            self._send(failure.status, {"error": failure.error}, failure.raw, failure.headers)
+            return
+        answer = stand_in.serve(asked)
+        if isinstance(answer, dict):
+            self._send(200, answer)
+        else:
+            self._stream(answer, stand_in.split)
+
+    def _send(self, status: int, answer: Json, raw: bytes | None = None, headers: Json | None = None) -> None:
+        body = json.dumps(answer, ensure_ascii=False).encode() if raw is None else raw
+        self.send_response(status)
+        head = {"Content-Type": "application/json; charset=utf-8", "Content-Length": len(body)}
+        for name, value in {**head, **(headers or {})}.items():
+            self.send_header(name, str(value))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _stream(self, lines: Iterator[bytes], split: int) -> None:
+        """In small chunks, which end in the middle of syllables. Nothing is sent before the first line."""
+        begun = False
+        try:
+            for line in lines:
+                if not begun:
+                    self._begin()
+                    begun = True
+                for at in range(0, len(line), split):
+                    piece = line[at : at + split]
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                if self._gone():
+                    raise _Gone
+        finally:
+            lines.close()  # type: ignore[attr-defined]
+        if not begun:
+            self._begin()
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _begin(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "application/x-ndjson")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+
+    def _gone(self) -> bool:
+        ready, _, _ = select.select([self.connection], [], [], 0)
+        return bool(ready) and self.connection.recv(1, socket.MSG_PEEK) == b""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Says nothing: what was asked is in `StandIn.requests`."""
+
+
+class StandIn:
+    """The server. It runs inside `with`; `stop` and `start` take it away and bring it back on the same port."""
+
+    def __init__(self, *, version: str = "0.33.3") -> None:
+        self.version = version
+        self.split = 61  # bytes of a chunk
+        self.strict = True  # refuse a prompt that leaves no room for the answer
+        self.counts_cached = True  # servers before 0.33 do not tell what they found in the cache
+        self.dies_after: int | None = None  # bytes of the next pull, which then breaks off
+        self.requests: list[Asked] = []
+        self.failures: list[str] = []  # tracebacks of its own errors
+        self.connections: set[socket.socket] = set()
+        self._models: dict[str, Model] = {}
+        self._offered: dict[str, Model] = {}
+        self._runners: dict[str, Runner] = {}
+        self._answers: list[Answer] = []
+        self._rules: list[Hold | Failure] = []
+        self._lock = threading.Lock()
+        self._server: _Server | None = None
+        self._port = 0
+
+    def __enter__(self) -> "StandIn":
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, failure: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.stop()
+        if kind is None and self.failures:
+            raise AssertionError("the stand-in of Ollama failed:\n" + "\n".join(self.failures))
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        """No model is loaded yet, whatever was before."""
+        if self._server is None:
+            self._runners.clear()
+            self._server = _Server(self, self._port)
+            self._port = self._server.server_port
+            threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        """As if killed: every answer breaks off, and the port refuses connections."""
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+        for connection in list(self.connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        for rule in self._rules:
+            if isinstance(rule, Hold):
+                rule.release()
+
+    def add(self, *models: Model) -> None:
+        """Installed from now on."""
+        self._models |= {model.name.lower(): model for model in models}
+
+    def offer(self, *models: Model) -> None:
+        """To be pulled from now on."""
+        self._offered |= {model.name.lower(): model for model in models}
+
+    def remove(self, name: str) -> None:
+        """No longer installed."""
+        self._models.pop(full_name(name).lower(), None)
+
+    def answer(self, *answers: Answer) -> None:
+        """What the next chats are answered, one after the other; then the models behave by themselves again."""
+        with self._lock:
+            self._answers.extend(answers)
+
+    def refuse(
+        self,
+        kind: str,
+        status: int = 500,
+        error: Any = "something went wrong",
+        *,
+        times: int | None = 1,
+        raw: bytes | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        """Answer the next `times` requests of this kind so (None: for ever); `raw` is a body that is not JSON."""
+        with self._lock:
+            self._rules.append(Failure(kind, status, error, times, raw, headers or {}))
+
+    def hold(self, kind: str = "chat", *, times: int | None = 1) -> Hold:
+        """Let the next requests of this kind wait, before their first byte, until they are released."""
+        hold = Hold(kind, times)
+        with self._lock:
+            self._rules.append(hold)
+        return hold
+
+    def count(self, kind: str | None = None) -> int:
+        return len(self.asked(kind))
+
+    def asked(self, kind: str | None = None) -> list[Asked]:
+        with self._lock:
+            return [each for each in self.requests if kind in (None, each.kind)]
+
+    def clear(self) -> None:
+        """Forget what was asked so far."""
+        with self._lock:
+            self.requests.clear()
+
+    def unload(self) -> None:
+        """No model is in memory any more, as after `keep_alive`."""
+        self._runners.clear()
+
+    def note(self, path: str, headers: dict[str, str], sent: Json) -> Asked:
+        kind = path.rpartition("/")[2] if path in KINDS else "other"
+        with self._lock:
+            asked = Asked(kind, len(self.requests), headers, sent)
+            self.requests.append(asked)
+        return asked
+
+    def rules(self, asked: Asked) -> tuple[Hold | None, Failure | None]:
+        with self._lock:
+            hold = next((r for r in self._rules if isinstance(r, Hold) and takes(r, asked.kind)), None)
+            failure = next((r for r in self._rules if isinstance(r, Failure) and takes(r, asked.kind)), None)
+        return hold, failure
+
+    def serve(self, asked: Asked) -> Json | Iterator[bytes]:
+        if asked.kind == "version":
+            return {"version": self.version}
+        if asked.kind == "tags":
+            return {"models": [tag_entry(model) for model in self._models.values()]}
+        if asked.kind == "ps":
+            return {"models": [_loaded(runner) for runner in list(self._runners.values()) if runner.num_ctx]}
+        if asked.kind == "show":
+            return show_answer(self._model(asked))
+        if asked.kind == "pull":
+            return self._pull(asked)
+        if asked.kind == "chat":
+            return self._chat(asked)
+        raise Refused(404, "404 page not found")
+
+    def _model(self, asked: Asked) -> Model:
+        model = self._models.get(full_name(asked.model).lower())
+        if model is None:
+            raise Refused(404, f"model '{asked.model}' not found")
+        return model
+
+    def _chat(self, asked: Asked) -> Json | Iterator[bytes]:
+        model = self._model(asked)
+        if asked.think and not model.thinks(True):
+            raise Refused(400, f'"{asked.model}" does not support thinking')
+        with self._lock:
+            scripted = self._answers.pop(0) if self._answers else None
+            runner = self._runners.setdefault(model.name.lower(), Runner(model))
+        scripted = scripted(asked.sent) if callable(scripted) else scripted
+        turn = model.turn(asked.sent) if scripted is None else Turn(scripted) if isinstance(scripted, str) else scripted
+        if turn.status != 200:
+            raise Refused(turn.status, turn.refusal)
+        with runner.slot:
+            tokens, evaluation = runner.read(asked, strict=self.strict)
+        lines = self._lines(asked, model, turn, tokens, evaluation)
+        return lines if asked.sent.get("stream", True) else _joined(lines)
+
+    def _lines(self, asked: Asked, model: Model, turn: Turn, tokens: int, evaluation: int) -> Iterator[bytes]:
+        limit = int(asked.options.get("num_predict", -1))
+        pieces = [turn.text[at : at + _PIECE] for at in range(0, len(turn.text), _PIECE)]
+        short = 0 <= limit < len(pieces)
+        if turn.thinking and model.thinks(asked.think):
+            yield _line(asked, {"role": "assistant", "content": "", "thinking": turn.thinking})
+        for piece in pieces[:limit] if short else pieces:
+            time.sleep(turn.pace)
+            yield _line(asked, {"role": "assistant", "content": piece})
+        if turn.cut:
+            raise _Cut
+        if turn.error is not None:
+            yield json.dumps({"error": turn.error}).encode() + b"\n"
+        elif turn.garbled:
+            yield turn.garbled
+        elif not turn.unfinished:
+            count = min(limit, len(pieces)) if short else len(pieces)
+            counts = {"eval_count": count, "eval_duration": count * _ANSWER, "load_duration": 1_000_000}
+            counts |= {"prompt_eval_count": tokens, "prompt_eval_duration": evaluation}
+            counts |= {"total_duration": sum(value for key, value in counts.items() if "duration" in key)}
+            if self.counts_cached:
+                counts["prompt_eval_cached_count"] = asked.cached
+            reason = "length" if short else turn.done_reason
+            yield _line(asked, {"role": "assistant", "content": ""}, done=True, done_reason=reason, **counts)
+
+    def _pull(self, asked: Asked) -> Iterator[bytes]:
+        model = self._offered.get(full_name(asked.model).lower())
+        yield _status("pulling manifest")
+        if model is None:
+            yield json.dumps({"error": "pull model manifest: file does not exist"}).encode() + b"\n"
+            return
+        for number, size in enumerate(model.layers):
+            digest = f"sha256:{number}{model.digest[1:]}"
+            yield _status(f"pulling {digest[7:19]}", digest=digest, total=size)
+            for completed in self._fetched(model, digest, size):
+                yield _status(f"pulling {digest[7:19]}", digest=digest, total=size, completed=completed)
+        yield _status("verifying sha256 digest")
+        yield _status("writing manifest")
+        self.add(model)
+        yield _status("success")
+
+    def _fetched(self, model: Model, digest: str, size: int) -> Iterator[int]:
+        """A tenth of a layer at a time, from where an earlier pull stopped."""
+        step = max(1, size // 10)
+        while (completed := model.known_layers.get(digest, 0)) < size:
+            model.known_layers[digest] = min(size, completed + step)
+            yield model.known_layers[digest]
+            if self.dies_after is not None and sum(model.known_layers.values()) >= self.dies_after:
+                self.dies_after = None
+                raise _Cut
+        yield size
+
+
+def _line(asked: Asked, message: Json, *, done: bool = False, **more: Any) -> bytes:
+    line = {"model": asked.model, "created_at": "2026-10-04T00:00:00Z", "message": message, "done": done, **more}
+    return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+
+
+def _status(status: str, **more: Any) -> bytes:
+    return json.dumps({"status": status, **more}).encode() + b"\n"
+
+
+def _joined(lines: Iterator[bytes]) -> Json:
+    """An answer that does not stream."""
+    parts = [json.loads(line) for line in lines]
+    if "error" in parts[-1]:
+        raise Refused(500, parts[-1]["error"])
+    said = "".join(part["message"]["content"] for part in parts)
+    return {**parts[-1], "message": {"role": "assistant", "content": said}}
+
+
+def _loaded(runner: Runner) -> Json:
+    entry: Json = {"name": runner.model.name, "model": runner.model.name, "digest": runner.model.digest}
+    entry |= {"size": runner.model.size, "size_vram": 0, "expires_at": "2318-10-04T00:00:00+09:00"}
+    return entry | {"context_length": runner.num_ctx}

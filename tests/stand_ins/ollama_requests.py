@@ -1,0 +1,121 @@
+"""What the stand-in of Ollama was asked, and what it was told to do with such requests."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.stand_ins.ollama_models import Json, Turn
+
+KINDS = {"/api/chat", "/api/generate", "/api/pull", "/api/show", "/api/tags", "/api/ps", "/api/version"}
+
+
+@dataclass
+class Asked:
+    """One request. What concerns the prompt stands only in those of kind `chat`, once the model has begun."""
+
+    kind: str  # the last part of the path: chat, pull, show, tags, ps, version, other
+    order: int  # among all requests
+    headers: dict[str, str] = field(default_factory=dict)  # names in lower case
+    sent: Json = field(default_factory=dict)
+    prompt: bytes = b""  # as the template renders it, before any cut
+    shared: int = 0  # bytes of the prompt that are the beginning of the model's previous one, too
+    cached: int = 0  # tokens found in the cache
+    evaluated: int = 0  # tokens that were not
+    num_ctx: int = 0  # what the model was loaded with
+    reloaded: bool = False  # for this request, and the cache lost
+    cut: bool = False  # the prompt lost its front
+    outcome: str = ""  # `answered`, `refused`, or `gone` where the client went away
+    ended: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    @property
+    def model(self) -> str:
+        return str(self.sent.get("model", ""))
+
+    @property
+    def messages(self) -> list[Json]:
+        return list(self.sent.get("messages", []))
+
+    @property
+    def options(self) -> Json:
+        return dict(self.sent.get("options") or {})
+
+    @property
+    def truncate(self) -> Any:
+        return self.sent.get("truncate")
+
+    @property
+    def think(self) -> Any:
+        return self.sent.get("think")
+
+
+class Hold:
+    """Requests that wait before they are answered; `arrived` is set by the first one, `release` lets all go on."""
+
+    def __init__(self, kind: str, times: int | None) -> None:
+        self.kind, self.times = kind, times
+        self.arrived = threading.Event()
+        self._open = threading.Event()
+
+    def release(self) -> None:
+        self._open.set()
+
+    def wait(self, gone: Callable[[], bool]) -> bool:
+        """Whether the client was still there at the end."""
+        self.arrived.set()
+        patience = time.monotonic() + 60
+        while not self._open.wait(0.005) and time.monotonic() < patience:
+            if gone():
+                return False
+        return True
+
+
+@dataclass
+class Failure:
+    """What the next requests of a kind get."""
+
+    kind: str
+    status: int
+    error: Any
+    times: int | None
+    raw: bytes | None = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+Answer = str | Turn | Callable[[Json], str | Turn]
+
+
+def takes(rule: Hold | Failure, kind: str) -> bool:
+    """Whether the rule is about such a request; then it counts as used."""
+    if rule.kind != kind or rule.times == 0:
+        return False
+    if rule.times is not None:
+        rule.times -= 1
+    return True
+
+
+def shared_prefix(requests: Sequence[Asked]) -> float:
+    """Of all bytes of the prompts after each model's first, the part that repeats the beginning of the one before."""
+    before: dict[str, bytes] = {}
+    shared = total = 0
+    for asked in requests:
+        if asked.kind != "chat" or not asked.prompt:
+            continue
+        if asked.model in before:
+            shared += common(before[asked.model], asked.prompt)
+            total += len(asked.prompt)
+        before[asked.model] = asked.prompt
+    return shared / total if total else 0.0
+
+
+def common(one: bytes, other: bytes) -> int:
+    """Bytes at the beginning of both."""
+    least, most = 0, min(len(one), len(other))
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[:middle] == other[:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least

@@ -1,0 +1,86 @@
+"""A loaded model of the stand-in of Ollama: its context, its prefix cache, and what it does with a long prompt."""
+
+import json
+import threading
+from dataclasses import dataclass, field
+
+from tests.stand_ins.ollama_models import Json, Model
+from tests.stand_ins.ollama_requests import Asked, common
+
+DEFAULT_CONTEXT = 4_096  # on machines with less than 24 GiB of graphics memory
+BATCH = 512 + 4  # tokens after a common prefix from which on a hybrid model forgets it
+_EVALUATION = 2_000_000  # pretended nanoseconds for a token of the prompt
+
+
+class Refused(Exception):  # noqa: N818
+    """An answer with another status than 200."""
+
+    def __init__(self, status: int, error: str) -> None:
+        super().__init__(error)
+        self.status, self.error = status, error
+
+
+@dataclass
+class Runner:
+    """One request at a time, as with OLLAMA_NUM_PARALLEL=1."""
+
+    model: Model
+    num_ctx: int = 0
+    held: bytes = b""  # the prompt that its cache holds
+    slot: threading.Lock = field(default_factory=threading.Lock)
+
+    def read(self, asked: Asked, *, strict: bool) -> tuple[int, int]:
+        """Evaluate the prompt: its tokens, and the nanoseconds for those that were not in the cache.
+
+        Raises:
+            Refused: 400 as llama-server words it, quoted in Ollama's error as text. With `strict` also where there is
+                no room left for the answer, which the real one finds out only while it answers.
+        """
+        self._load(asked)
+        prompt = render(asked.messages)
+        asked.prompt = prompt.encode()
+        asked.shared = common(self.held, asked.prompt)
+        tokens = self.model.count(prompt)
+        answer = int(asked.options.get("num_predict", -1))
+        if asked.truncate is False and self.model.heeds_truncate:
+            if tokens >= self.num_ctx or (strict and tokens + max(answer, 0) > self.num_ctx):
+                raise Refused(400, overflow(tokens, self.num_ctx))
+        elif tokens > self.num_ctx:
+            prompt, tokens = self._cut(prompt, tokens, asked)
+        return tokens, self._evaluate(asked, prompt.encode(), tokens)
+
+    def _load(self, asked: Asked) -> None:
+        """Any change of `num_ctx` loads the model anew (ollama server/sched.go, `needsReload`)."""
+        wanted = min(int(asked.options.get("num_ctx", DEFAULT_CONTEXT)), self.model.context_length)
+        asked.reloaded = self.num_ctx != wanted
+        if asked.reloaded:
+            self.num_ctx, self.held = wanted, b""
+        asked.num_ctx = wanted
+
+    def _cut(self, prompt: str, tokens: int, asked: Asked) -> tuple[str, int]:
+        """The first `num_keep` tokens and the tail, about half of `num_ctx` in all (ollama #17427)."""
+        asked.cut = True
+        kept = int(asked.options.get("num_keep", 4)) + self.model.bos
+        left = self.num_ctx - (self.num_ctx - kept) // 2
+        per_token = len(prompt) / tokens
+        return prompt[: round(kept * per_token)] + prompt[-round((left - kept) * per_token) :], left
+
+    def _evaluate(self, asked: Asked, prompt: bytes, tokens: int) -> int:
+        cached = int(tokens * common(self.held, prompt) / max(1, len(prompt)))
+        if self.model.hybrid and tokens - cached > BATCH:
+            cached = 0
+        asked.cached, asked.evaluated = cached, tokens - cached
+        self.held = prompt
+        return asked.evaluated * _EVALUATION
+
+
+def render(messages: list[Json]) -> str:
+    """The prompt's text by a ChatML template."""
+    said = "".join(f"<|im_start|>{each['role']}\n{each.get('content', '')}<|im_end|>\n" for each in messages)
+    return f"{said}<|im_start|>assistant\n"
+
+
+def overflow(tokens: int, num_ctx: int) -> str:
+    message = f"request ({tokens} tokens) exceeds the available context size ({num_ctx} tokens), try increasing it"
+    error = {"code": 400, "message": message, "type": "exceed_context_size_error"}
+    return json.dumps({"error": error | {"n_prompt_tokens": tokens, "n_ctx": num_ctx}})
