@@ -1,0 +1,239 @@
+"""What small models wrap a context in, and what they write instead of one."""
+
+import json
+import os
+import re
+import unicodedata
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subtitle_rag.contexts.cleaning import MAX_CHARACTERS, clean
+from subtitle_rag.domain import nfc
+
+CONTEXT = "강사가 재귀 함수의 종료 조건을 설명하는 부분입니다."
+SECOND = "이어서 팩토리얼을 예로 듭니다."
+
+OWN = Path(__file__).parents[1] / "data" / "cleaning.jsonl"
+SHARED = Path(os.environ.get("SUBTITLE_RAG_DATA") or Path(__file__).parents[3] / "shared" / "data")
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line]
+
+
+def cleaned(row: dict[str, Any]) -> str:
+    return clean(row["raw"], window=row.get("window", ""))
+
+
+def score(answers: list[dict[str, Any]]) -> str:
+    """One line a kind: how many come out as expected, and the first that does not."""
+    total = Counter(row["kind"] for row in answers)
+    wrong = [row for row in answers if cleaned(row) != nfc(row["expected"] or "")]
+    missed = Counter(row["kind"] for row in wrong)
+    lines = [f"{kind}: {total[kind] - missed[kind]}/{total[kind]}" for kind in total]
+    return "\n".join(lines + [f"{row['raw']!r}\n  -> {cleaned(row)!r}" for row in wrong])
+
+
+# --- fixtures ---
+
+
+@pytest.mark.parametrize("kind", sorted({row["kind"] for row in rows(OWN)}))
+def test_every_kind_of_answer_is_cleaned(kind: str) -> None:
+    answers = [row for row in rows(OWN) if row["kind"] == kind]
+    assert len(answers) >= 5
+    assert [(row["raw"], cleaned(row)) for row in answers] == [(r["raw"], nfc(r["expected"] or "")) for r in answers]
+
+
+def test_the_fixtures_know_all_twenty_kinds() -> None:
+    assert len({row["kind"] for row in rows(OWN)}) == 20
+
+
+def test_the_shared_answers_come_out_as_expected() -> None:
+    path = SHARED / "cleaning" / "dev.jsonl"
+    if not path.exists():
+        pytest.skip(f"no answers of models in {path.parent}; set SUBTITLE_RAG_DATA to score with them")
+    report = score(rows(path))
+    assert "->" not in report, report
+
+
+def test_contexts_written_by_hand_pass_unchanged() -> None:
+    path = SHARED / "scene_bench" / "contexts.jsonl"
+    if not path.exists():
+        pytest.skip(f"no contexts in {path.parent}; set SUBTITLE_RAG_DATA to check with them")
+    contexts = [nfc(row["context"]) for row in rows(path)]
+    assert [clean(context) for context in contexts] == contexts
+
+
+# --- layers ---
+
+WRAPPERS = {
+    "think": "<think>음, 보자.</think>\n{}",
+    "label": "**문맥:** {}",
+    "preamble": "네, 다음은 요청하신 문맥입니다:\n\n{}",
+    "closer": "{}\n\n도움이 되었기를 바랍니다!",
+    "quotes": '"{}"',
+    "fence": "```\n{}\n```",
+    "tag": "<context>{}</context>",
+    "bullet": "- {}",
+    "turn": "{}<|im_end|>",
+    "cut": "{} 그리고 그는",
+}
+
+
+@given(st.lists(st.sampled_from(sorted(WRAPPERS)), max_size=4, unique=True))
+def test_layers_come_off_in_any_order(names: list[str]) -> None:
+    raw = CONTEXT
+    for name in names:
+        raw = WRAPPERS[name].format(raw)
+    assert clean(raw) == CONTEXT, raw
+
+
+@pytest.mark.parametrize("key", ["context", "문맥", "맥락", "summary", "answer"])
+@pytest.mark.parametrize("ascii_only", [True, False])
+@pytest.mark.parametrize("cut", [0, 1, 2, 3])
+def test_json_is_read_whole_escaped_or_cut_off(key: str, ascii_only: bool, cut: int) -> None:
+    raw = json.dumps({"id": 3, "data": {key: f"{CONTEXT} {SECOND}"}}, ensure_ascii=ascii_only)
+    assert clean(raw[: len(raw) - cut]) == f"{CONTEXT} {SECOND}"
+
+
+# --- the window ---
+
+WINDOW = "자 그럼 종료 조건이 없으면 어떻게 될까요 계속 자기를 부르다가 스택이 넘칩니다 그래서 꼭 있어야 돼요"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        f"{WINDOW}\n{CONTEXT}",
+        f"{WINDOW} {CONTEXT}",
+        f"자 그럼, 종료 조건이 없으면 어떻게 될까요? 계속 자기를 부르다가 스택이 넘칩니다. {CONTEXT}",
+        f"{CONTEXT}\n\n{WINDOW}",
+        f"> {WINDOW}\n\n문맥: {CONTEXT}",
+    ],
+)
+def test_what_was_said_is_cut_from_around_the_context(raw: str) -> None:
+    assert clean(raw, window=WINDOW) == CONTEXT
+
+
+@pytest.mark.parametrize(
+    "raw", [WINDOW, f'"{WINDOW}"', "계속 자기를 부르다가 스택이 넘칩니다.", f"문맥: {WINDOW[:40]}"]
+)
+def test_a_mere_echo_is_no_context(raw: str) -> None:
+    assert clean(raw, window=WINDOW) == ""
+
+
+def test_a_context_may_use_the_words_that_were_said() -> None:
+    told = "강사가 종료 조건이 없으면 스택이 넘칩니다라는 경고를 예제로 보여 줍니다."
+    assert clean(told, window=WINDOW) == told
+
+
+# --- properties ---
+
+PIECES = st.sampled_from(
+    [
+        *(
+            CONTEXT,
+            SECOND,
+            "쯔양이",
+            "설명하면서",
+            "입니다",
+            "네, ",
+            "문맥: ",
+            "다음은 문맥입니다:",
+            "도움이 되길 바랍니다.",
+        ),
+        *(
+            "\n",
+            "\n\n",
+            "- ",
+            "1. ",
+            "# ",
+            "> ",
+            "| ",
+            "**",
+            "*",
+            "`",
+            "```json",
+            '"',
+            "'",
+            "“",
+            "”",
+            "(",
+            ")",
+            "[",
+            "]",
+        ),
+        *("<think>", "</think>", "<context>", "</context>", "<구간>", "</구간>", "<|im_end|>", "user\n", "{", "}"),
+        *(
+            '{"context": "',
+            '"context": ',
+            ",",
+            ":",
+            "\\n",
+            '\\"',
+            "\\uac15",
+            "&lt;",
+            "&amp;",
+            "漢字",
+            "かな",
+            "ㅋㅋ",
+            "3.5",
+        ),
+        *(
+            "[00:12 ~ 00:15] ",
+            "00:12 ",
+            "...",
+            "\u200b",
+            "\u202e",
+            "\u1112\u1161\u11ab",
+            "\x00",
+            "😊",
+            "vs. ",
+            "PyTorch ",
+        ),
+    ]
+)
+ANSWERS = st.lists(PIECES, max_size=14).map("".join) | st.text(max_size=60)
+
+
+@given(ANSWERS, st.sampled_from(["", WINDOW, CONTEXT]))
+def test_cleaning_twice_changes_nothing(raw: str, window: str) -> None:
+    once = clean(raw, window=window)
+    assert clean(once, window=window) == once
+
+
+@given(ANSWERS)
+def test_a_context_is_one_plain_line(raw: str) -> None:
+    context = clean(raw)
+    assert context == " ".join(context.split()) == nfc(context)
+    assert not any(unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") for letter in context)
+
+
+@given(ANSWERS)
+def test_nothing_is_written_but_full_stops(raw: str) -> None:
+    context = clean(raw)
+    given_ = re.sub(r"\\u([0-9a-f]{4})", lambda escape: chr(int(escape[1], 16)) + escape[0], raw)
+    left = iter([letter for letter in nfc(given_) if letter.isalnum()])
+    assert all(letter in left for letter in context if letter.isalnum())
+    assert len(context.replace(".", "")) <= len(nfc(raw))
+
+
+@given(st.text())
+def test_a_context_in_front_of_anything_is_never_changed(noise: str) -> None:
+    context = clean(f"{CONTEXT}\n\n{noise}")
+    assert not context or CONTEXT[:-1] in context or not re.search(r"[가-힣]", context)
+
+
+@pytest.mark.parametrize(
+    "noise", ["[", '{"context": ', "<think>", '"', "문맥: ", "- ", "네, ", "\n", "가 ", "((", "**가", "| ", "\\"]
+)
+def test_an_endless_answer_is_read_to_its_limit(noise: str) -> None:
+    endless = noise * (200_000 // len(noise))
+    assert clean(endless, window=endless) == ""
+    assert clean(f"{CONTEXT} {'가나다라마바사 ' * 30_000}{SECOND}") == CONTEXT
+    assert clean(" " * MAX_CHARACTERS + CONTEXT) == ""
