@@ -24,7 +24,7 @@ VERBS = {
     "show": "find",
     "open": "find",
     "contexts": "contexts",
-    "models": "contexts",
+    "models": "models",
     "list": "library",
     "status": "library",
     "remove": "library",

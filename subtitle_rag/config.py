@@ -210,7 +210,7 @@ def _section(path: Path, name: str, table: Any) -> Any:
     return kind(**values)
 
 
-def _value(path: Path, name: str, wanted: type, rules: Mapping[Any, Any], value: Any) -> Any:
+def _value(path: Path, name: str, wanted: type[Any], rules: Mapping[Any, Any], value: Any) -> Any:
     """The value if it is of the wanted type and within its field's `least`, `among` and `empty`."""
     if wanted is tuple:
         value = () if value == [] and rules.get("empty") else _strings(path, name, value)
@@ -221,7 +221,7 @@ def _value(path: Path, name: str, wanted: type, rules: Mapping[Any, Any], value:
     if wanted is int and value < least:
         reason = _("{name} must be at least {least}").format(name=name, least=least)
         raise UsageError("bad_config", path=str(path), reason=reason)
-    if known and not set(known).issuperset(tuple(value)):
+    if known and not all(part in known for part in value):
         reason = _("{name} may hold {known}").format(name=name, known=", ".join(known))
         raise UsageError("bad_config", path=str(path), reason=reason)
     return value

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 from subtitle_rag import player
-from subtitle_rag.errors import AppError, FetchError
+from subtitle_rag.errors import AppError, FetchError, LlmError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.runtime import Runtime
 
@@ -153,6 +153,18 @@ def _network(runtime: Runtime) -> Check:
     return Check("network", "ok", _("YouTube answers"))
 
 
+def _ollama(runtime: Runtime) -> Check:
+    """Whether the model that writes contexts is there; without it everything else works."""
+    model = runtime.context_model
+    try:
+        with runtime.llms() as hosts:
+            versions = [host.check(model).server for host in hosts]
+    except LlmError as error:
+        gain = _("Optional: with contexts, scenes are found that name nothing. {remedy}")
+        return Check("ollama", "warning", error.message, gain.format(remedy=error.hint))
+    return Check("ollama", "ok", f"Ollama {', '.join(versions)}, {model}")
+
+
 def _packages(_runtime: Runtime) -> Check:
     missing = []
     for name in ("yt-dlp", "qdrant-edge-py", "qdrant-client", "ollama", "FlagEmbedding", "sentence-transformers"):
@@ -176,6 +188,7 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
     "player": _player,
     "yt-dlp": _yt_dlp,
     "cookies": _cookies,
+    "ollama": _ollama,
     "network": _network,
 }
 

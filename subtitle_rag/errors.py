@@ -202,7 +202,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "llm_model_missing": (
         N_("Ollama at {host} does not have the model {model}."),
-        N_("Fetch it: subtitle-rag models get {model}"),
+        N_("subtitle-rag models get {model} fetches it."),
     ),
     "llm_model_unknown": (
         N_("There is no model {model} to fetch."),

@@ -6,7 +6,7 @@ means, leaves work to do, never work to undo.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.errors import BusyError, CaptionError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, Removed, VideoDone, VideoFailed, WindowsIndexed
-from subtitle_rag.library.connection import unwritable
+from subtitle_rag.library.locks import alone
 from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.retrieval.index import Index, Point
 from subtitle_rag.retrieval.material import Material
@@ -232,23 +232,10 @@ class Indexer:
                 self._index.delete_video(video_id)
             self._library.purged(video_id)
 
-    @contextmanager
-    def _working(self, patience: float = 0) -> Iterator[None]:
+    def _working(self, patience: float = 0) -> AbstractContextManager[None]:
         """Keep a second indexer away from the library; wait for one that is there for so many seconds."""
-        from filelock import FileLock, Timeout
-
-        # a run may be ended by another thread than the one that began it
-        lock = FileLock(self._library.path.with_suffix(".lock"), thread_local=False)
-        try:
-            lock.acquire(timeout=patience)
-        except Timeout:
-            raise BusyError("library_busy", path=str(self._library.path.parent)) from None
-        except OSError as error:
-            raise unwritable(self._library.path.parent, error) from error
-        try:
-            yield
-        finally:
-            lock.release()
+        path = self._library.path
+        return alone(path.with_suffix(".lock"), BusyError("library_busy", path=str(path.parent)), patience)
 
 
 def _selected(found: list[Discovered], since: date | None, limit: int | None) -> list[Discovered]:

@@ -78,13 +78,13 @@ def test_version(run: Run) -> None:
 
 
 def test_search_prints_scenes_and_says_the_rest_aside(sample: Run) -> None:
-    ran = sample("search", "치킨", "소스", "--limit", "2")
+    ran = sample("search", "맵단짠", "치킨", "--limit", "2")
     assert ran.code == 0
     lines = ran.out.splitlines()
     assert len(lines) == 6
-    assert lines[0].startswith("  1      7:19  ")
+    assert lines[0].startswith("  1      0:21  ")
     assert "맵단짠 치킨" in lines[1]
-    assert lines[2].strip() == "https://youtu.be/sample-0001?t=439"
+    assert lines[2].strip() == "https://youtu.be/sample-0001?t=21"
     assert ran.err.startswith("There are more scenes")
     assert ran.err.count("\n") == 1
     assert "\x1b" not in ran.out
@@ -198,7 +198,7 @@ def test_a_request_that_cannot_be_met_ends_with_2(sample: Run, arguments: list[s
 def test_show_prints_the_transcript(sample: Run) -> None:
     ran = sample("show", "sample-0001")
     assert ran.code == 0
-    assert ran.out.startswith("    0:00  안녕하세요 느긋한 식탁의 다온입니다\n")
+    assert ran.out.startswith("          ## 신메뉴 소개\n    0:00  안녕하세요 느긋한 식탁의 다온입니다\n")
     assert ran.err.splitlines()[1] == "느긋한 식탁"
     by_title = sample("show", "맵단짠")
     decomposed = sample("show", "\u1106\u1162\u11b8\u1103\u1161\u11ab\u110d\u1161\u11ab")
@@ -253,25 +253,21 @@ def test_list_groups_by_channel(sample: Run) -> None:
     assert sample("list", "--channel", "느긋한").out == ran.out
     (channel,) = sample("list", "--json").result["channels"]
     assert list(channel) == ["id", "name", "videos"]
-    keys = "id title url published duration source windows searchable failure"
+    keys = "id title kind url published duration source windows searchable due failure retry_at"
     assert all(list(video) == keys.split() for video in channel["videos"])
 
 
 def test_status_counts(sample: Run) -> None:
     result = sample("status", "--json").result
-    assert list(result) == ["channels", "videos", "windows", "stages", "failures"]
+    assert list(result) == ["channels", "videos", "windows", "stages", "sources", "rest", "failures"]
     assert (result["channels"], result["videos"], result["failures"]) == (1, 9, [])
     assert result["stages"] == {
-        "captions": {"done": 9, "failed": 0},
+        "captions": {"done": 9, "due": 0, "failed": 0},
         "bm25": {"done": result["windows"], "due": 0},
+        "contexts": {"done": 0, "due": result["windows"], "empty": 0},
     }
-    assert [line.split()[0] for line in sample("status").out.splitlines()] == [
-        "Channels",
-        "Videos",
-        "Windows",
-        "Searchable",
-        "Failed",
-    ]
+    rows = "Channels Videos Waiting Windows Searchable With Failed"
+    assert [line.split()[0] for line in sample("status").out.splitlines()] == rows.split()
 
 
 def test_paths_names_the_home_s_places(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,12 +284,12 @@ def test_paths_names_the_home_s_places(run: Run, home: Path, monkeypatch: pytest
 
 
 def test_doctor_finds_a_sound_library_sound(sample: Run) -> None:
-    ran = sample("doctor", "--json")
+    ran = sample("doctor", "--offline", "--json")
     by_name = {check["name"]: check for check in ran.document["result"]["checks"]}
     assert {"python", "packages", "disk", "library", "index", "kiwi", "player"} <= set(by_name)
     assert all(set(check) == {"name", "severity", "message", "hint"} for check in by_name.values())
     assert {by_name[name]["severity"] for name in ("library", "index", "kiwi")} == {"ok"}
-    text = sample("doctor")
+    text = sample("doctor", "--offline")
     assert text.code == ran.code
     assert len([line for line in text.out.splitlines() if line[0] in "✓!✗"]) == len(by_name)
 
@@ -315,6 +311,6 @@ def test_marks_are_bold_on_a_terminal_unless_colour_is_unwanted(
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert "\x1b[1;4m치킨\x1b[0m" in sample("search", "치킨 소스", "--limit", "1").out
+    assert "\x1b[1;4m치킨\x1b[0m" in sample("search", "맵단짠 치킨", "--limit", "1").out
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b" not in sample("search", "치킨 소스", "--limit", "1").out

@@ -76,6 +76,7 @@ def test_index_json(run: Run, captions: Path) -> None:
         "videos": {"found": 3, "new": 3, "changed": 0, "unchanged": 0, "failed": 0},
         "windows_indexed": windows,
         "library": {"videos": 3, "windows": windows},
+        "contexts": None,
     }
 
 
@@ -179,7 +180,7 @@ def test_a_lost_index_is_told_and_rebuilt(indexed: Run, home: Path, ended: bool)
         lost = indexed(*arguments)
         assert (lost.code, lost.failure) == (1, "index_damaged")
         assert "subtitle-rag rebuild" in lost.err
-    assert indexed("doctor", "--json").code == 1
+    assert indexed("doctor", "--offline", "--json").code == 1
     assert indexed("rebuild").code == 0
     assert scenes(indexed(*QUERY)) == before
     end_hosts([home / "behind its back"])

@@ -11,11 +11,13 @@ from subtitle_rag import errors, i18n
 from subtitle_rag.captions.refusals import RULES
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.errors import SENTENCES, AppError, BusyError, CaptionError, FetchError, UsageError
+from subtitle_rag.errors import SENTENCES, AppError, BusyError, CaptionError, FetchError, LlmError, UsageError
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.fetching.run import REMEMBERED
 
-KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, BusyError)}
+KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}
+MAKERS = {*KINDS, "failure"}
+"""`llm.wire.Call.failure` makes an LlmError."""
 PACKAGE = Path(subtitle_rag.__file__).parent
 
 
@@ -31,9 +33,15 @@ def raised() -> Iterator[tuple[str, str, set[str | None]]]:
                 name = getattr(node.func, "id", getattr(node.func, "attr", None))
                 codes = [node.args[0].body, node.args[0].orelse] if isinstance(node.args[0], ast.IfExp) else node.args
                 for code in codes:
-                    if name in KINDS and isinstance(code, ast.Constant):
+                    if name in MAKERS and isinstance(code, ast.Constant):
                         place = f"{path.relative_to(PACKAGE)}:{node.lineno}"
-                        yield place, str(code.value), {keyword.arg for keyword in node.keywords}
+                        yield place, str(code.value), given(str(name), node)
+
+
+def given(name: str, call: ast.Call) -> set[str | None]:
+    """The details of an error; a failure of Ollama's always has host and model."""
+    names = {keyword.arg for keyword in call.keywords}
+    return names | {"host", "model"} if name == "failure" or None in names else names
 
 
 RAISED = list(raised())

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import models
-from subtitle_rag.config import LlmSettings
 from subtitle_rag.llm.guard import cloudy
 
 FOLDER = Path(__file__).parents[1] / "models"
@@ -47,7 +46,7 @@ def test_the_default_suits_the_machine(memory: float, name: str) -> None:
 def test_this_machine_has_a_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert models.default() in models.offered()
     monkeypatch.setattr(models, "memory", lambda: None)
-    assert models.default().name == LlmSettings().model
+    assert models.default().suits == "8GB"
 
 
 def test_the_wheel_s_manifest_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

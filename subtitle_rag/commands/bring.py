@@ -11,11 +11,20 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.captions.sources import Source, looks_like_address, parse
-from subtitle_rag.commands import json_option, jsonl_option
+from subtitle_rag.commands import json_option, jsonl_option, writing
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import TABS
-from subtitle_rag.errors import UsageError
-from subtitle_rag.events import Found, IndexEvent, IndexReport, Resting, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.errors import LlmError, UsageError
+from subtitle_rag.events import (
+    ContextReport,
+    Found,
+    IndexEvent,
+    IndexReport,
+    Resting,
+    VideoDone,
+    VideoFailed,
+    WindowsIndexed,
+)
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.query import day, tidy
 from subtitle_rag.runtime import Runtime
@@ -23,6 +32,7 @@ from subtitle_rag.runtime import Runtime
 if TYPE_CHECKING:
     from subtitle_rag.library.sources import Followed
 
+no_contexts_option = click.option("--no-contexts", is_flag=True, help=N_("Leave contexts to a later run."))
 no_wait_option = click.option(
     "--no-wait", is_flag=True, help=N_("Where YouTube refuses, end with exit code 3 instead of resting and going on.")
 )
@@ -38,7 +48,7 @@ no_wait_option = click.option(
 @click.option("--translated", is_flag=True, help=N_("Take a machine translation where there is nothing better."))
 @click.option("--playlist/--no-playlist", default=None, help=N_("Of a video's link in a list: take the list, or not."))
 @click.option("--refresh", is_flag=True, help=N_("Ask YouTube again for videos that are in the library."))
-@click.option("--no-contexts", is_flag=True, expose_value=False, help=N_("Leave contexts to a later run."))
+@no_contexts_option
 @click.option("--no-vectors", is_flag=True, expose_value=False, help=N_("Leave the neural vectors to a later run."))
 @no_wait_option
 @jsonl_option
@@ -55,6 +65,7 @@ def index_(
     translated: bool,
     playlist: bool | None,
     refresh: bool,
+    no_contexts: bool,
     no_wait: bool,
     jsonl: bool,
     as_json: bool,
@@ -73,17 +84,26 @@ def index_(
             runs.append(runtime.indexer.index(paths, languages=wishes.languages, since=first_day, limit=limit))
         if orders:
             runs.append(runtime.fetcher().run(orders, manner))
-        return _ran("index", runtime, runs, jsonl=jsonl, as_json=as_json)
+        return _ran("index", runtime, runs, contexts=not no_contexts, jsonl=jsonl, as_json=as_json)
 
 
 @click.command("sync", help=N_("Look for new videos of what is followed, and ask again for what is due."))
 @click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]")
 @click.option("--retry", is_flag=True, help=N_("Ask again for everything that failed, whenever its time is."))
+@no_contexts_option
 @no_wait_option
 @jsonl_option
 @json_option
 @click.pass_obj
-def sync_(settings: Settings, channels: Sequence[str], retry: bool, no_wait: bool, jsonl: bool, as_json: bool) -> int:
+def sync_(
+    settings: Settings,
+    channels: Sequence[str],
+    retry: bool,
+    no_contexts: bool,
+    no_wait: bool,
+    jsonl: bool,
+    as_json: bool,
+) -> int:
     from subtitle_rag.fetching.run import Manner, Order
 
     with Runtime(settings) as runtime:
@@ -93,7 +113,8 @@ def sync_(settings: Settings, channels: Sequence[str], retry: bool, no_wait: boo
             output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
         orders = [Order(parse(source.url), source.wishes) for source in dict.fromkeys(chosen)]
         manner = Manner(patient=not no_wait, retry=retry, leftovers=not channels)
-        return _ran("sync", runtime, [runtime.fetcher().run(orders, manner)], jsonl=jsonl, as_json=as_json)
+        runs = [runtime.fetcher().run(orders, manner)]
+        return _ran("sync", runtime, runs, contexts=not no_contexts, jsonl=jsonl, as_json=as_json)
 
 
 # What was asked for
@@ -169,19 +190,59 @@ def _named(followed: "Sequence[Followed]", name: str) -> "list[Followed]":
 # What came of it
 
 
-def _ran(command: str, runtime: Runtime, runs: Iterable[Iterator[IndexEvent]], *, jsonl: bool, as_json: bool) -> int:
-    """Run, narrate, and print the sum."""
+def _ran(
+    command: str,
+    runtime: Runtime,
+    runs: Iterable[Iterator[IndexEvent]],
+    *,
+    contexts: bool,
+    jsonl: bool,
+    as_json: bool,
+) -> int:
+    """Run, narrate, print the sum, and have contexts written for what came in."""
     if as_json and jsonl:
         raise click.UsageError(_("--json and --jsonl exclude each other."))
-    total = IndexReport()
+    total, came = IndexReport(), []
     for run in runs:
         for event in _narrated(run):
+            if isinstance(event, VideoDone) and event.change != "unchanged":
+                came.append(event.video)
             if isinstance(event, IndexReport):
                 total.add(event)
             elif jsonl:
                 output.event_line(event)
+    outcome = _outcome(total, runtime)
     if jsonl:
         output.event_line(total)
+    elif not as_json:
+        for line in _report_lines(total, runtime.library.counts().due):
+            output.data(line)
+    written = _contexts(runtime, came, jsonl=jsonl) if contexts and came else None
+    if as_json:
+        outcome.result["contexts"] = output.context_values(written) if written else None
+        output.envelope(command, outcome)
+    elif written and not jsonl:
+        for line in writing.report_lines(written):
+            output.data(line)
+    return outcome.exit_code
+
+
+def _contexts(runtime: Runtime, videos: Sequence[str], *, jsonl: bool) -> ContextReport | None:
+    """The contexts of what came in, where there is a model to write them; everything is searchable already."""
+    try:
+        with runtime.llms() as hosts:
+            for host in hosts:
+                host.check(runtime.context_model)
+    except LlmError:
+        return None
+    from subtitle_rag.library.contexts import Chosen
+
+    model = runtime.context_model
+    output.say(_("Searchable. {model} writes contexts; Ctrl+C ends it, and nothing is lost.").format(model=model))
+    return writing.write(runtime, Chosen(videos=tuple(videos)), jsonl=jsonl)
+
+
+def _outcome(total: IndexReport, runtime: Runtime) -> output.Outcome:
     errors = [output.failure_entry(failure) for failure in total.failures]
     failed_all = total.failed > 0 and not (total.new or total.changed or total.unchanged)
     code = output.ExitCode.FAILED if failed_all else output.ExitCode.DONE
@@ -190,12 +251,7 @@ def _ran(command: str, runtime: Runtime, runs: Iterable[Iterator[IndexEvent]], *
         code = output.ExitCode.TRY_LATER
     size = runtime.library.counts()
     result = {**output.report_values(total), "library": {"videos": size.videos, "windows": size.windows}}
-    if as_json:
-        output.envelope(command, output.Outcome(result, errors, code))
-    elif not jsonl:
-        for line in _report_lines(total, size.due):
-            output.data(line)
-    return code
+    return output.Outcome(result, errors, code)
 
 
 def _narrated(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:

@@ -10,7 +10,7 @@ import click
 from subtitle_rag import output, player
 from subtitle_rag.commands import json_option
 from subtitle_rag.config import Settings
-from subtitle_rag.domain import Details, Track, Video, Window, clock, parse_clock, watch_url
+from subtitle_rag.domain import Chapter, Details, Track, Video, Window, clock, parse_clock, watch_url
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.query import Query, day, parse, tidy
@@ -130,6 +130,9 @@ def scene_lines(scene: Scene, *, explain: bool = False) -> Iterator[str]:
     where = " · ".join(filter(None, (video.channel, video.title, str(video.published or ""))))
     yield f"{scene.rank:>3}  {clock(scene.at_ms):>8}  {output.marked(text, spans)}"
     yield f"               {where}"
+    if scene.context:
+        context = _("Context: {text}").format(text=scene.context)
+        yield f"               {context}"
     yield f"               {scene.jump_url or video.source or video.id}"
     if explain:
         ranks = ", ".join(f"{name} #{s.rank} {s.score:.2f}" for name, s in scene.scores.items())
@@ -173,12 +176,20 @@ def show_(settings: Settings, video: str, at: str | None, as_json: bool) -> int:
     output.say(f"{known.title}\n{known.channel}")
     for warning in _doubts(track):
         output.say(warning)
-    chapters = [chapter for chapter in known.chapters if around is None]
-    for start, text in lines:
-        while chapters and chapters[0].start_ms <= start + CHAPTER_SLACK_MS:
-            output.data(f"\n{' ' * 10}## {chapters.pop(0).title}")
-        output.data(f"{clock(start):>8}  {text}")
+    for line in _transcript(lines, known.chapters if around is None else ()):
+        output.data(line)
     return 0
+
+
+def _transcript(lines: Sequence[tuple[int, str]], chapters: Sequence[Chapter]) -> Iterator[str]:
+    """The lines with their times, under the titles of their chapters."""
+    coming = list(chapters)
+    for number, (start, text) in enumerate(lines):
+        while coming and coming[0].start_ms <= start + CHAPTER_SLACK_MS:
+            if number:
+                yield ""
+            yield f"{' ' * 10}## {coming.pop(0).title}"
+        yield f"{clock(start):>8}  {text}"
 
 
 def _described(video: Video, track: Track | None, details: Details) -> dict[str, Any]:

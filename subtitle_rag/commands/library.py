@@ -93,6 +93,7 @@ def status_(settings: Settings, as_json: bool) -> int:
         counts = runtime.library.counts()
         failed = [state for state in runtime.library.videos() if state.failure]
         followed = runtime.library.sources.followed()
+        contexts = runtime.library.contexts.counts()
         rest, rest_code = runtime.library.sources.rest()
     if as_json:
         taken = counts.videos - counts.failed - counts.due
@@ -103,6 +104,7 @@ def status_(settings: Settings, as_json: bool) -> int:
             "stages": {
                 "captions": {"done": taken, "due": counts.due, "failed": counts.failed},
                 "bm25": {"done": counts.searchable, "due": counts.windows - counts.searchable},
+                "contexts": {"done": contexts.written, "due": contexts.due, "empty": contexts.empty},
             },
             "sources": [_source_values(source) for source in followed],
             "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
@@ -110,7 +112,7 @@ def status_(settings: Settings, as_json: bool) -> int:
         }
         output.envelope("status", output.Outcome(result))
         return 0
-    for line in _status_lines(counts, followed, rest):
+    for line in _status_lines(counts, contexts.written, followed, rest):
         output.data(line)
     for line in _failure_lines(failed):
         output.data(line)
@@ -134,13 +136,14 @@ def _source_values(source: Followed) -> dict[str, Any]:
     }
 
 
-def _status_lines(counts: Counts, followed: Sequence[Followed], rest: int) -> Iterator[str]:
+def _status_lines(counts: Counts, contexts: int, followed: Sequence[Followed], rest: int) -> Iterator[str]:
     rows = [
         (_("Channels"), f"{counts.channels:,}"),
         (_("Videos"), f"{counts.videos:,}"),
         (_("Waiting"), f"{counts.due:,}"),
         (_("Windows"), f"{counts.windows:,}"),
         (_("Searchable"), f"{counts.searchable:,}"),
+        (_("With a context"), f"{contexts:,}"),
         (_("Failed"), f"{counts.failed:,}"),
     ]
     yield from output.table(rows, right=frozenset({1}))

@@ -26,7 +26,7 @@ ATTEMPTS = 3
 PATIENCE = 3
 """Windows in a row that a server fails to answer; then it is given up."""
 REPLANS = 3
-"""Times that a video's prompts are made smaller because the server counts more tokens than were reckoned."""
+"""Times that a video is begun anew: the server counts more tokens than were reckoned, or its captions changed."""
 MARGIN = 1.1
 """On measured tokens per character: texts differ."""
 STEP = 1.3
@@ -37,6 +37,10 @@ FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused"
 
 class _OverError(Exception):
     """This host is done: stopped, out of work, or given up."""
+
+
+class _ChangedError(Exception):
+    """The video has left, or it has other captions than those that the model was shown."""
 
 
 @dataclass(slots=True)
@@ -76,13 +80,22 @@ class Run:
         finally:
             self.library.close()
 
-    def take_turn(self) -> None:
+    def look(self) -> None:
         """Raises where no further window is to be written."""
+        if self.stop.is_set() or self.limit == 0:
+            raise _OverError
+
+    def take_turn(self) -> None:
+        """For one window; raises as `look` does."""
         with self.lock:
-            if self.stop.is_set() or self.limit == 0:
-                raise _OverError
+            self.look()
             if self.limit is not None:
                 self.limit -= 1
+
+    def give_turn_back(self) -> None:
+        with self.lock:
+            if self.limit is not None:
+                self.limit += 1
 
     def give_up(self, error: AppError) -> None:
         self.blocked = error
@@ -98,17 +111,21 @@ class _VideoRun:
     info: ModelInfo
     failed: int
     """Windows in a row that this host did not answer."""
+    transcript: str = ""
+    """Names the captions that the model is shown."""
 
     def write(self, video_id: str) -> int:
         """Write the missing contexts of a video, in order; returns the windows in a row that failed."""
-        video = self.run.library.video(video_id)
-        if video is None:
-            return self.failed
-        windows = self.run.library.windows_of(video_id)
         for replanned in range(REPLANS + 1):
+            self.transcript = self.run.library.contexts.transcript(video_id)  # before the windows: changes are noticed
+            video = self.run.library.video(video_id)
+            if video is None:
+                break
             try:
-                self._all(video, windows)
-                return self.failed
+                self._all(video, self.run.library.windows_of(video_id))
+                break
+            except _ChangedError:
+                continue
             except AppError as error:
                 if error.code != "llm_overflow":
                     raise
@@ -122,13 +139,18 @@ class _VideoRun:
         missing = self.run.library.contexts.missing(video.id, self.run.recipe)
         if not missing:
             return
+        self.run.look()
         plan = self._plan(video, windows)
         previous = ""
         for ordinal in (ordinal for block in plan.blocks for ordinal in block):
             window = windows[ordinal]
             if window.id in missing:
                 self.run.take_turn()
-                previous = self._window(video, windows, plan, ordinal, missing[window.id], previous)
+                try:
+                    previous = self._window(video, windows, plan, ordinal, missing[window.id], previous)
+                except (AppError, _ChangedError):  # it comes again
+                    self.run.give_turn_back()
+                    raise
 
     def _plan(self, video: Video, windows: Sequence[Window]) -> prompt.Plan:
         contexts = self.run.library.contexts
@@ -149,12 +171,11 @@ class _VideoRun:
         known = self.run.library.contexts.overview(key)
         if known is not None:
             return known
-        parts = []
-        for messages in plan.overview_requests():
-            reply = self._asked(messages, plan.num_ctx, SEEDS[0])
-            parts.append(clean(reply.text) if reply else "")
-        text = "\n".join(filter(None, parts))
-        self.run.library.contexts.put_overview(key, video.id, text)
+        replies = [self._asked(messages, plan.num_ctx, SEEDS[0]) for messages in plan.overview_requests()]
+        answered = [reply for reply in replies if isinstance(reply, Reply)]
+        text = "\n".join(filter(None, (clean(reply.text) for reply in answered)))
+        if len(answered) == len(replies):
+            self.run.library.contexts.put_overview(key, video.id, text)
         return text
 
     def _window(
@@ -165,13 +186,15 @@ class _VideoRun:
         for number in range(tries, TRIES):
             messages = plan.messages(ordinal, reminder=REMINDER if number else "")
             reply = self._asked(messages, plan.num_ctx, SEEDS[number])
-            if reply is None:
-                self.run.events.put(ContextFailed(video.id, video.title, "llm_nonsense", {"model": self.run.model}))
+            if isinstance(reply, AppError):
+                self.run.events.put(ContextFailed(video.id, video.title, reply.code, reply.details))
                 return previous
             self._learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
             text = clean(reply.text, window=window.text)
             context = self._context(video, windows, window, plan.scope, number, text, reply, previous)
-            if self.run.library.contexts.put(context) and (text or number + 1 == TRIES):
+            if not self.run.library.contexts.put(context, self.transcript):
+                raise _ChangedError
+            if text or number + 1 == TRIES:
                 self.run.events.put(_told(video, window, context))
             if text:
                 return text
@@ -218,10 +241,10 @@ class _VideoRun:
             written_at=int(time.time()),
         )
 
-    def _asked(self, messages: prompt.Messages, num_ctx: int, seed: int) -> Reply | None:
-        """One answer; None where the server does not give one, again and again."""
-        pause = self.run.pause
-        for attempt in range(1, ATTEMPTS + 1):
+    def _asked(self, messages: prompt.Messages, num_ctx: int, seed: int) -> Reply | AppError:
+        """One answer; the last failure where the server does not give one, again and again."""
+        attempt = 1
+        while True:
             try:
                 reply = self.host.chat(
                     messages.as_list(),
@@ -234,14 +257,15 @@ class _VideoRun:
                 )
             except AppError as error:
                 self._bear(error, messages, last=attempt == ATTEMPTS)
-                if attempt < ATTEMPTS and self.run.stop.wait(pause):
+                if attempt == ATTEMPTS:
+                    self.failed += 1
+                    return error
+                if self.run.stop.wait(self.run.pause * 2 ** (attempt - 1)):
                     raise _OverError from error
-                pause *= 2
+                attempt += 1
             else:
                 self.failed = 0
                 return reply
-        self.failed += 1
-        return None
 
     def _bear(self, error: AppError, messages: prompt.Messages, *, last: bool) -> None:
         """Return where another attempt may help."""

@@ -9,31 +9,20 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
 
 from subtitle_rag.contexts import prompt
 from subtitle_rag.contexts.hosts import Run
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library.connection import unwritable
-from subtitle_rag.library.contexts import Recipe
+from subtitle_rag.library.contexts import Chosen, Recipe
+from subtitle_rag.library.locks import alone
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm, ModelInfo
 
 PAUSE_S = 5.0
 """First wait before a failed request is repeated; it doubles."""
-
-
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """What contexts are to be written for; empty means all."""
-
-    channels: tuple[str, ...] = ()
-    videos: tuple[str, ...] = ()
-    limit: int | None = None
-    """Windows, at most."""
 
 
 class Writer:
@@ -76,7 +65,7 @@ class Writer:
             for event in self._collected(run, ready):
                 report.count(event)
                 yield event
-            report.blocked = run.blocked
+            report.blocked = run.blocked if run.videos else None
         yield report
 
     def _ready(self) -> list[tuple[Llm, ModelInfo]]:
@@ -119,18 +108,7 @@ class Writer:
         if late:
             self._indexer.add_contexts(late)
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self._library.path.with_name("contexts.lock"), thread_local=False)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise BusyError("contexts_busy", path=str(self._library.path.parent)) from None
-        except OSError as error:
-            raise unwritable(self._library.path.parent, error) from error
-        try:
-            yield
-        finally:
-            lock.release()
+    def _alone(self) -> AbstractContextManager[None]:
+        """Two runs would ask for the same windows."""
+        path = self._library.path
+        return alone(path.with_name("contexts.lock"), BusyError("contexts_busy", path=str(path.parent)))

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
@@ -25,7 +25,7 @@ from subtitle_rag.errors import BusyError, CaptionError, FetchError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, Resting, VideoDone, VideoFailed
 from subtitle_rag.fetching.lister import Lister
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library.connection import unwritable
+from subtitle_rag.library.locks import alone
 from subtitle_rag.library.sources import Wishes
 from subtitle_rag.library.store import Library
 
@@ -95,22 +95,10 @@ class Fetcher:
                 yield event
         yield report
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self) -> AbstractContextManager[None]:
         """Two runs would ask twice as often."""
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self._library.path.with_name("youtube.lock"), thread_local=False)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise BusyError("youtube_busy", path=str(self._library.path.parent)) from None
-        except OSError as error:
-            raise unwritable(self._library.path.parent, error) from error
-        try:
-            yield
-        finally:
-            lock.release()
+        path = self._library.path
+        return alone(path.with_name("youtube.lock"), BusyError("youtube_busy", path=str(path.parent)))
 
 
 @dataclass(slots=True)

@@ -30,6 +30,16 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
+class Chosen:
+    """What contexts are to be written for; empty means all."""
+
+    channels: tuple[str, ...] = ()
+    videos: tuple[str, ...] = ()
+    limit: int | None = None
+    """Windows, at most."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What a model answered for a window. `text` is empty where nothing of `raw` could be used."""
 
@@ -69,6 +79,10 @@ class ContextCounts:
     tokens: int
     ms: int
 
+    @property
+    def due(self) -> int:
+        return self.windows - self.written - self.empty
+
 
 class Contexts:
     """The part of a library that is about contexts. Raises what `Library` raises."""
@@ -77,14 +91,35 @@ class Contexts:
         self._read = database.read
         self._write = database.write
 
-    def put(self, context: Context) -> bool:
-        """Store a context; one of the same key is replaced. False where its window has left, or has changed."""
+    def transcript(self, video_id: str) -> str:
+        """Names the captions and windows that a video has now; empty where it has none."""
+        with self._read() as db:
+            row = db.execute(
+                "SELECT track.sha256 || ':' || rule_hash FROM window JOIN track USING (video_id) WHERE video_id = ?",
+                (video_id,),
+            ).fetchone()
+        return row[0] if row else ""
+
+    def put(self, context: Context, transcript: str | None = None) -> bool:
+        """Store a context; one of the same key is replaced, but a text never by nothing.
+
+        False where its window has left, or where its video's captions are no longer those of `transcript`.
+        """
         with self._write() as db:
+            if not context.text and _keeps_text(db, context):
+                return True
+            db.execute(  # its vector is made of another text now
+                """UPDATE indexed SET source_hash = '' WHERE window_id = ?1 AND vector = 'bm25'
+                     AND EXISTS (SELECT 1 FROM context WHERE key = ?2 AND text <> ?3)""",
+                (context.window_id, context.key, context.text),
+            )
             done = db.execute(
                 """INSERT OR REPLACE INTO context
                    SELECT ?1, window.id, window.video_id, track.sha256 || ':' || window.rule_hash,
                      ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17
-                   FROM window JOIN track USING (video_id) WHERE window.id = ?2""",
+                   FROM window JOIN track USING (video_id) WHERE window.id = ?2
+                     AND coalesce(?18, track.sha256 || ':' || window.rule_hash)
+                       = track.sha256 || ':' || window.rule_hash""",
                 (
                     context.key,
                     context.window_id,
@@ -103,6 +138,7 @@ class Contexts:
                     context.tries,
                     context.stale,
                     context.written_at,
+                    transcript,
                 ),
             )
             return done.rowcount > 0
@@ -117,7 +153,8 @@ class Contexts:
 
     def suspects(self) -> dict[str, Context]:
         """Those of them that name what stands nowhere in their video."""
-        return {id: one for id, one in self._latest("doubts <> '[]'", ()).items() if one.doubts}
+        test = "context.window_id IN (SELECT window_id FROM context WHERE doubts <> '[]')"
+        return {id: one for id, one in self._latest(test, ()).items() if one.doubts}
 
     def _latest(self, test: str, values: tuple[object, ...]) -> dict[str, Context]:
         with self._read() as db:
@@ -191,10 +228,11 @@ class Contexts:
         with self._read() as db:
             (windows,) = db.execute("SELECT count(*) FROM window").fetchone()
             row = db.execute(
-                f"""SELECT count(DISTINCT window_id) FILTER (WHERE context.text <> ''),
-                           count(DISTINCT window_id) FILTER (WHERE context.text = '' AND tries >= ?),
+                f"""SELECT count(*) FILTER (WHERE has_text), count(*) FILTER (WHERE given_up AND NOT has_text),
                            coalesce(sum(prompt_tokens), 0), coalesce(sum(tokens), 0), coalesce(sum(ms), 0)
-                    FROM {_OF_PRESENT_WINDOWS}""",
+                    FROM (SELECT max(context.text <> '') AS has_text, max(tries >= ?) AS given_up,
+                            sum(prompt_tokens) AS prompt_tokens, sum(tokens) AS tokens, sum(ms) AS ms
+                          FROM {_OF_PRESENT_WINDOWS} GROUP BY window_id)""",
                 (TRIES,),
             ).fetchone()
         written, empty, prompt_tokens, tokens, ms = row
@@ -232,6 +270,13 @@ class Contexts:
     def put_tokens_per_character(self, digest: str, ratio: float) -> None:
         with self._write() as db:
             db.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (f"tokens {digest}", f"{ratio:.4f}"))
+
+
+def _keeps_text(db: sqlite3.Connection, context: Context) -> bool:
+    """Whether an earlier answer stays, because nothing could be used of this one; after the last try for good."""
+    again = context.tries < TRIES
+    done = db.execute("UPDATE context SET stale = ? WHERE key = ? AND text <> ''", (again, context.key))
+    return done.rowcount > 0
 
 
 def drop_outdated(db: sqlite3.Connection, video_id: str) -> None:

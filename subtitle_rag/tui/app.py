@@ -5,7 +5,6 @@ The doors (SQLite, the index's process, Kiwi) are used by worker threads alone. 
 each door where it is first asked for.
 """
 
-import threading
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
 from textual.reactive import var
 
@@ -23,6 +22,7 @@ from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.tui import commands, jobs, messages
+from subtitle_rag.tui.context_app import ContextApp
 from subtitle_rag.tui.errands import Errand, Queue, Run
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.jobs import Job
@@ -43,7 +43,7 @@ COUNT_S = 2.0
 """And between two looks at what it has changed in the library."""
 
 
-class SubtitleApp(App[object]):
+class SubtitleApp(ContextApp):
     CSS_PATH = Path(__file__).with_name("app.tcss")
     TITLE = "subtitle-rag"
     ENABLE_COMMAND_PALETTE = True
@@ -64,13 +64,10 @@ class SubtitleApp(App[object]):
         `show_times=False` leaves out what differs from run to run, for pictures.
         """
         i18n.activate(runtime.settings.language)
-        super().__init__()
-        self.runtime = runtime
-        self.settings = runtime.settings
+        super().__init__(runtime)
         self.show_times = show_times
         self.ready = False
         """Searching is possible."""
-        self._doors = threading.Lock()
         self._leaving = False
         self._followed = 0
         self._queue = Queue()
@@ -136,6 +133,7 @@ class SubtitleApp(App[object]):
     def _search_ready(self) -> None:
         self.ready = True
         self.search_screen.search_ready()
+        self.write_contexts()
 
     @on(messages.LibraryFailed)
     def _library_failed(self, message: messages.LibraryFailed) -> None:
@@ -170,7 +168,7 @@ class SubtitleApp(App[object]):
 
     def _show_keys(self) -> None:
         """The footer is drawn anew only where a key came or went: every repaint can make it flicker."""
-        keys = self.check_action("sync", ()), self.check_action("stop", ())
+        keys = tuple(self.check_action(action, ()) for action in ("sync", "stop", "contexts"))
         if keys != self._keys:
             self._keys = keys
             self.refresh_bindings()
@@ -185,6 +183,8 @@ class SubtitleApp(App[object]):
                 library.first_windows()
         elif before and (job.listed, job.taken, job.searchable) != (before.listed, before.taken, before.searchable):
             self._count_soon()
+        if job.fetches and job.searchable > (before.searchable if before else 0):
+            self.windows_came()
         self._show_job(job, now=bool(first or job.resting))
 
     def _show_job(self, job: Job | None, *, now: bool = True) -> None:
@@ -225,6 +225,7 @@ class SubtitleApp(App[object]):
         self._tell_end(job, message)
         self.search_screen.search_now()
         self._begin_next()
+        self.write_contexts()
 
     def _tell_end(self, job: Job, message: messages.JobEnded) -> None:
         if message.stopped:
@@ -260,11 +261,21 @@ class SubtitleApp(App[object]):
     def _let_go(self) -> None:
         if self._run:
             self._run.stop.set()
+        self.halt_contexts()
 
     def await_job(self, seconds: float) -> None:
         """Give a job that was told to stop so long to put down what it holds."""
         if self._run and self._run.is_alive():
             self._run.join(seconds)
+        self.await_contexts()
+
+    # --- contexts ---
+
+    def watch_contexts(self) -> None:
+        self._show_keys()
+
+    def search_again(self) -> None:
+        self.search_screen.search_again()
 
     # --- jumping ---
 
@@ -342,6 +353,8 @@ class SubtitleApp(App[object]):
             return bool(known) and not self.search_screen.failed
         if action == "stop":
             return self._run is not None
+        if action == "contexts":
+            return self.contexts_told
         return super().check_action(action, parameters)
 
     def action_help(self) -> None:
@@ -358,6 +371,7 @@ class SubtitleApp(App[object]):
 
         if self.screen is self.search_screen:  # it may be called from anywhere
             self.push_screen(LibraryScreen(self.search_screen.counts, typed))
+            self.look_for_ollama()
 
     def _library_screen(self) -> "LibraryScreen | None":
         from subtitle_rag.tui.library_screen import LibraryScreen

@@ -40,6 +40,11 @@ def entries(app: "SubtitleApp", screen: "Screen[Any]") -> Iterator[SystemCommand
         )
     if app.check_action("stop", ()):
         yield SystemCommand(_("Library: stop"), _("Stop the job; what is done stays"), app.action_stop)
+    if app.check_action("contexts", ()):
+        title = _("Contexts: pause") if app.contexts_wanted else _("Contexts: go on")
+        yield SystemCommand(
+            title, _("A local model notes what each window is about, in the background"), app.action_contexts
+        )
     yield SystemCommand(_("Open: sample"), _("Index the sample captions"), lambda: load_sample(app))
     yield SystemCommand(_("Open: help"), _("Keys and how to write a query"), app.action_help)
     yield SystemCommand(_("View: theme"), _("Choose the colours"), app.search_themes)

@@ -65,6 +65,7 @@ def _everywhere() -> Iterator[Content]:
             (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched")),
             ("ctrl+r", _("look for new videos, or go on with what was stopped")),
             ("ctrl+s", _("stop the job; what is done stays")),
+            ("ctrl+t", _("pause the writing of contexts, or go on with it")),
             ("ctrl+p", _("all commands, themes")),
             ("ctrl+q", _("quit")),
         ),

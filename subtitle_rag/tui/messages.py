@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
     from subtitle_rag.library.rows import Counts, VideoState
     from subtitle_rag.retrieval.search import Scene, SearchResult
+    from subtitle_rag.tui.contexts import Progress
     from subtitle_rag.tui.field import Check
     from subtitle_rag.tui.jobs import Job
 
@@ -104,3 +105,22 @@ class JobEnded(Message):
     """Why it ended before its work did."""
     stopped: bool
     """By the user."""
+
+
+@dataclass
+class ContextsAdvanced(Message):
+    """Contexts are being written; a newer one replaces those that wait."""
+
+    progress: "Progress"
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, ContextsAdvanced)
+
+
+@dataclass
+class ContextsEnded(Message):
+    """No more contexts are written for now: the progress says why."""
+
+    progress: "Progress"
+    halted: bool
+    """It was told to end before its work did."""

@@ -23,7 +23,7 @@ from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.field import pasted_address
 from subtitle_rag.tui.messages import ScenesFound, SearchFailed
 from subtitle_rag.tui.text import MUTED
-from subtitle_rag.tui.widgets import JobBar, Line, Page, Preview, SceneList, paragraphs
+from subtitle_rag.tui.widgets import ContextBar, JobBar, Line, Page, Preview, SceneList, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts
@@ -39,8 +39,9 @@ class SearchScreen(Page):
     app: "SubtitleApp"
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#query"
-    UNTOLD = frozenset({"library.sync"})
+    UNTOLD = frozenset({"library.sync", "library.contexts"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "play", N_("Play"), priority=True, id="scene.play"),
         Binding("ctrl+y", "copy_link", N_("Copy link"), priority=True, id="scene.copy"),
@@ -82,12 +83,14 @@ class SearchScreen(Page):
         with VerticalScroll(id="calm", can_focus=False):
             yield Static(id="notice", markup=False)
         yield JobBar()
+        yield ContextBar(whole=False)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self._show_counter()
         self._show_notice()
         self.watch(self.app, "job", self.query_one(JobBar).show)
+        self.watch(self.app, "contexts", self.query_one(ContextBar).show)
 
     # --- what is typed ---
 
@@ -186,7 +189,12 @@ class SearchScreen(Page):
         self._failed = None
         self._show_counter()
         self._show_notice()
-        if grown and self.shown == self.typed:  # whoever is typing gets an answer soon anyway
+        if grown:
+            self.search_again()
+
+    def search_again(self) -> None:
+        """The scenes on the screen may be others now."""
+        if self.shown == self.typed:  # whoever is typing gets an answer soon anyway
             self.search_now()
 
     @property

@@ -15,7 +15,7 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui import jobs, text
+from subtitle_rag.tui import contexts, jobs, text
 from subtitle_rag.tui.field import pasted_address
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from textual.binding import ActiveBinding
 
     from subtitle_rag.retrieval.search import Scene
+    from subtitle_rag.tui.contexts import Progress
     from subtitle_rag.tui.jobs import Job
 
 
@@ -102,12 +103,17 @@ class SceneList(OptionList):
         self._scenes: dict[str, Scene] = {}
 
     def fill(self, scenes: Sequence["Scene"], keep: str | None) -> None:
-        """Show other scenes; the highlight goes to the scene `keep` if it is among them, else to the top."""
-        self._scenes = {scene.id: scene for scene in scenes}
+        """Show other scenes; the highlight goes to the scene `keep` if it is among them, else to the top.
+
+        Scenes that look as those before are not drawn anew.
+        """
+        before, self._scenes = self._scenes, {scene.id: scene for scene in scenes}
         at = list(self._scenes).index(keep) if keep in self._scenes else 0
+        same = [_content(scene) for scene in before.values()] == [_content(scene) for scene in scenes]
         with self.prevent(OptionList.OptionHighlighted):
-            self.clear_options()
-            self.add_options([Option(text.row(scene), id=scene.id) for scene in scenes])
+            if not same or list(before) != list(self._scenes):
+                self.clear_options()
+                self.add_options([Option(text.row(scene), id=scene.id) for scene in scenes])
             self.highlighted = at if scenes else None
 
     @property
@@ -135,7 +141,7 @@ class SceneList(OptionList):
 
 
 class Preview(Vertical):
-    """One scene: of which video it is, and what is said in it."""
+    """One scene: of which video it is, what a model wrote of it, and, apart from that, what is said in it."""
 
     can_focus = False
 
@@ -145,17 +151,27 @@ class Preview(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Static(id="about")
+        with VerticalScroll(id="context", can_focus=False):
+            yield Static(id="written")
         with VerticalScroll(id="transcript", can_focus=False):
             yield Static(id="lines")
 
     def show(self, scene: "Scene | None") -> None:
         """A scene that is shown already stays where somebody has scrolled it to."""
         before, self._scene = self._scene, scene
+        if _written(scene) != _written(before):
+            self._draw_context()
         if scene is None or before is None or _content(scene) != _content(before):
             self._draw()
 
     def on_resize(self) -> None:
         self._draw()
+
+    def _draw_context(self) -> None:
+        written = _written(self._scene)
+        self.query_one("#context").display = bool(written)
+        label = (_("Context") + "  ", "bold $text-accent")
+        self.query_one("#written", Static).update(Content.assemble(label, (written, text.MUTED)))
 
     def _draw(self) -> None:
         about, lines = self.query_one("#about", Static), self.query_one("#lines", Static)
@@ -185,6 +201,11 @@ def _content(scene: "Scene") -> tuple[object, ...]:
     return scene.video, scene.text, scene.lines, scene.highlights, scene.at_ms
 
 
+def _written(scene: "Scene | None") -> str:
+    """What a model wrote of it."""
+    return text.clean(scene.context or "").strip() if scene else ""
+
+
 class JobBar(Static):
     """The job in one line: the one that runs, or the one that can be gone on with; not there without either."""
 
@@ -196,6 +217,23 @@ class JobBar(Static):
         self.display = job is not None and (job.stopped or not job.ended)
         if job is not None and self.display:
             self.update(Content(text.clean(jobs.line(job))))
+
+
+class ContextBar(Static):
+    """The writing of contexts in a line or two; with `whole=False` only while they are written, in one."""
+
+    def __init__(self, *, whole: bool = True) -> None:
+        super().__init__(id="contexts", markup=False)
+        self._whole = whole
+
+    def show(self, progress: "Progress | None") -> None:
+        said = ""
+        if progress and self._whole:
+            said = contexts.line(progress)
+        elif progress and progress.state == "writing":
+            said = contexts.brief(progress)
+        self.set_class(bool(said), "-shown")
+        self.update(Content(said))
 
 
 def paragraphs(rows: Iterable[str | tuple[str, str]]) -> Content:

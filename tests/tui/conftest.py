@@ -21,6 +21,7 @@ from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
 from subtitle_rag import config, player
+from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import Line, Video
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.search import Scene, SearchResult
@@ -73,7 +74,8 @@ def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def shared(sample_home: Path) -> Iterator[Runtime]:
-    with Runtime(config.load(home=sample_home, language="en")) as runtime:
+    settings = config.load(home=sample_home, language="en")
+    with Runtime(replace(settings, llm=LlmSettings(hosts=()))) as runtime:  # made before any test has its own home
         list(runtime.indexer.index([SAMPLE]))
         pid = getattr(runtime.index, "host_pid", 0)
         assert runtime.searcher  # built here, so that what a test puts in its place can be taken out again

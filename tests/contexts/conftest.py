@@ -1,0 +1,25 @@
+"""An Ollama of one model, and a desk at which it writes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.retrieval.morphemes import Analyzer
+from tests.contexts.desk import NAME, Desk
+from tests.place import Place
+from tests.stand_ins.ollama import Model, StandIn
+
+
+@pytest.fixture
+def ollama() -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.add(Model(NAME))
+        yield server
+
+
+@pytest.fixture
+def desk(tmp_path: Path, analyzer: Analyzer, ollama: StandIn) -> Iterator[Desk]:
+    place = Place.at(tmp_path / "data", analyzer)
+    yield Desk(place, ollama)
+    place.close()

@@ -1,0 +1,136 @@
+"""A library of invented talks in this process, and an Ollama that writes its contexts."""
+
+import random
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.config import LlmSettings
+from subtitle_rag.contexts.writer import Chosen, Writer
+from subtitle_rag.domain import Track, Video, Window
+from subtitle_rag.errors import AppError
+from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, ContextWritten
+from subtitle_rag.library.contexts import Context
+from subtitle_rag.llm import Llm
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.search import Scene, Searcher
+from tests.invented import WORDS
+from tests.place import Place
+from tests.searchable import LINES, Minutes, spoken, video
+from tests.stand_ins.ollama import Asked, StandIn
+
+NAME = "writer:q4"
+
+
+def talk(minutes: int, *, seed: int = 1, words: int = 4) -> Minutes:
+    """A talk of so many minutes, each of which says a number that no other one says."""
+    rng = random.Random(seed)
+    said = [[" ".join(rng.choices(WORDS, k=words)) for _line in range(LINES)] for _minute in range(minutes)]
+    for number, lines in enumerate(said):
+        lines[0] = f"{100 * seed + number}번째 이야기"
+    return said
+
+
+@dataclass
+class Desk:
+    """Where contexts are written; `events` are those of the last run."""
+
+    place: Place
+    ollama: StandIn
+    events: list[ContextEvent] = field(default_factory=list)
+
+    def put(
+        self, id: str, minutes: Minutes, *, published: str | None = None, channel: str = "느린 부엌"
+    ) -> list[Window]:
+        """Take in a talk and make it searchable."""
+        return self.put_video(video(id, f"{id} 국수 이야기", channel, published), minutes)
+
+    def put_video(self, one: Video, minutes: Minutes) -> list[Window]:
+        self.put_captions(one, minutes)
+        for _made in self.place.indexer.finish():
+            pass
+        return self.place.library.windows_of(one.id)
+
+    def put_captions(self, one: Video, minutes: Minutes) -> None:
+        """Only into the library: not searchable yet."""
+        raw = repr(minutes).encode()
+        track = Track("ko", "file", "vtt", raw, sha256(raw).hexdigest(), 0)
+        self.place.library.put_video(one, track, windows(one.id, spoken(minutes)), RULE)
+
+    @contextmanager
+    def writer(
+        self,
+        *servers: StandIn,
+        model: str = NAME,
+        stop: threading.Event | None = None,
+        pause: float = 0,
+        timeout: int = 20,
+    ) -> Iterator[Writer]:
+        with ExitStack() as opened:
+            bases = [server.base for server in servers or (self.ollama,)]
+            hosts = [opened.enter_context(closing(Llm(base, LlmSettings(timeout=timeout)))) for base in bases]
+            yield Writer(self.place.library, self.place.indexer, hosts, model, stop, pause=pause)
+
+    def write(
+        self,
+        chosen: Chosen | None = None,
+        *,
+        servers: Sequence[StandIn] = (),
+        model: str = NAME,
+        stop: threading.Event | None = None,
+        pause: float = 0,
+        timeout: int = 20,
+    ) -> ContextReport:
+        """A whole run, and its sum."""
+        with self.writer(*servers, model=model, stop=stop, pause=pause, timeout=timeout) as writer:
+            self.events = list(writer.run(chosen))
+        report = self.events[-1]
+        assert isinstance(report, ContextReport)
+        return report
+
+    @property
+    def written(self) -> list[ContextWritten]:
+        return [event for event in self.events if isinstance(event, ContextWritten)]
+
+    @property
+    def failed(self) -> list[ContextFailed]:
+        return [event for event in self.events if isinstance(event, ContextFailed)]
+
+    @property
+    def searcher(self) -> Searcher:
+        return Searcher(self.place.library, self.place.index, QueryAnalyzer(self.place.library, self.place.analyzer))
+
+    def search(self, query: str) -> tuple[Scene, ...]:
+        return self.searcher.search(parse(query)).scenes
+
+    def contexts(self, *ids: str) -> list[Context]:
+        """Those of all videos, or of some, in their windows' order."""
+        library = self.place.library
+        videos = ids or [state.video.id for state in library.videos()]
+        kept = [(library.contexts.of_video(id), library.windows_of(id)) for id in videos]
+        return [own[window.id] for own, windows in kept for window in windows if window.id in own]
+
+    def chats(self) -> list[Asked]:
+        return self.ollama.asked("chat")
+
+
+def windows_asked(requests: Sequence[Asked]) -> list[str]:
+    """The captions of the window that each request was about, without those for an overview."""
+    asked = [request.messages[-1]["content"] for request in requests]
+    return [text.partition("<구간>\n")[2].partition("\n</구간>")[0] for text in asked if "<구간>" in text]
+
+
+def beginnings(texts: Iterable[str]) -> list[str]:
+    """As much as stays of long windows, which lose their middle."""
+    return [text[:20] for text in texts]
+
+
+def blocked(report: ContextReport) -> str:
+    """The code of what ended a run early."""
+    assert isinstance(report.blocked, AppError)
+    assert report.blocked.message
+    return report.blocked.code

@@ -1,0 +1,307 @@
+"""The writer's run: what is asked, what is kept, and what search makes of it; failures are in test_writer_failures."""
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+
+import pytest
+
+from subtitle_rag.contexts import prompt
+from subtitle_rag.contexts.writer import Chosen
+from subtitle_rag.errors import BusyError
+from subtitle_rag.events import ContextsDue, ContextWritten
+from subtitle_rag.library.store import Library
+from tests.contexts.desk import NAME, Desk, talk, windows_asked
+from tests.searchable import video
+from tests.stand_ins.ollama import Model, StandIn
+
+ONLY_IN_CONTEXT = "두레반 삼촌이 청귤 국수의 육수를 맛보고 소금을 더 넣는 장면입니다."
+
+
+@pytest.fixture
+def second() -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.add(Model(NAME))
+        yield server
+
+
+def test_the_newest_video_is_written_first_and_each_as_a_whole(desk: Desk) -> None:
+    desk.put("old", talk(2, seed=1), published="2025-01-01")
+    desk.put("unknown", talk(2, seed=2))
+    desk.put("new", talk(2, seed=3), published="2026-01-01")
+    report = desk.write()
+    assert desk.events[0] == ContextsDue(videos=3, windows=6)
+    assert [(event.video, event.ordinal) for event in desk.written] == [
+        (id, ordinal) for id in ("new", "old", "unknown") for ordinal in (0, 1)
+    ]
+    assert (report.written, report.empty, report.failed, report.blocked) == (6, 0, 0, None)
+
+
+def test_a_context_is_kept_with_all_that_it_came_from(desk: Desk) -> None:
+    own = desk.put("a", talk(2))
+    report = desk.write()
+    for context, window, asked in zip(desk.contexts("a"), own, desk.chats(), strict=True):
+        assert (context.window_id, context.video_id, context.model) == (window.id, "a", NAME)
+        assert (context.digest, context.prompt) == (Model(NAME).digest, prompt.VERSION)
+        assert (context.scope, context.seed, context.tries, context.stale) == ("full", 7, 1, False)
+        assert context.prompt_tokens == asked.cached + asked.evaluated
+        assert context.raw == f'{{"context": "{context.text}"}}'
+        assert context.tokens > 0
+        assert context.ms > context.prompt_ms > 0
+        assert context.written_at > 1_700_000_000
+    assert report.prompt_tokens == sum(context.prompt_tokens for context in desk.contexts("a"))
+    assert report.tokens == sum(context.tokens for context in desk.contexts("a"))
+
+
+def test_each_context_is_stored_before_the_next_window_is_asked_about(desk: Desk) -> None:
+    desk.put("a", talk(4))
+    stored: list[int] = []
+
+    def counted(sent: object) -> str:
+        with closing(Library(desk.place.library.path)) as other:
+            stored.append(other.contexts.counts().written)
+        return ONLY_IN_CONTEXT
+
+    desk.ollama.answer(*[counted] * 4)
+    desk.write()
+    assert stored == [0, 1, 2, 3]
+
+
+def test_a_scene_is_found_by_its_context_as_soon_as_that_is_told(desk: Desk) -> None:
+    own = desk.put("a", talk(3))
+    assert desk.search("두레반") == ()
+    desk.ollama.answer("국수를 삶기 시작하는 장면입니다.", ONLY_IN_CONTEXT)
+    with desk.writer() as writer:
+        for event in writer.run():
+            if isinstance(event, ContextWritten) and event.window == own[1].id:
+                best = desk.search("두레반")[0]
+                assert (best.id, best.context) == (own[1].id, ONLY_IN_CONTEXT)
+                break
+        else:
+            pytest.fail("nothing was told")
+
+
+def test_speech_stays_speech(desk: Desk) -> None:
+    (own,) = desk.put("a", talk(1))
+    before = desk.search("번째 이야기")[0]
+    desk.ollama.answer(ONLY_IN_CONTEXT)
+    desk.write()
+    after = desk.search("번째 이야기")[0]
+    assert after.context == ONLY_IN_CONTEXT
+    assert (after.text, after.lines, after.highlights) == (before.text, before.lines, before.highlights)
+    assert desk.place.library.windows_of("a") == [own]
+    assert desk.search("두레반")[0].highlights == ()
+
+
+def test_what_is_written_is_not_asked_for_again(desk: Desk) -> None:
+    desk.put("a", talk(2))
+    desk.write()
+    desk.put("b", talk(1, seed=2))
+    desk.ollama.clear()
+    assert desk.write().written == 1
+    assert len(desk.chats()) == 1
+    desk.ollama.clear()
+    assert desk.write().written == 0
+    assert desk.events[0] == ContextsDue(0, 0)
+    assert desk.chats() == []
+
+
+def test_another_model_writes_all_anew_while_the_old_contexts_count(desk: Desk) -> None:
+    desk.ollama.add(Model("better:q4"))
+    own = desk.put("a", talk(2))
+    desk.write()
+    old = [context.text for context in desk.contexts("a")]
+    desk.ollama.answer(ONLY_IN_CONTEXT)
+    desk.write(Chosen(limit=1), model="better:q4")
+    assert [context.text for context in desk.contexts("a")] == [ONLY_IN_CONTEXT, old[1]]
+    desk.write(model="better:q4")
+    assert {context.model for context in desk.contexts("a")} == {"better:q4"}
+    assert desk.search("두레반")[0].id == own[0].id
+
+
+def test_another_prompt_writes_all_anew(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.put("a", talk(2, seed=1))
+    desk.put("b", talk(2, seed=2))
+    desk.write()
+    desk.ollama.clear()
+    monkeypatch.setattr(prompt, "VERSION", "ko-next")
+    assert desk.write().written == 4
+    assert len(desk.chats()) == 4
+    assert {context.prompt for context in desk.contexts()} == {"ko-next"}
+
+
+def test_other_captions_of_one_video_redo_that_video_only(desk: Desk) -> None:
+    desk.put("a", talk(2, seed=1))
+    desk.put("b", talk(2, seed=2))
+    desk.write()
+    kept = desk.contexts("b")
+    own = desk.put("a", talk(3, seed=3))
+    assert desk.contexts() == kept
+    desk.ollama.clear()
+    assert desk.write().written == 3
+    assert windows_asked(desk.chats()) == [window.text for window in own]
+    assert desk.contexts("b") == kept
+
+
+def test_captions_that_change_in_the_middle_are_begun_anew(desk: Desk) -> None:
+    desk.put("a", talk(3, seed=1))
+    hold = desk.ollama.hold()
+    changer = threading.Thread(target=lambda: (hold.arrived.wait(20), desk.put_captions(video("a"), talk(3, seed=2))))
+    changer.start()
+    opened = threading.Thread(target=lambda: (changer.join(), hold.release()))
+    opened.start()
+    desk.write()
+    opened.join()
+    own = desk.place.library.windows_of("a")
+    assert windows_asked(desk.chats())[1:] == [window.text for window in own]
+    assert [context.window_id for context in desk.contexts("a")] == [window.id for window in own]
+    for _made in desk.place.indexer.finish():
+        pass
+    assert desk.place.library.contexts.unindexed() == {}
+
+
+def test_a_video_that_leaves_in_the_middle_is_left_alone(desk: Desk) -> None:
+    desk.put("gone", talk(3, seed=1), published="2026-05-02")
+    desk.put("stays", talk(2, seed=2), published="2026-05-01")
+    hold = desk.ollama.hold()
+
+    def remove() -> None:
+        hold.arrived.wait(20)
+        with closing(Library(desk.place.library.path)) as other:
+            other.remove_video("gone")
+        hold.release()
+
+    remover = threading.Thread(target=remove)
+    remover.start()
+    report = desk.write()
+    remover.join()
+    assert (report.written, report.failed) == (2, 0)
+    assert {context.video_id for context in desk.contexts()} == {"stays"}
+    assert len(desk.chats()) == 3
+
+
+def test_a_limit_counts_windows(desk: Desk) -> None:
+    desk.put("a", talk(3, seed=1), published="2026-05-02")
+    desk.put("b", talk(3, seed=2), published="2026-05-01")
+    assert desk.write(Chosen(limit=4)).written == 4
+    assert [event.video for event in desk.written] == ["a", "a", "a", "b"]
+    assert len(desk.chats()) == 4
+
+
+def test_a_limit_asks_for_nothing_more_not_even_an_overview(desk: Desk) -> None:
+    desk.ollama.add(Model("small:q4", context_length=4_096))
+    desk.put("short", talk(2, seed=1), published="2026-05-02")
+    desk.put("long", talk(14, seed=2, words=30), published="2026-05-01")
+    desk.write(Chosen(limit=2), model="small:q4")
+    assert len(desk.chats()) == 2
+
+
+def test_channels_and_videos_can_be_chosen(desk: Desk) -> None:
+    for number, channel in enumerate(("느린 부엌", "느린 부엌", "빠른 부엌")):
+        desk.put(f"v{number}", talk(1, seed=number), channel=channel)
+    assert desk.write(Chosen(channels=("빠른 부엌",))).written == 1
+    assert desk.written[0].video == "v2"
+    assert desk.write(Chosen(videos=("v1",))).written == 1
+    assert desk.written[0].video == "v1"
+    assert desk.write(Chosen(channels=("느린 부엌",), videos=("v2",))).written == 0
+
+
+def test_what_stands_nowhere_in_the_video_is_flagged_and_kept(desk: Desk) -> None:
+    own = desk.put("a", talk(3))
+    invented = "'두레반칼국수'라는 가게에서 5000그릇을 파는 장면입니다."
+    desk.ollama.answer("국수를 삶아 먹는 장면입니다.", invented)
+    report = desk.write(Chosen(limit=2))
+    assert report.suspect == 1
+    assert [event.suspect for event in desk.written] == [False, True]
+    ((id, suspect),) = desk.place.library.contexts.suspects().items()
+    assert (id, suspect.text) == (own[1].id, invented)
+    assert {what for _kind, what in suspect.doubts} >= {"두레반칼국수"}
+    assert {kind for kind, _what in suspect.doubts} >= {"number"}
+
+
+def test_a_name_of_the_glossary_raises_no_doubt(desk: Desk) -> None:
+    desk.put("a", talk(1))
+    desk.place.library.contexts.put_glossary("느린 부엌", ["두레반칼국수"])
+    desk.ollama.answer("'두레반칼국수'라는 가게에서 국수를 먹는 장면입니다.")
+    assert desk.write().suspect == 0
+
+
+def test_two_hosts_share_the_work(desk: Desk, second: StandIn) -> None:
+    for number in range(4):
+        desk.put(f"v{number}", talk(3, seed=number))
+    holds = [server.hold() for server in (desk.ollama, second)]  # until both have begun
+    opener = threading.Thread(target=lambda: [hold.arrived.wait(20) for hold in holds] + [h.release() for h in holds])
+    opener.start()
+    report = desk.write(servers=[desk.ollama, second])
+    opener.join()
+    assert report.written == 12
+    asked = [windows_asked(server.asked("chat")) for server in (desk.ollama, second)]
+    assert min(map(len, asked)) >= 3
+    assert set(Counter(asked[0] + asked[1]).values()) == {1}
+    assert len(desk.contexts()) == 12
+    videos = [{a.messages[0]["content"] for a in server.asked("chat")} for server in (desk.ollama, second)]
+    assert videos[0].isdisjoint(videos[1])  # each video on one host
+
+
+def test_a_host_with_another_version_of_the_model_is_left_out(desk: Desk, second: StandIn) -> None:
+    second.add(Model(NAME, digest="f" * 64))
+    for number in range(3):
+        desk.put(f"v{number}", talk(2, seed=number))
+    assert desk.write(servers=[desk.ollama, second]).written == 6
+    assert second.asked("chat") == []
+
+
+def test_a_second_writer_waits_its_turn(desk: Desk) -> None:
+    desk.put("a", talk(2))
+    with desk.writer() as one, desk.writer() as other:
+        running = one.run()
+        next(running)
+        with pytest.raises(BusyError) as raised:
+            next(other.run())
+        assert raised.value.code == "contexts_busy"
+        running.close()  # type: ignore[attr-defined]
+        assert sum(isinstance(event, ContextWritten) for event in other.run()) > 0
+
+
+def test_contexts_of_videos_that_are_not_searchable_yet_come_in_with_them(desk: Desk) -> None:
+    desk.put_captions(video("a"), talk(2))
+    desk.ollama.answer(ONLY_IN_CONTEXT)
+    desk.write()
+    for _made in desk.place.indexer.finish():
+        pass
+    assert desk.search("두레반")[0].context == ONLY_IN_CONTEXT
+
+
+def test_the_next_run_takes_into_the_index_what_was_left_out(desk: Desk) -> None:
+    own = desk.put("a", talk(1))
+    desk.ollama.answer("국수를 삶는 장면입니다.")
+    desk.write()
+    (context,) = desk.contexts("a")
+    library = desk.place.library
+    assert library.contexts.put(replace(context, text=ONLY_IN_CONTEXT))  # and then the program was killed
+    assert library.contexts.unindexed() == {"a": [own[0].id]}
+    assert desk.search("두레반") == ()
+    desk.write()
+    assert desk.search("두레반")[0].id == own[0].id
+    assert library.contexts.unindexed() == {}
+
+
+@pytest.mark.parametrize(
+    "behaviour", ["preamble", "thinks", "think_leak", "chinese", "empty", "refusal", "loop", "normal"]
+)
+def test_whatever_a_model_says_ends_in_a_clean_context_or_none(desk: Desk, behaviour: str) -> None:
+    desk.ollama.add(Model("messy:q4", behaviour=behaviour, capabilities=("completion", "thinking")))
+    desk.put("a", talk(2))
+    report = desk.write(model="messy:q4")
+    clean = behaviour in ("preamble", "thinks", "think_leak", "normal")
+    assert (report.written, report.empty) == ((2, 0) if clean else (0, 2))
+    assert len(desk.chats()) == (2 if clean else 4)
+    for context in desk.contexts("a"):
+        assert context.text.startswith("a 국수 이야기 영상에서 ")
+        assert context.text.endswith("이야기를 하는 부분입니다.")
+        assert not set("<>{}\n") & set(context.text)
+    desk.ollama.clear()
+    desk.write(model="messy:q4")
+    assert desk.chats() == []

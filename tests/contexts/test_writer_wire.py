@@ -1,0 +1,136 @@
+"""What goes over the wire for a video's contexts, as the stand-in of Ollama has it: prefixes, sizes, settings."""
+
+import pytest
+
+from subtitle_rag.contexts import prompt
+from subtitle_rag.contexts.hosts import REMINDER
+from tests.contexts.desk import NAME, Desk, beginnings, talk, windows_asked
+from tests.stand_ins.ollama import Model, shared_prefix
+
+BUDGET = 1.5
+"""Prompt tokens evaluated per window, of those of window and instruction."""
+
+
+def test_the_windows_of_a_video_are_asked_in_order_behind_the_same_bytes(desk: Desk) -> None:
+    own = desk.put("a", talk(20))
+    desk.write()
+    assert windows_asked(desk.chats()) == [window.text for window in own]
+    (system,) = {asked.messages[0]["content"] for asked in desk.chats()}
+    assert all(window.text in system for window in own)
+    assert shared_prefix(desk.chats()) >= 0.8
+
+
+@pytest.mark.parametrize("hybrid", [False, True])
+def test_a_model_reads_little_more_than_the_window_after_the_first(desk: Desk, hybrid: bool) -> None:
+    model = Model("counted:q4", hybrid=hybrid)
+    desk.ollama.add(model)
+    desk.put("a", talk(20))
+    desk.write(model="counted:q4")
+    for asked in desk.chats()[1:]:
+        assert asked.evaluated <= BUDGET * model.count(asked.messages[1]["content"])
+
+
+def test_all_that_follows_the_prefix_stays_short(desk: Desk) -> None:
+    desk.put("a", talk(6, words=40))  # far more is said in a minute than people can say
+    desk.ollama.answer(*["..."] * 12)  # so that reminders come too
+    desk.write()
+    tails = [asked.messages[1]["content"] for asked in desk.chats()]
+    assert len(tails) == 12
+    assert all(prompt.estimate(tail) < prompt.TAIL_TOKENS for tail in tails)
+
+
+def test_every_request_carries_the_recipe(desk: Desk) -> None:
+    desk.put("a", talk(2))
+    desk.write()
+    for asked in desk.chats():
+        sent = {key: value for key, value in asked.sent.items() if key != "messages"}
+        assert sent == {
+            "model": NAME,
+            "stream": True,
+            "think": False,
+            "truncate": False,
+            "keep_alive": "30m",
+            "format": prompt.SCHEMA,
+            "options": {"num_ctx": 4096, "num_predict": 256, "temperature": 0, "seed": 7},
+        }
+        assert [message["role"] for message in asked.messages] == ["system", "user"]
+
+
+def test_after_an_empty_answer_another_seed_and_a_reminder_follow_the_same_prefix(desk: Desk) -> None:
+    desk.put("a", talk(2))
+    desk.ollama.answer("")
+    desk.write()
+    first, second, third = desk.chats()
+    assert [asked.options["seed"] for asked in (first, second, third)] == [7, 1_234, 7]
+    assert second.messages[0] == first.messages[0]
+    assert second.messages[1]["content"] == first.messages[1]["content"] + "\n" + REMINDER
+    assert REMINDER not in third.messages[1]["content"]
+    assert second.cached > 0.8 * (second.cached + second.evaluated)
+
+
+def test_the_model_is_loaded_once_for_videos_of_one_size(desk: Desk) -> None:
+    for number in range(3):
+        desk.put(f"v{number}", talk(3, seed=number))
+    desk.write()
+    assert [asked.reloaded for asked in desk.chats()] == [True] + [False] * 8
+
+
+def test_the_context_grows_and_never_shrinks_within_a_run(desk: Desk) -> None:
+    desk.put("short1", talk(2, seed=1), published="2026-05-03")
+    desk.put("long", talk(14, seed=2, words=14), published="2026-05-02")
+    desk.put("short2", talk(2, seed=3), published="2026-05-01")
+    desk.write()
+    sizes = [asked.options["num_ctx"] for asked in desk.chats()]
+    assert sizes == [4096] * 2 + [8192] * 14 + [8192] * 2
+    assert sum(asked.reloaded for asked in desk.chats()) == 2
+
+
+def test_the_vocabulary_that_was_measured_sizes_the_next_video(desk: Desk) -> None:
+    desk.ollama.add(Model("frugal:q4", tokens_per_character=0.3))
+    desk.put("first", talk(2, seed=1), published="2026-05-02")
+    desk.put("second", talk(16, seed=2, words=14), published="2026-05-01")
+    desk.write(model="frugal:q4")
+    assert {asked.options["num_ctx"] for asked in desk.chats()} == {4096}
+    digest = desk.contexts("first")[0].digest
+    measured = desk.place.library.contexts.tokens_per_character(digest)
+    assert measured is not None
+    assert 0.3 < measured < 0.4
+
+
+def test_the_channels_glossary_stands_in_the_shared_part(desk: Desk) -> None:
+    desk.put("a", talk(2))
+    desk.place.library.contexts.put_glossary("느린 부엌", ["청귤 국수", "두레반 삼촌"])
+    desk.write()
+    assert all("고유명사: 청귤 국수, 두레반 삼촌" in asked.messages[0]["content"] for asked in desk.chats())
+
+
+def test_a_long_video_is_situated_by_an_overview_that_is_asked_once(desk: Desk) -> None:
+    desk.ollama.add(Model("small:q4", context_length=4_096))
+    own = desk.put("long", talk(16, words=30))
+    desk.write(model="small:q4")
+    overviews = [asked for asked in desk.chats() if "<구간>" not in asked.messages[1]["content"]]
+    assert 2 <= len(overviews) <= 8
+    assert desk.chats()[: len(overviews)] == overviews
+    assert beginnings(windows_asked(desk.chats())) == beginnings(window.text for window in own)
+    about = desk.chats()[len(overviews) :]
+    assert all("<개요>" in asked.messages[0]["content"] for asked in about)
+    assert {asked.options["num_ctx"] for asked in desk.chats()} == {4_096}
+    assert {context.scope for context in desk.contexts()} == {"block"}
+    assert shared_prefix(about) >= 0.8
+    desk.ollama.clear()
+    desk.place.library.contexts.redo()
+    desk.write(model="small:q4")
+    assert len(desk.chats()) == len(own)
+
+
+def test_an_overview_with_a_part_missing_is_asked_for_again(desk: Desk) -> None:
+    desk.ollama.add(Model("small:q4", context_length=4_096))
+    own = desk.put("long", talk(16, words=30))
+    desk.ollama.refuse("chat", times=3)  # one section goes without
+    desk.write(model="small:q4")
+    assert len(desk.contexts()) == len(own)
+    asked = len(desk.chats()) - 3 - len(own)
+    desk.ollama.clear()
+    desk.place.library.contexts.redo()
+    desk.write(model="small:q4")
+    assert len(desk.chats()) == asked + 1 + len(own)

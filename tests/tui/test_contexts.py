@@ -1,0 +1,448 @@
+"""Contexts in the app: written in the background, paused and gone on with, told apart from speech, quiet in trouble."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from subtitle_rag.errors import LlmError
+from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, ContextsDue, ContextWritten
+from subtitle_rag.library.contexts import ContextCounts
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import context_app, contexts
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.contexts import Progress
+from tests.stand_ins.ollama import Model, StandIn
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, drawn_by, scene, settle, shown, toasts, typed
+
+MODEL = "ax-light:q4"
+PROMPT_S = 3.0
+"""The longest that leaving may take; an answer that is held would take a minute."""
+
+
+@pytest.fixture
+def ollama() -> Iterator[StandIn]:
+    with StandIn() as serving:
+        yield serving
+
+
+@pytest.fixture
+def model(ollama: StandIn) -> Model:
+    own = Model(MODEL)
+    ollama.add(own)
+    return own
+
+
+@pytest.fixture
+def written(empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
+    """A runtime on an empty library, with an Ollama; nothing is waited for that nobody would see."""
+    monkeypatch.setattr(context_app, "AGAIN_S", 0.05)
+    monkeypatch.setattr(contexts, "REPORT_S", 0.0)
+    llm = replace(empty.settings.llm, hosts=(ollama.base,), model=MODEL)
+    empty.settings = replace(empty.settings, llm=llm)
+    return empty
+
+
+@pytest.fixture
+def indexed(written: Runtime) -> Runtime:
+    """With one video, of eight windows."""
+    list(written.indexer.index(sorted(SAMPLE.glob("*sample-0001*"))))
+    return written
+
+
+def app_of(pilot: AppPilot) -> SubtitleApp:
+    assert isinstance(pilot.app, SubtitleApp)
+    return pilot.app
+
+
+async def until(pilot: AppPilot, holds: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline, drawn_by(app_of(pilot))
+        await pilot.pause(0.02)
+
+
+async def idle(pilot: AppPilot) -> None:
+    """Until no contexts are written any more."""
+    app = app_of(pilot)
+    await until(pilot, lambda: app.contexts and app.contexts.state in ("done", "failed") and not app._writing)
+    await settle(pilot)
+
+
+def bar(app: SubtitleApp) -> str:
+    """The line about contexts on the screen; empty where it is not shown."""
+    widget = app.screen.query_one("#contexts", Static)
+    return str(widget.content) if widget.display and widget.region else ""
+
+
+class TestWriting:
+    async def test_after_the_sample_is_indexed_contexts_come_while_searching_goes_on(
+        self, written: Runtime, ollama: StandIn, model: Model
+    ) -> None:
+        hold = ollama.hold()
+        app = SubtitleApp(written)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+d")
+            await until(pilot, hold.arrived.is_set)
+            assert bar(app) == f"Contexts 0/75  {MODEL}"
+            await typed(pilot, "치킨 소스")
+            before = app.search_screen.scenes.option_count
+            assert before
+            assert not app.search_screen.query_one("#context").display
+            hold.release()
+            await until(pilot, lambda: app.contexts and app.contexts.taken >= contexts.SAMPLE)
+            assert "/min  " in bar(app)
+            await typed(pilot, " 찍어")
+            assert app.search_screen.shown == "치킨 소스 찍어"
+            await pilot.press("f2")
+            await until(pilot, lambda: " tokens read, " in bar(app))
+            assert toasts(app) == ["9 videos can be searched now."]
+
+    async def test_the_scene_on_the_screen_gets_its_context_and_keeps_the_highlight(
+        self, indexed: Runtime, ollama: StandIn, model: Model
+    ) -> None:
+        hold = ollama.hold()
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "소스")
+            await until(pilot, hold.arrived.is_set)
+            await pilot.press("down")
+            chosen = app.search_screen.scenes.scene
+            assert chosen
+            hold.release()
+            await idle(pilot)
+            await until(pilot, lambda: app.search_screen.query_one("#context").display)
+            now = app.search_screen.scenes.scene
+            assert now
+            assert now.id == chosen.id
+            assert shown(app, "#written").startswith("Context  ")
+            assert "이야기를 하는 부분입니다." in shown(app, "#written")
+            assert "이야기를 하는 부분입니다." not in shown(app, "#lines")
+            assert bar(app) == ""
+            assert toasts(app) == []
+
+    async def test_what_a_job_brings_while_contexts_are_written_gets_them_too(
+        self, indexed: Runtime, ollama: StandIn, model: Model
+    ) -> None:
+        hold = ollama.hold()
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await until(pilot, hold.arrived.is_set)
+            await pilot.press("f2")
+            await settle(pilot)
+            app.screen.query_one("#path").value = str(next(SAMPLE.glob("*sample-0002*")))  # type: ignore[attr-defined]
+            await pilot.press("enter")
+            await settle(pilot)
+            await until(pilot, lambda: toasts(app))
+            hold.release()
+            await idle(pilot)
+            counts = indexed.library.contexts.counts()
+            assert counts.written == counts.windows > 8
+
+    async def test_an_empty_library_asks_nobody(self, written: Runtime, ollama: StandIn, model: Model) -> None:
+        app = SubtitleApp(written)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await idle(pilot)
+            assert bar(app) == ""
+            assert ollama.count() == 0
+
+
+class TestPausing:
+    async def test_ctrl_t_pauses_and_goes_on_where_it_was(
+        self, indexed: Runtime, ollama: StandIn, model: Model
+    ) -> None:
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            ollama.answer("국수를 삶는 장면입니다.", lambda _sent: (hold.arrived.set(), "파를 써는 장면입니다.")[1])
+            hold = ollama.hold(times=0)
+            await settle(pilot)
+            await pilot.press("f2")
+            await until(pilot, hold.arrived.is_set)
+            assert "Contexts: pause" in commands(app)
+            await pilot.press("ctrl+t")
+            assert "Contexts are paused at " in bar(app)
+            await until(pilot, lambda: not app._writing)
+            asked = ollama.count()
+            app.write_contexts()  # as at the end of a job
+            await settle(pilot)
+            assert ollama.count() == asked
+            assert "ctrl+t goes on" in bar(app)
+            assert "Contexts: go on" in commands(app)
+            kept = indexed.library.contexts.counts().written
+            assert 0 < kept < 8
+            await pilot.press("ctrl+t")
+            await idle(pilot)
+            assert indexed.library.contexts.counts().written == 8
+            assert bar(app) == ""
+
+    async def test_going_on_before_the_run_has_ended_begins_it_anew(
+        self, indexed: Runtime, ollama: StandIn, model: Model
+    ) -> None:
+        hold = ollama.hold()
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await until(pilot, hold.arrived.is_set)
+            app.action_contexts()
+            app.action_contexts()
+            await pilot.press("f2")
+            await idle(pilot)
+            assert indexed.library.contexts.counts().written == 8
+
+    async def test_leaving_in_the_middle_of_an_answer_is_prompt(
+        self, indexed: Runtime, ollama: StandIn, model: Model
+    ) -> None:
+        hold = ollama.hold(times=None)
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await until(pilot, hold.arrived.is_set)
+            began = time.monotonic()
+            await pilot.press("ctrl+q")
+            await pilot.pause()
+        app.await_job(PROMPT_S)
+        assert app._writing
+        assert not app._writing.is_alive()
+        assert time.monotonic() - began < PROMPT_S
+        assert app.return_code == 0
+
+    async def test_an_ollama_that_hangs_when_it_is_asked_for_its_models_is_left_behind(
+        self, indexed: Runtime, ollama: StandIn, model: Model
+    ) -> None:
+        hold = ollama.hold("version")
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await until(pilot, hold.arrived.is_set)
+            began = time.monotonic()
+            await pilot.press("ctrl+q")
+            await pilot.pause()
+        app.await_job(PROMPT_S)
+        assert time.monotonic() - began < PROMPT_S
+        hold.release()
+        assert app._writing
+        app._writing.join(10)
+
+
+class TestTrouble:
+    async def test_without_ollama_the_library_says_quietly_what_it_would_gain(
+        self, indexed: Runtime, ollama: StandIn
+    ) -> None:
+        ollama.stop()
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await idle(pilot)
+            assert bar(app) == ""
+            await typed(pilot, "소스")
+            assert app.search_screen.scenes.option_count
+            await pilot.press("f2")
+            await settle(pilot)
+            assert "more scenes are found: start Ollama" in bar(app)
+            assert toasts(app) == []
+            ollama.start()
+            ollama.add(Model(MODEL))
+            await idle(pilot)
+            await pilot.press("ctrl+t")
+            await idle(pilot)
+            assert indexed.library.contexts.counts().written == 8
+
+    async def test_without_the_model_the_command_that_fetches_it_is_told(
+        self, indexed: Runtime, ollama: StandIn
+    ) -> None:
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await idle(pilot)
+            await pilot.press("f2")
+            await idle(pilot)
+            assert f"does not have the model {MODEL}. Fetch it: subtitle-rag models get {MODEL}" in bar(app)
+            assert toasts(app) == []
+            ollama.add(Model(MODEL))
+            await pilot.press("f2", "f2")  # looks again
+            await until(pilot, lambda: app.contexts and app.contexts.state == "done")
+            await idle(pilot)
+            assert indexed.library.contexts.counts().written == 8
+
+    async def test_a_model_that_does_not_fit_is_told_once_and_asked_again_only_by_key(
+        self, indexed: Runtime, ollama: StandIn
+    ) -> None:
+        ollama.add(Model(MODEL, behaviour="out_of_memory"))
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await idle(pilot)
+            await pilot.press("f2")
+            await settle(pilot)
+            assert "does not fit into memory" in bar(app)
+            assert "ctrl+t tries again" in bar(app)
+            assert toasts(app) == []
+            assert ollama.count("chat") == 1
+            await pilot.press("ctrl+t")
+            await until(pilot, lambda: ollama.count("chat") == 2)
+            await idle(pilot)
+
+    async def test_where_another_program_writes_them_it_says_so(
+        self, indexed: Runtime, ollama: StandIn, model: Model
+    ) -> None:
+        with indexed.writer() as writer:
+            events = writer.run()
+            next(events)
+            app = SubtitleApp(indexed)
+            async with app.run_test(size=(120, 40)) as pilot:
+                await settle(pilot)
+                await idle(pilot)
+                await pilot.press("f2")
+                await idle(pilot)
+                assert "Another subtitle-rag is writing contexts" in bar(app)
+                assert "run the same command" not in bar(app)
+            list(events)
+
+    async def test_with_no_ollama_set_nothing_is_said(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("f2", "ctrl+t")
+            await settle(pilot)
+            assert app.contexts is None
+            assert bar(app) == ""
+            assert not any("Contexts" in title for title in commands(app))
+
+
+class TestPreview:
+    HOSTILE = "[red]국수[/] \x1b[31m삶는\x07 \u202e장면 [@click=app.quit]여기[/]\n둘째 줄"
+
+    async def test_a_context_is_shown_literally_and_is_never_marked(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene(context=self.HOSTILE, text="국수 삶는 법")])
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "국수")
+            said = app.search_screen.query_one("#written", Static).content
+            assert str(said) == "Context  [red]국수[/] [31m삶는 장면 [@click=app.quit]여기[/] 둘째 줄"
+            assert "[red]국수[/]" in drawn_by(app)
+            assert {str(span.style) for span in said.spans} == {"bold $text-accent", "dim"}  # type: ignore[union-attr]
+            assert "둘째 줄" not in shown(app, "#lines")
+
+    async def test_what_is_copied_is_the_link_alone(self, app_of: MakeApp, outside: Outside) -> None:
+        app = app_of(scenes=[scene(context="국수를 삶는다")])
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "국수")
+            await pilot.press("ctrl+y")
+            await settle(pilot)
+            assert outside.copied == ["https://youtu.be/video-00001?t=61"]
+
+    async def test_it_goes_with_the_scene_that_has_none(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene(1, context="국수를 삶는다"), scene(2)])
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "국수")
+            assert app.search_screen.query_one("#context").display
+            await pilot.press("down")
+            await settle(pilot)
+            assert not app.search_screen.query_one("#context").display
+
+    async def test_scenes_that_look_the_same_are_not_drawn_anew(self, app_of: MakeApp) -> None:
+        plain = [scene(1), scene(2)]
+        app = app_of(scenes=plain)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "국수")
+            await pilot.press("down")
+            screen = app.search_screen
+            drawn = screen.scenes.options[1]
+            screen.scenes.fill([replace(one, context="새 문맥") for one in plain], plain[1].id)
+            assert screen.scenes.options[1] is drawn
+            assert screen.scenes.highlighted == 1
+            assert screen.scenes.scene
+            assert screen.scenes.scene.context == "새 문맥"
+
+    def test_picture(self, app_of: MakeApp, snap_compare: Any) -> None:
+        async def search(pilot: Pilot[object]) -> None:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            app.contexts = writing(taken=40, seconds=600.0)
+            await settle(pilot)
+
+        own = scene(
+            title="바삭한 이야기",
+            context="초벌로 튀긴 치킨을 매운 소스에 찍어 먹으며 앞에서 만든 두 가지 소스의 맛을 견주는 장면이다. "
+            "진행자는 '느린 부엌'의 양념보다 덜 달다고 말한다.",
+            overlap_before="그 앞의 장면에서 한 말",
+        )
+        app = app_of(scenes=[own, *(scene(number, title=f"{number}편") for number in range(2, 9))], show_times=False)
+        assert snap_compare(app, terminal_size=(120, 40), run_before=search)
+
+
+class TestLines:
+    def test_rate_and_rest_are_told_once_they_can_be(self) -> None:
+        assert contexts.brief(writing(taken=4, seconds=30.0)) == "Contexts 6,314/9,412  ax"
+        told = contexts.line(writing(taken=40, seconds=1_115.0))
+        assert told == (
+            "Contexts 6,350/9,412  2.1/min  about 24 h 19 min left  ax  1,060,000 tokens read, 12,345 written"
+        )
+        assert "60/min  about 51 min left" in contexts.line(writing(taken=40, seconds=39.0))
+        assert "! 2 failed" in contexts.line(replace(writing(taken=1, seconds=0.0), failed=2))
+
+    @pytest.mark.parametrize(
+        ("changes", "told"),
+        [
+            ({"state": "asking"}, "Asking Ollama…"),
+            ({"state": "paused", "written": 0}, "Contexts are paused at 6,310/9,412; ctrl+t goes on"),
+            ({"state": "done"}, ""),
+            ({"state": "done", "failed": 1}, "! 1 window got no context; ctrl+t asks for it again"),
+            ({"state": "failed", "missing": 0, "error": LlmError("llm_not_running", host="x")}, ""),
+            (
+                {"state": "failed", "known": True, "error": LlmError("llm_not_running", host="x[b]\x1b")},
+                "! Ollama does not answer at x[b]. Start it with ollama serve, or set hosts under [llm] in the config. "
+                "Search works without it.  ctrl+t tries again",
+            ),
+            ({"windows": 0, "state": "failed", "error": LlmError("llm_not_running", host="x")}, ""),
+        ],
+    )
+    def test_every_state_is_told_in_a_line(self, changes: dict[str, Any], told: str) -> None:
+        assert contexts.line(replace(writing(), **changes)) == told
+
+    def test_sums_follow_the_events(self) -> None:
+        counts = ContextCounts(windows=10, written=3, empty=1, suspect=0, prompt_tokens=100, tokens=10, ms=1)
+        progress = Progress.of(counts, "ax")
+        assert (progress.missing, progress.done) == (6, 4)
+        answered = ContextWritten("v", "제목", "w", 0, "문맥", False, prompt_tokens=50, tokens=5, ms=9)
+        blocked = LlmError("llm_out_of_memory", host="x", model="ax", reason="")
+        events: list[ContextEvent] = [
+            ContextsDue(2, 9),
+            answered,
+            replace(answered, text=""),
+            ContextFailed("v", "제목", "llm_timeout", {}),
+            ContextReport(blocked=blocked),
+        ]
+        for seconds, event in enumerate(events):
+            progress = progress.after(event, float(seconds))
+        assert (progress.done, progress.taken, progress.failed) == (3, 2, 1)
+        assert (progress.read, progress.written, progress.seconds) == (200, 20, 2.0)
+        assert progress.error is blocked
+
+
+def writing(taken: int = 0, seconds: float = 0.0) -> Progress:
+    return Progress(
+        state="writing",
+        model="ax",
+        windows=9_412,
+        missing=3_102,
+        taken=taken,
+        seconds=seconds,
+        read=1_060_000,
+        written=12_345,
+    )
+
+
+def commands(app: SubtitleApp) -> list[str]:
+    return [command.title for command in app.get_system_commands(app.screen)]
