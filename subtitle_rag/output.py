@@ -240,7 +240,12 @@ def progress() -> Iterator["Progress"]:
 
     class Rate(TextColumn):
         def render(self, task: Any) -> Text:
-            return Text(_("{rate:.0f}/s").format(rate=task.speed) if task.speed else "")
+            if not task.speed:
+                return Text("")
+            slow = task.speed < 1
+            return Text(
+                (_("{rate:.0f}/min") if slow else _("{rate:.0f}/s")).format(rate=task.speed * (60 if slow else 1))
+            )
 
     bar = Progress(
         TextColumn("{task.description}", markup=False),

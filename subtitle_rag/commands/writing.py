@@ -37,12 +37,15 @@ def write(runtime: Runtime, chosen: "Chosen", model: str | None = None, *, jsonl
 def _narrated(events: Iterator[ContextEvent]) -> Iterator[ContextEvent]:
     with output.progress() as bar:
         task = bar.add_task(_("Contexts"), total=None)
+        tokens = 0
         for event in events:
             match event:
                 case ContextsDue(windows=windows):
                     bar.update(task, total=windows)
-                case ContextWritten(title=title):
-                    bar.update(task, advance=1, description=title[:TITLE])
+                case ContextWritten():
+                    tokens += event.prompt_tokens + event.tokens
+                    told = _("{title}, {tokens} tokens").format(title=event.title[:TITLE], tokens=f"{tokens:,}")
+                    bar.update(task, advance=1, description=told)
                 case ContextFailed():
                     output.say(f"! {output.context_failure(event)['message']}")
             yield event

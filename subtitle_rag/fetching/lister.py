@@ -17,6 +17,7 @@ from subtitle_rag.library.store import Library
 KNOWN_IN_A_ROW = 30
 """Then the rest of a list that is by date is known too. Not the first: what is pinned, announced or for members
 stands above what is new."""
+HANGUL = re.compile("[가-힣]")
 STATED = ("upcoming", "live")
 """Refusals that end by themselves, and that lists tell of."""
 
@@ -139,7 +140,12 @@ class Lister:
             row.old += 1
             return False
         row.old = 0
-        return self._pattern is None or self._pattern.search(entry.video.title) is not None
+        return self._pattern is None or may_match(self._pattern, entry.video.title)
+
+
+def may_match(pattern: re.Pattern[str], title: str) -> bool:
+    """Whether a title from a list holds the pattern, or its original may: lists can name Korean videos in English."""
+    return pattern.search(title) is not None or (bool(HANGUL.search(pattern.pattern)) and not HANGUL.search(title))
 
 
 def pattern(text: str) -> re.Pattern[str]:

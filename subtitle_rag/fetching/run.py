@@ -23,7 +23,7 @@ from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import Video
 from subtitle_rag.errors import BusyError, CaptionError, FetchError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, Resting, VideoDone, VideoFailed
-from subtitle_rag.fetching.lister import Lister
+from subtitle_rag.fetching.lister import Lister, pattern
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.sources import Wishes
@@ -233,7 +233,7 @@ class _Run:
         """Ask for a video and its track, and make it searchable."""
         try:
             page = self.youtube.video(video.id, video.title)
-            if wishes.since and page.video.published and page.video.published < wishes.since:
+            if not _is_wished(page.video, wishes, listed_as=video.title):
                 self.library.sources.pass_over(video.id)
                 return
             title, languages = page.video.title, ", ".join(wishes.languages)
@@ -313,6 +313,13 @@ class _Run:
         if not goes_on or self.stop.wait(max(0.0, until - time.time())):
             raise _EndedError
         self.library.sources.end_rest()
+
+
+def _is_wished(video: Video, wishes: Wishes, *, listed_as: str) -> bool:
+    """What a list leaves open is decided by what the video says of itself."""
+    if wishes.since and video.published and video.published < wishes.since:
+        return False
+    return not wishes.match or any(pattern(wishes.match).search(title) for title in (listed_as, video.title))
 
 
 def _unknown(video_id: str) -> Video:

@@ -2,18 +2,18 @@
 
 import random
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 
 from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.config import LlmSettings
-from subtitle_rag.contexts.writer import Chosen, Writer
+from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import Track, Video, Window
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, ContextWritten
-from subtitle_rag.library.contexts import Context
+from subtitle_rag.library.contexts import Chosen, Context
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.query import parse
@@ -116,6 +116,17 @@ class Desk:
 
     def chats(self) -> list[Asked]:
         return self.ollama.asked("chat")
+
+
+@contextmanager
+def meanwhile(task: Callable[[], object]) -> Iterator[None]:
+    """In another thread, which has ended when this ends."""
+    thread = threading.Thread(target=task)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def windows_asked(requests: Sequence[Asked]) -> list[str]:

@@ -1,6 +1,5 @@
 """The writer's run: what is asked, what is kept, and what search makes of it; failures are in test_writer_failures."""
 
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -9,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from subtitle_rag.contexts import prompt
-from subtitle_rag.contexts.writer import Chosen
 from subtitle_rag.errors import BusyError
 from subtitle_rag.events import ContextsDue, ContextWritten
+from subtitle_rag.library.contexts import Chosen
 from subtitle_rag.library.store import Library
-from tests.contexts.desk import NAME, Desk, talk, windows_asked
+from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
 from tests.searchable import video
 from tests.stand_ins.ollama import Model, StandIn
 
@@ -148,12 +147,15 @@ def test_other_captions_of_one_video_redo_that_video_only(desk: Desk) -> None:
 def test_captions_that_change_in_the_middle_are_begun_anew(desk: Desk) -> None:
     desk.put("a", talk(3, seed=1))
     hold = desk.ollama.hold()
-    changer = threading.Thread(target=lambda: (hold.arrived.wait(20), desk.put_captions(video("a"), talk(3, seed=2))))
-    changer.start()
-    opened = threading.Thread(target=lambda: (changer.join(), hold.release()))
-    opened.start()
-    desk.write()
-    opened.join()
+
+    def change() -> None:
+        hold.arrived.wait(20)
+        desk.put_captions(video("a"), talk(3, seed=2))
+        desk.place.library.close()
+        hold.release()
+
+    with meanwhile(change):
+        desk.write()
     own = desk.place.library.windows_of("a")
     assert windows_asked(desk.chats())[1:] == [window.text for window in own]
     assert [context.window_id for context in desk.contexts("a")] == [window.id for window in own]
@@ -173,10 +175,8 @@ def test_a_video_that_leaves_in_the_middle_is_left_alone(desk: Desk) -> None:
             other.remove_video("gone")
         hold.release()
 
-    remover = threading.Thread(target=remove)
-    remover.start()
-    report = desk.write()
-    remover.join()
+    with meanwhile(remove):
+        report = desk.write()
     assert (report.written, report.failed) == (2, 0)
     assert {context.video_id for context in desk.contexts()} == {"stays"}
     assert len(desk.chats()) == 3
@@ -232,10 +232,15 @@ def test_two_hosts_share_the_work(desk: Desk, second: StandIn) -> None:
     for number in range(4):
         desk.put(f"v{number}", talk(3, seed=number))
     holds = [server.hold() for server in (desk.ollama, second)]  # until both have begun
-    opener = threading.Thread(target=lambda: [hold.arrived.wait(20) for hold in holds] + [h.release() for h in holds])
-    opener.start()
-    report = desk.write(servers=[desk.ollama, second])
-    opener.join()
+
+    def release() -> None:
+        for hold in holds:
+            hold.arrived.wait(20)
+        for hold in holds:
+            hold.release()
+
+    with meanwhile(release):
+        report = desk.write(servers=[desk.ollama, second])
     assert report.written == 12
     asked = [windows_asked(server.asked("chat")) for server in (desk.ollama, second)]
     assert min(map(len, asked)) >= 3

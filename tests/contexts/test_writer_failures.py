@@ -7,14 +7,14 @@ from collections import Counter
 import pytest
 
 from subtitle_rag.config import LlmSettings
-from subtitle_rag.contexts.writer import Chosen, Writer
+from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.errors import AppError, LlmError
 from subtitle_rag.events import ContextReport, ContextWritten
+from subtitle_rag.library.contexts import Chosen
 from subtitle_rag.llm import Llm
-from tests.contexts.desk import Desk, beginnings, blocked, talk, windows_asked
+from tests.contexts.desk import Desk, beginnings, blocked, meanwhile, talk, windows_asked
 from tests.invented import came_true
 from tests.stand_ins.ollama import Model, StandIn
-
 
 CLEAN = "국수를 삶아 먹는 장면입니다."
 
@@ -213,8 +213,13 @@ def test_one_host_goes_on_with_what_another_has_left(desk: Desk) -> None:
         second.add(Model("writer:q4"))
         second.refuse("chat", 500, "model requires more system memory (6 GiB) than is available", times=None)
         hold = desk.ollama.hold()
-        threading.Thread(target=lambda: (came_true(lambda: bool(second.asked("chat"))), hold.release())).start()
-        report = desk.write(servers=[desk.ollama, second])
+
+        def release() -> None:
+            came_true(lambda: bool(second.asked("chat")))
+            hold.release()
+
+        with meanwhile(release):
+            report = desk.write(servers=[desk.ollama, second])
         assert len(second.asked("chat")) == 1
     assert (report.written, report.blocked) == (6, None)  # nothing is left that one should be told about
 
@@ -230,12 +235,15 @@ def test_a_run_that_is_stopped_in_the_middle_of_an_answer_ends_at_once(desk: Des
     desk.put("a", talk(3))
     stop = threading.Event()
     hold = desk.ollama.hold(times=None)
-    stopper = threading.Thread(target=lambda: (hold.arrived.wait(20), stop.set()))
-    stopper.start()
+
+    def end() -> None:
+        hold.arrived.wait(20)
+        stop.set()
+
     started = time.monotonic()
-    report = desk.write(stop=stop)
+    with meanwhile(end):
+        report = desk.write(stop=stop)
     assert time.monotonic() - started < 5
-    stopper.join()
     hold.release()
     assert (report.written, report.failed, report.blocked) == (0, 0, None)
     assert came_true(lambda: desk.chats()[0].ended.is_set())

@@ -106,7 +106,7 @@ def test_the_channels_glossary_stands_in_the_shared_part(desk: Desk) -> None:
 
 def test_a_long_video_is_situated_by_an_overview_that_is_asked_once(desk: Desk) -> None:
     desk.ollama.add(Model("small:q4", context_length=4_096))
-    own = desk.put("long", talk(16, words=30))
+    own = desk.put("long", talk(30, words=6))
     desk.write(model="small:q4")
     overviews = [asked for asked in desk.chats() if "<구간>" not in asked.messages[1]["content"]]
     assert 2 <= len(overviews) <= 8

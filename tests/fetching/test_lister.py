@@ -323,6 +323,17 @@ def test_match_takes_only_the_titles_that_it_fits(desk: Desk) -> None:
     assert desk.asked == fetched(1, playlist=1)
 
 
+def test_a_title_that_the_list_translates_is_judged_by_its_original(desk: Desk) -> None:
+    noodles = clip(1, title="멸치 국수", flat_title="Anchovy noodles")
+    dumplings = clip(2, title="찐만두", flat_title="Steamed dumplings")
+    desk.youtube.add(channel(noodles, dumplings))
+    desk.run(HANDLE, match="국수")
+    assert desk.asked == {"tab": 1, "playlist": 1, "watch": 2, "player": 2, "timedtext": 1}
+    assert desk.states == {"slowcook001": "done"}
+    desk.run(HANDLE, match="국수")
+    assert desk.asked == {"playlist": 1}
+
+
 def test_a_pattern_that_is_none_is_told_before_videos_are_asked_for(desk: Desk) -> None:
     desk.youtube.add(channel(clip(1)))
     with pytest.raises(UsageError) as refused:

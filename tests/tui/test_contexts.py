@@ -81,8 +81,9 @@ def bar(app: SubtitleApp) -> str:
 
 class TestWriting:
     async def test_after_the_sample_is_indexed_contexts_come_while_searching_goes_on(
-        self, written: Runtime, ollama: StandIn, model: Model
+        self, written: Runtime, ollama: StandIn
     ) -> None:
+        ollama.add(Model(MODEL, behaviour="slow"))
         hold = ollama.hold()
         app = SubtitleApp(written)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -156,16 +157,13 @@ class TestWriting:
 
 
 class TestPausing:
-    async def test_ctrl_t_pauses_and_goes_on_where_it_was(
-        self, indexed: Runtime, ollama: StandIn, model: Model
-    ) -> None:
+    async def test_ctrl_t_pauses_and_goes_on_where_it_was(self, indexed: Runtime, ollama: StandIn) -> None:
+        ollama.add(Model(MODEL, behaviour="slow"))
         app = SubtitleApp(indexed)
         async with app.run_test(size=(120, 40)) as pilot:
-            ollama.answer("국수를 삶는 장면입니다.", lambda _sent: (hold.arrived.set(), "파를 써는 장면입니다.")[1])
-            hold = ollama.hold(times=0)
             await settle(pilot)
             await pilot.press("f2")
-            await until(pilot, hold.arrived.is_set)
+            await until(pilot, lambda: app.contexts and app.contexts.taken)
             assert "Contexts: pause" in commands(app)
             await pilot.press("ctrl+t")
             assert "Contexts are paused at " in bar(app)
@@ -264,7 +262,8 @@ class TestTrouble:
             await idle(pilot)
             await pilot.press("f2")
             await idle(pilot)
-            assert f"does not have the model {MODEL}. Fetch it: subtitle-rag models get {MODEL}" in bar(app)
+            assert f"does not have the model {MODEL}." in bar(app)
+            assert f"subtitle-rag models get {MODEL}" in bar(app)
             assert toasts(app) == []
             ollama.add(Model(MODEL))
             await pilot.press("f2", "f2")  # looks again
