@@ -190,7 +190,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "llm_broke_off": (
         N_("Ollama at {host} broke off: {reason}."),
-        N_("See whether it still runs (ollama ps), then run the same command again: what is done is kept."),
+        N_("See whether it still runs (ollama ps), then try again: what is done is kept."),
     ),
     "llm_timeout": (
         N_("Ollama at {host} gave no sign of life for {seconds} seconds."),
@@ -198,7 +198,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "llm_busy": (
         N_("Ollama at {host} has too many requests waiting: {reason}."),
-        N_("Run the same command again later; what is done is kept."),
+        N_("Try again later; what is done is kept."),
     ),
     "llm_model_missing": (
         N_("Ollama at {host} does not have the model {model}."),
@@ -238,7 +238,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "llm_stopped": (
         N_("Stopped."),
-        N_("Everything that was done is kept; the same command goes on from here."),
+        N_("Everything that was done is kept; it goes on from here."),
     ),
     "contexts_busy": (
         N_("Another subtitle-rag is writing contexts into {path}."),

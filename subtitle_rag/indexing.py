@@ -30,6 +30,9 @@ BATCH = 256
 PATIENCE_S = 600
 """Longest wait for another indexer; one that takes in many files is done by then, or holds a library for long."""
 
+MOMENT_S = 5.0
+"""Longest wait where somebody is watching: for what writes one context, and not for a whole run."""
+
 Discovered = files.CaptionGroup | VideoFailed
 Work = list[tuple[Video, list[Window]]]
 
@@ -232,10 +235,11 @@ class Indexer:
                 self._index.delete_video(video_id)
             self._library.purged(video_id)
 
-    def _working(self, patience: float = 0) -> AbstractContextManager[None]:
+    def _working(self, patience: float | None = None) -> AbstractContextManager[None]:
         """Keep a second indexer away from the library; wait for one that is there for so many seconds."""
         path = self._library.path
-        return alone(path.with_suffix(".lock"), BusyError("library_busy", path=str(path.parent)), patience)
+        busy = BusyError("library_busy", path=str(path.parent))
+        return alone(path.with_suffix(".lock"), busy, MOMENT_S if patience is None else patience)
 
 
 def _selected(found: list[Discovered], since: date | None, limit: int | None) -> list[Discovered]:

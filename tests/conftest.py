@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from subtitle_rag import config, i18n
+from subtitle_rag import config, i18n, indexing
 from subtitle_rag.retrieval.morphemes import Analyzer
 
 # timings are no tests; and where a change is judged, the examples are the same for everybody
@@ -23,6 +23,7 @@ def isolated_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(config.HOME_VARIABLE, str(folder))
     monkeypatch.delenv(config.LANGUAGE_VARIABLE, raising=False)
     monkeypatch.setenv(config.HOSTS_VARIABLE, "")  # nor the user's own Ollama
+    monkeypatch.setattr(indexing, "MOMENT_S", 0.1)
     monkeypatch.setenv("LANGUAGE", "en")  # `activate` sets it; this restores it
     i18n.activate("en")
     return folder

@@ -64,7 +64,7 @@ class ContextApp(App[object]):
 
     @property
     def contexts_wanted(self) -> bool:
-        """They are being written, or as soon as they can be; else the user has paused them, or there are none to do."""
+        """They are being written, or soon will be; else they are paused, cannot be written, or are all there."""
         return self._writing is not None and not self._paused
 
     @property
@@ -76,9 +76,9 @@ class ContextApp(App[object]):
         """Pause, or go on."""
         if self.contexts is None:
             return
-        if self._writing and not self._paused:
+        if self.contexts_wanted:
             self._paused = True
-            self._writing.halt()
+            self.halt_contexts()
             self.contexts = replace(self.contexts, state="paused")
         else:
             self._paused = False

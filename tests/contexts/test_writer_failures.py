@@ -14,7 +14,7 @@ from subtitle_rag.library.contexts import Chosen
 from subtitle_rag.llm import Llm
 from tests.contexts.desk import Desk, beginnings, blocked, meanwhile, talk, windows_asked
 from tests.invented import came_true
-from tests.stand_ins.ollama import Model, StandIn
+from tests.stand_ins.ollama import Model, StandIn, Turn
 
 CLEAN = "국수를 삶아 먹는 장면입니다."
 
@@ -166,6 +166,7 @@ def test_a_prompt_that_does_not_fit_costs_nothing_of_the_limit(desk: Desk) -> No
     desk.ollama.add(Model("wordy:q4", tokens_per_character=1.2))
     desk.put("a", talk(10, words=10))
     assert desk.write(Chosen(limit=2), model="wordy:q4").written == 2
+    assert "refused" in [asked.outcome for asked in desk.chats()]
 
 
 def test_a_video_that_never_fits_is_passed_over(desk: Desk) -> None:
@@ -248,6 +249,21 @@ def test_a_run_that_is_stopped_in_the_middle_of_an_answer_ends_at_once(desk: Des
     assert (report.written, report.failed, report.blocked) == (0, 0, None)
     assert came_true(lambda: desk.chats()[0].ended.is_set())
     assert desk.chats()[0].outcome == "gone"
+
+
+def test_an_answer_that_is_stopped_half_way_is_not_kept(desk: Desk) -> None:
+    desk.ollama.add(Model("slow:q4", behaviour=lambda _sent: Turn(CLEAN * 20, pace=0.02)))
+    desk.put("a", talk(2))
+    stop = threading.Event()
+
+    def end() -> None:
+        came_true(lambda: bool(desk.chats() and desk.chats()[0].prompt))
+        stop.set()
+
+    with meanwhile(end):
+        report = desk.write(model="slow:q4", stop=stop)
+    assert (report.written, report.failed, desk.contexts()) == (0, 0, [])
+    assert not stop.is_set()  # so that it can be run again
 
 
 def test_a_run_that_is_closed_leaves_no_thread_and_can_be_begun_again(desk: Desk) -> None:

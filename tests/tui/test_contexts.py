@@ -128,6 +128,20 @@ class TestWriting:
             assert bar(app) == ""
             assert toasts(app) == []
 
+    @pytest.mark.parametrize(("size", "told"), [((120, 30), True), ((120, 29), False), ((99, 40), False)])
+    async def test_the_search_screen_tells_it_where_there_is_room(
+        self, app_of: MakeApp, size: tuple[int, int], told: bool
+    ) -> None:
+        app = app_of()
+        async with app.run_test(size=size) as pilot:
+            await settle(pilot)
+            app.contexts = writing()
+            await settle(pilot)
+            assert bool(bar(app)) is told
+            app.contexts = replace(writing(), state="paused")
+            await settle(pilot)
+            assert bar(app) == ""
+
     async def test_what_a_job_brings_while_contexts_are_written_gets_them_too(
         self, indexed: Runtime, ollama: StandIn, model: Model
     ) -> None:

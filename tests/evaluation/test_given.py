@@ -1,0 +1,180 @@
+"""Contexts from a file: how they are read, on which windows they are laid, and what `eval run` makes of them."""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.captions.files import shown
+from subtitle_rag.domain import Window, nfc
+from subtitle_rag.errors import UsageError
+from subtitle_rag.evaluation.given import Given, lay, load, put
+from subtitle_rag.evaluation.report import render
+from subtitle_rag.evaluation.run import run
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.commandline import Run, ran
+from tests.evaluation.conftest import TALKS, captions
+from tests.invented import end_hosts, windows
+
+NOODLES, WALK = "국수 이야기.srt", "산책 일기.srt"
+QUERIES: list[dict[str, Any]] = [
+    {"id": "q1", "query": "두레반 사장님", "kind": "context", "gold": [{"video": NOODLES, "start": 240, "end": 300}]},
+    {"id": "q2", "query": "왜가리", "kind": "keyword", "gold": [{"video": WALK, "start": 120, "end": 180}]},
+]
+CONTEXTS: list[dict[str, Any]] = [
+    {"video": NOODLES, "start": 240, "end": 300, "context": "두레반 사장님이 면을 써는 장면입니다."},
+    {"video": "없는 영상.srt", "start": 0, "end": 60, "context": "없는 영상의 문맥입니다."},
+]
+
+
+def write(path: Path, lines: Sequence[Mapping[str, Any] | str]) -> Path:
+    text = [line if isinstance(line, str) else json.dumps(line, ensure_ascii=False) for line in lines]
+    path.write_text("\n".join(text), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> Path:
+    return write(tmp_path / "queries.jsonl", QUERIES)
+
+
+@pytest.fixture
+def contexts(tmp_path: Path) -> Path:
+    return write(tmp_path / "contexts.jsonl", CONTEXTS)
+
+
+def laid(contexts: Sequence[Given], own: Sequence[Window]) -> dict[str, str]:
+    def windows_of(names: Collection[str]) -> dict[str, list[Window]]:
+        return {name: [window for window in own if window.video_id == name] for name in names}
+
+    return lay(contexts, windows_of)
+
+
+def test_contexts_are_read_in_milliseconds_and_nfc(tmp_path: Path) -> None:
+    path = write(tmp_path / "c.jsonl", ['{"video": "가", "start": 1.5, "end": 3, "context": "각"}', "", ""])
+    assert load(path) == [Given("가", 1_500, 3_000, "각")]
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("{", "no JSON"),
+        ("[]", "not a JSON object"),
+        ('{"start": 0, "end": 1, "context": "문맥"}', "video"),
+        ('{"video": "v", "start": "0", "end": 1, "context": "문맥"}', "start"),
+        ('{"video": "v", "start": 0, "context": "문맥"}', "end"),
+        ('{"video": "v", "start": 0, "end": -1, "context": "문맥"}', "end"),
+        ('{"video": "v", "start": 0, "end": 1, "context": ""}', "context"),
+    ],
+)
+def test_a_bad_line_is_told_with_its_number(tmp_path: Path, line: str, reason: str) -> None:
+    good = {"video": "v", "start": 0, "end": 1, "context": "문맥"}
+    with pytest.raises(UsageError) as raised:
+        load(write(tmp_path / "c.jsonl", [good, line, good]))
+    assert (raised.value.code, raised.value.details["line"]) == ("bad_queries", 2)
+    assert reason in raised.value.details["reason"]
+
+
+def test_a_file_without_contexts_and_one_that_is_not_there_are_told(tmp_path: Path) -> None:
+    for path, code in ((write(tmp_path / "empty.jsonl", ["", ""]), "bad_queries"), (tmp_path / "absent", "unreadable")):
+        with pytest.raises(UsageError) as raised:
+            load(path)
+        assert raised.value.code == code
+
+
+def test_each_context_lies_on_the_window_that_it_overlaps_most() -> None:
+    own = windows("v", 3)  # a minute each
+    found = laid([Given("v", 50_000, 100_000, "둘째"), Given("v", 0, 20_000, "첫째")], own)
+    assert found == {own[1].id: "둘째", own[0].id: "첫째"}
+
+
+def test_contexts_of_one_window_are_joined_in_the_files_order() -> None:
+    own = windows("v", 2)
+    found = laid([Given("v", 30_000, 60_000, "뒤"), Given("v", 0, 30_000, "앞")], own)
+    assert found == {own[0].id: "뒤 앞"}
+
+
+def test_what_overlaps_nothing_is_left_out() -> None:
+    own = windows("v", 1)
+    assert laid([Given("v", 60_000, 90_000, "뒤"), Given("other", 0, 60_000, "다른 영상")], own) == {}
+
+
+def test_contexts_are_put_as_if_a_model_had_written_them(filled: Runtime) -> None:
+    (id,) = filled.library.find_videos("국수 이야기")
+    first = filled.library.windows_of(id)[0]
+    put(filled.library, {first.id: "두레반의 국수입니다.", "absent": "없는 창의 문맥입니다."})
+    (context,) = filled.library.contexts.of_video(id).values()
+    assert (context.window_id, context.video_id, context.text) == (first.id, id, "두레반의 국수입니다.")
+
+
+def test_the_same_questions_are_measured_with_and_without(filled: Runtime, queries: Path, contexts: Path) -> None:
+    seen: list[tuple[int, int]] = []
+
+    report = run(filled, queries, contexts=contexts, progress=lambda done, total: seen.append((done, total)))
+
+    plain, helped, *baselines = report.rows
+    assert [row.name for row in report.rows] == ["bm25", "bm25 + contexts", "whitespace", "bigrams"]
+    assert (plain.figures.means["hit@20"], helped.figures.means["hit@20"]) == (0.5, 1.0)
+    assert (plain.by_kind["context"].means["hit@20"], helped.by_kind["context"].means["hit@20"]) == (0.0, 1.0)
+    assert helped.gaps is not None
+    assert helped.gaps["hit@20"].value == -0.5
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert all(not row.contexts for row in (plain, *baselines))
+    values = helped.to_json()
+    assert (values["contexts"], values["setting"], values["retrievers"]) == (True, "contexts.jsonl", ["bm25"])
+    assert "bm25 + contexts (contexts.jsonl)" in render(report)
+
+
+def test_the_users_own_library_gets_none_of_them(filled: Runtime, queries: Path, contexts: Path) -> None:
+    run(filled, queries, contexts=contexts, baselines=False)
+    assert filled.library.contexts.counts().written == 0
+    assert filled.library.contexts.unindexed() == {}
+
+
+@pytest.fixture
+def command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
+    """Runs a command on the library of both talks, as `filled` has them."""
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", Analyzer())
+    folder, home = tmp_path / "talks", tmp_path / "cli"
+    folder.mkdir()
+    for title, lines in TALKS.items():
+        (folder / f"{title}.srt").write_text(captions(lines), encoding="utf-8")
+    run = partial(ran, capsys, "--home", home)
+    assert run("index", folder).code == 0
+    yield run
+    end_hosts([home / "data" / "index"])
+
+
+def test_the_command_line_has_a_row_for_them(command: Run, queries: Path, contexts: Path, tmp_path: Path) -> None:
+    rows = command("eval", "run", queries, "--contexts", contexts, "--json").result["rows"]
+    assert [(row["name"], row["contexts"], row["setting"]) for row in rows[:2]] == [
+        ("bm25", False, ""),
+        ("bm25 + contexts", True, "contexts.jsonl"),
+    ]
+    assert rows[1]["hit@20"] > rows[0]["hit@20"]
+    bad = write(tmp_path / "bad.jsonl", [CONTEXTS[0], "{"])
+    told = command("eval", "run", queries, "--contexts", bad, "--json")
+    assert (told.code, told.failure) == (2, "bad_queries")
+    assert shown(bad) in told.err
+    assert "2" in told.err.replace(shown(bad), "")
+
+
+def test_hand_written_contexts_help_on_the_scene_benchmark(runtime: Runtime, real_data: Path) -> None:
+    bench = real_data / "scene_bench"
+    lines = (bench / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    asked_of = {gold["video"] for line in lines for gold in json.loads(line)["gold"]}
+    files = [file for folder in ("fashion_asr", "pyconkr_2019") for file in (real_data / folder).iterdir()]
+    for _event in runtime.indexer.index([file for file in files if nfc(file.name) in asked_of]):
+        pass
+
+    report = run(runtime, bench / "queries.jsonl", contexts=bench / "contexts.jsonl", baselines=False)
+
+    assert (report.queries, report.missing) == (100, ())
+    plain, helped = (row.figures.means for row in report.rows)
+    assert helped["hit@20"] > plain["hit@20"]
+    assert helped["mrr@10"] > plain["mrr@10"]

@@ -1,0 +1,241 @@
+"""`contexts` and `models` at the command line, on the stand-in of Ollama."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag import config, models
+from subtitle_rag.contexts.writer import Writer
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.commandline import Run, ran
+from tests.invented import caption_folder, end_hosts
+from tests.stand_ins.ollama import Model, StandIn
+
+NAME = "writer:q4"
+CONTEXT = "두레반 삼촌이 국수 육수의 간을 보는 장면입니다."
+DOUBTFUL = "'두레반칼국수'라는 가게에서 5000그릇을 파는 장면입니다."
+
+
+@pytest.fixture(autouse=True)
+def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+    settings: Any = Writer.__init__
+    monkeypatch.setitem(settings.__kwdefaults__, "pause", 0)
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.add(Model(NAME))
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        yield server
+
+
+@pytest.fixture
+def run(isolated_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    """Runs a command on a library of two videos of two windows each."""
+    isolated_home.mkdir(parents=True, exist_ok=True)
+    (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{NAME}"\n')
+    command = partial(ran, capsys)
+    assert command("index", caption_folder(tmp_path / "captions", 2, minutes=1.8)).code == 0
+    yield command
+    end_hosts([isolated_home / "data" / "index"])
+
+
+def lines(run: Run, *arguments: object) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in run(*arguments, "--jsonl").out.splitlines()]
+
+
+def test_writing_tells_what_came_of_it(run: Run, ollama: StandIn) -> None:
+    ollama.answer(CONTEXT, DOUBTFUL, CONTEXT.replace("간", "맛"), "", "")
+    result = run("contexts", "write", "--json").result
+    seconds = result.pop("seconds")
+    assert seconds > 0
+    assert result.pop("tokens") > 0
+    assert result.pop("prompt_tokens") > 0
+    library = result.pop("library")
+    assert result == {"written": 3, "empty": 1, "suspect": 1, "failed": 0}
+    assert [library[name] for name in ("windows", "written", "due", "empty", "suspect")] == [4, 3, 0, 1, 1]
+
+
+def test_writing_says_it_in_words(run: Run, ollama: StandIn) -> None:
+    told = run("contexts", "write", "--limit", "1")
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith("1 context written.\nCost: ")
+    assert run("contexts", "write").out.startswith("3 contexts written.\n")
+    assert run("contexts", "write").out == "0 contexts written.\n"
+
+
+def test_writing_speaks_korean(run: Run, ollama: StandIn) -> None:
+    told = run("--language", "ko", "contexts", "write").out + run("--language", "ko", "contexts", "status").out
+    assert "문맥 4" in told
+    assert not re.search("(?i)written|window|context[^s]|cost|tokens", told)
+
+
+def test_events_come_as_lines(run: Run, ollama: StandIn) -> None:
+    ollama.refuse("chat", 500, "the runner died", times=3)
+    told = lines(run, "contexts", "write")
+    names = [line["event"] for line in told]
+    assert names == ["contexts_due", "context_failed", *["context_written"] * 3, "report"]
+    assert told[0] == {"event": "contexts_due", "videos": 2, "windows": 4}
+    assert (told[1]["code"], "the runner died" in told[1]["message"]) == ("llm_failed", True)
+    assert set(told[2]) == {
+        *("event", "video", "title", "window", "ordinal", "text", "suspect", "prompt_tokens", "tokens", "ms"),
+    }
+    assert (told[-1]["written"], told[-1]["failed"]) == (3, 1)
+    both = run("contexts", "write", "--json", "--jsonl")
+    assert (both.code, both.failure) == (2, "usage")
+
+
+def test_search_carries_the_context_of_the_scene(run: Run, ollama: StandIn) -> None:
+    assert run("search", "두레반", "--json").result["scenes"] == []
+    before = run("search", "국수", "--json").result["scenes"][0]
+    assert before["context"] is None
+    ollama.answer(CONTEXT)
+    run("contexts", "write")
+    scene = run("search", "두레반", "--json").result["scenes"][0]
+    assert (scene["context"], scene["highlights"]) == (CONTEXT, [])
+    assert CONTEXT not in scene["text"]
+
+
+def test_status_counts_and_lists_the_suspect(run: Run, ollama: StandIn) -> None:
+    assert "Contexts are optional" in run("contexts", "status").out
+    ollama.answer(CONTEXT, DOUBTFUL)
+    run("contexts", "write", "--limit", "2")
+    result = run("contexts", "status", "--suspect", "--json").result
+    assert [result[name] for name in ("windows", "written", "due", "empty", "suspect")] == [4, 2, 2, 0, 1]
+    (suspect,) = result["suspects"]
+    assert suspect["context"] == DOUBTFUL
+    assert "두레반칼국수" in [doubt["text"] for doubt in suspect["doubts"]]
+    assert set(suspect) == {"scene", "video", "title", "start", "context", "doubts"}
+    told = run("contexts", "status", "--suspect")
+    assert (told.code, told.err) == (0, "")
+    assert DOUBTFUL in told.out
+    assert "suspects" not in run("contexts", "status", "--json").result
+
+
+def test_redo_writes_anew_what_is_named(run: Run, ollama: StandIn) -> None:
+    run("contexts", "write")
+    ollama.clear()
+    result = run("contexts", "redo", "--video", "영상 1", "--json").result
+    assert (result["written"], ollama.count("chat")) == (2, 2)
+    ollama.clear()
+    assert run("contexts", "redo", "--channel", "captions", "--limit", "3", "--json").result["written"] == 3
+    assert run("contexts", "write", "--json").result["written"] == 1
+
+
+def test_what_is_not_there_is_told(run: Run, ollama: StandIn) -> None:
+    told = run("contexts", "write", "--video", "없는 영상", "--json")
+    assert (told.code, told.failure) == (2, "unknown_video")
+    told = run("contexts", "redo", "--channel", "없는 채널", "--json")
+    assert (told.code, told.failure) == (2, "unknown_channel")
+    assert ollama.count() == 0
+
+
+def test_a_server_that_does_not_run_is_for_later(run: Run, ollama: StandIn) -> None:
+    ollama.stop()
+    told = run("contexts", "write", "--json")
+    assert (told.code, told.failure) == (3, "llm_not_running")
+    assert "ollama serve" in told.err
+
+
+def test_a_model_that_is_missing_is_told_with_how_to_get_it(run: Run, ollama: StandIn) -> None:
+    told = run("contexts", "write", "--model", "absent:q4", "--json")
+    assert (told.code, told.failure) == (1, "llm_model_missing")
+    assert "subtitle-rag models get absent:q4" in told.err
+
+
+def test_a_run_that_is_ended_by_the_server_keeps_what_is_done(run: Run, ollama: StandIn) -> None:
+    ollama.answer(CONTEXT)
+    ollama.add(Model(NAME, behaviour="out_of_memory"))
+    told = run("contexts", "write", "--json")
+    assert (told.code, told.document["status"]) == (1, "error")
+    assert told.document["result"]["written"] == 1
+    assert [entry["code"] for entry in told.document["errors"]] == ["llm_out_of_memory"]
+
+
+def test_without_models_everything_else_works(run: Run) -> None:
+    told = run("contexts", "write", "--json")
+    assert (told.code, told.failure) == (1, "llm_off")
+    assert run("search", "국수", "--json").result["scenes"]
+    assert run("contexts", "status", "--json").result["written"] == 0
+    assert run("models", "list").code == 0
+    assert run("models", "get", "--json").failure == "llm_off"
+
+
+def test_models_of_the_cloud_and_other_computers_get_no_captions(
+    run: Run, ollama: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ollama.add(Model("far:q4", remote_host="https://ollama.com"))
+    assert run("contexts", "write", "--model", "far:q4", "--json").failure == "llm_cloud_refused"
+    assert run("contexts", "write", "--model", "big:120b-cloud", "--json").failure == "llm_cloud_refused"
+    assert ollama.count("chat") == 0
+    monkeypatch.setenv(config.HOSTS_VARIABLE, "http://192.0.2.7:11434")
+    assert run("contexts", "write", "--json").failure == "llm_host_refused"
+
+
+def test_a_glossary_is_proposed_set_and_shown(run: Run, ollama: StandIn, tmp_path: Path) -> None:
+    names = tmp_path / "names.txt"
+    names.write_text("# 메뉴\n청귤 국수\n두레반\n\n", encoding="utf-8")
+    channel = run("list", "--json").result["channels"][0]["id"]
+    assert run("contexts", "glossary", "captions", "--json").result == {"channel": channel, "names": []}
+    assert isinstance(run("contexts", "glossary", channel, "--propose", "--json").result["names"], list)
+    assert run("contexts", "glossary", channel, "--json").result["names"] == []
+    run("contexts", "glossary", channel, "--set", names)
+    told = run("contexts", "glossary", channel)
+    assert (told.out, told.err) == ("청귤 국수\n두레반\n", "")
+    run("contexts", "write", "--limit", "1")
+    assert "고유명사: 청귤 국수, 두레반" in ollama.asked("chat")[0].messages[0]["content"]
+
+
+def test_models_are_listed_with_those_that_are_here(run: Run, ollama: StandIn) -> None:
+    listed = {entry["name"]: entry for entry in run("models", "list", "--json").result["models"]}
+    assert {one.name for one in models.offered()} < set(listed)
+    assert (listed[NAME]["here"], listed[NAME]["chosen"], listed[NAME]["disk_gb"]) == (True, True, 4.4)
+    assert sum(entry["here"] for entry in listed.values()) == 1
+    told = run("models", "list")
+    assert told.err == ""
+    assert f"✓ {NAME}" in told.out
+
+
+def test_a_model_is_fetched_and_a_broken_fetch_goes_on(run: Run, ollama: StandIn) -> None:
+    model = Model("wanted:q4")
+    ollama.offer(model)
+    ollama.dies_after = 2_000
+    assert run("models", "get", "wanted:q4", "--json").code == 3
+    fetched = sum(model.known_layers.values())
+    assert 2_000 <= fetched < sum(model.layers)
+    assert run("models", "get", "wanted:q4", "--json").result == {"name": "wanted:q4"}
+    assert run("contexts", "write", "--model", "wanted:q4", "--json").result["written"] == 4
+    assert run("models", "get", "unknown:q4", "--json").failure == "llm_model_unknown"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")
+def test_control_c_ends_a_run_at_once(run: Run, ollama: StandIn, isolated_home: Path) -> None:
+    ollama.answer(CONTEXT)
+    with subprocess.Popen(
+        [sys.executable, "-m", "subtitle_rag", "contexts", "write"],
+        env={**os.environ, config.HOME_VARIABLE: str(isolated_home)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        hold = ollama.hold()
+        assert hold.arrived.wait(60)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        hold.release()
+    assert process.returncode == 130
+    assert out == b""
+    assert b"Traceback" not in err
+    assert run("contexts", "status", "--json").result["written"] <= 1
