@@ -191,7 +191,8 @@ class _VideoRun:
                 return previous
             self._learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
             text = clean(reply.text, window=window.text)
-            context = self._context(video, windows, window, plan.scope, number, text, reply, previous)
+            context = self._context(windows, window, plan.scope, number, text, reply)
+            context = replace(context, doubts=self._doubts(video, windows, window, text, previous))
             if not self.run.library.contexts.put(context, self.transcript):
                 raise _ChangedError
             if text or number + 1 == TRIES:
@@ -201,29 +202,13 @@ class _VideoRun:
         return previous
 
     def _context(
-        self,
-        video: Video,
-        windows: Sequence[Window],
-        window: Window,
-        scope: str,
-        number: int,
-        text: str,
-        reply: Reply,
-        previous: str,
+        self, windows: Sequence[Window], window: Window, scope: str, number: int, text: str, reply: Reply
     ) -> Context:
         recipe = self.run.recipe
-        found = doubts(
-            text,
-            transcript=" ".join(one.text for one in windows),
-            title=_head(video),
-            glossary=self.run.library.contexts.glossary(video.channel_id),
-            window=window.text,
-            previous=previous,
-        )
         return Context(
             key=_key(recipe, window.id, prompt.transcript_hash(windows)),
             window_id=window.id,
-            video_id=video.id,
+            video_id=window.video_id,
             model=self.run.model,
             digest=recipe.digest,
             prompt=recipe.prompt,
@@ -231,7 +216,7 @@ class _VideoRun:
             seed=SEEDS[number],
             text=text,
             raw=reply.text,
-            doubts=tuple((doubt.kind, doubt.text) for doubt in found) if text else (),
+            doubts=(),
             prompt_tokens=reply.prompt_tokens,
             tokens=reply.tokens,
             prompt_ms=reply.prompt_ms,
@@ -240,6 +225,21 @@ class _VideoRun:
             stale=False,
             written_at=int(time.time()),
         )
+
+    def _doubts(
+        self, video: Video, windows: Sequence[Window], window: Window, text: str, previous: str
+    ) -> tuple[tuple[str, str], ...]:
+        if not text:
+            return ()
+        found = doubts(
+            text,
+            transcript=" ".join(one.text for one in windows),
+            title=_head(video),
+            glossary=self.run.library.contexts.glossary(video.channel_id),
+            window=window.text,
+            previous=previous,
+        )
+        return tuple((doubt.kind, doubt.text) for doubt in found)
 
     def _asked(self, messages: prompt.Messages, num_ctx: int, seed: int) -> Reply | AppError:
         """One answer; the last failure where the server does not give one, again and again."""

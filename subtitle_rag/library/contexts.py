@@ -120,26 +120,7 @@ class Contexts:
                    FROM window JOIN track USING (video_id) WHERE window.id = ?2
                      AND coalesce(?18, track.sha256 || ':' || window.rule_hash)
                        = track.sha256 || ':' || window.rule_hash""",
-                (
-                    context.key,
-                    context.window_id,
-                    context.model,
-                    context.digest,
-                    context.prompt,
-                    context.scope,
-                    context.seed,
-                    context.text,
-                    context.raw,
-                    json.dumps(context.doubts, ensure_ascii=False),
-                    context.prompt_tokens,
-                    context.tokens,
-                    context.prompt_ms,
-                    context.ms,
-                    context.tries,
-                    context.stale,
-                    context.written_at,
-                    transcript,
-                ),
+                (*_values(context), transcript),
             )
             return done.rowcount > 0
 
@@ -286,6 +267,28 @@ def drop_outdated(db: sqlite3.Connection, video_id: str) -> None:
              (SELECT 1 FROM window JOIN track USING (video_id) WHERE window.id = context.window_id
                 AND context.transcript = track.sha256 || ':' || window.rule_hash)""",
         (video_id,),
+    )
+
+
+def _values(context: Context) -> tuple[str | int, ...]:
+    return (
+        context.key,
+        context.window_id,
+        context.model,
+        context.digest,
+        context.prompt,
+        context.scope,
+        context.seed,
+        context.text,
+        context.raw,
+        json.dumps(context.doubts, ensure_ascii=False),
+        context.prompt_tokens,
+        context.tokens,
+        context.prompt_ms,
+        context.ms,
+        context.tries,
+        context.stale,
+        context.written_at,
     )
 
 

@@ -28,6 +28,7 @@ from subtitle_rag.retrieval.search import Scene, SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import reasons, search_screen
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.contexts import Progress
 
 SAMPLE = Path(str(files("subtitle_rag") / "sample"))
 
@@ -224,3 +225,17 @@ async def typed(pilot: AppPilot, text: str) -> None:
     assert isinstance(app, SubtitleApp)
     app.search_screen.query_line.insert_text_at_cursor(text)
     await settle(pilot)
+
+
+def writing(taken: int = 0, seconds: float = 0.0) -> Progress:
+    """Contexts that are being written."""
+    return Progress(
+        state="writing",
+        model="ax",
+        windows=9_412,
+        missing=3_102,
+        taken=taken,
+        seconds=seconds,
+        read=1_060_000,
+        written=12_345,
+    )

@@ -1,0 +1,129 @@
+"""Contexts as the screens show them: apart from speech in the preview, and as a line of their own."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from subtitle_rag.errors import LlmError
+from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, ContextsDue, ContextWritten
+from subtitle_rag.library.contexts import ContextCounts
+from subtitle_rag.tui import contexts
+from subtitle_rag.tui.contexts import Progress
+from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, shown, typed, writing
+
+
+class TestPreview:
+    HOSTILE = "[red]국수[/] \x1b[31m삶는\x07 \u202e장면 [@click=app.quit]여기[/]\n둘째 줄"
+
+    async def test_a_context_is_shown_literally_and_is_never_marked(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene(context=self.HOSTILE, text="국수 삶는 법")])
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "국수")
+            said = app.search_screen.query_one("#written", Static).content
+            assert str(said) == "Context  [red]국수[/] [31m삶는 장면 [@click=app.quit]여기[/] 둘째 줄"
+            assert "[red]국수[/]" in drawn_by(app)
+            assert {str(span.style) for span in said.spans} == {"bold $text-accent", "dim"}  # type: ignore[union-attr]
+            assert "둘째 줄" not in shown(app, "#lines")
+
+    async def test_what_is_copied_is_the_link_alone(self, app_of: MakeApp, outside: Outside) -> None:
+        app = app_of(scenes=[scene(context="국수를 삶는다")])
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "국수")
+            await pilot.press("ctrl+y")
+            await settle(pilot)
+            assert outside.copied == ["https://youtu.be/video-00001?t=61"]
+
+    async def test_it_goes_with_the_scene_that_has_none(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene(1, context="국수를 삶는다"), scene(2)])
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "국수")
+            assert app.search_screen.query_one("#context").display
+            await pilot.press("down")
+            await settle(pilot)
+            assert not app.search_screen.query_one("#context").display
+
+    async def test_scenes_that_look_the_same_are_not_drawn_anew(self, app_of: MakeApp) -> None:
+        plain = [scene(1), scene(2)]
+        app = app_of(scenes=plain)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "국수")
+            await pilot.press("down")
+            screen = app.search_screen
+            drawn = screen.scenes.options[1]
+            screen.scenes.fill([replace(one, context="새 문맥") for one in plain], plain[1].id)
+            assert screen.scenes.options[1] is drawn
+            assert screen.scenes.highlighted == 1
+            assert screen.scenes.scene
+            assert screen.scenes.scene.context == "새 문맥"
+
+    def test_picture(self, app_of: MakeApp, snap_compare: Any) -> None:
+        async def search(pilot: Pilot[object]) -> None:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            app.contexts = writing(taken=40, seconds=600.0)
+            await settle(pilot)
+
+        own = scene(
+            title="바삭한 이야기",
+            context="초벌로 튀긴 치킨을 매운 소스에 찍어 먹으며 앞에서 만든 두 가지 소스의 맛을 견주는 장면이다. "
+            "진행자는 '느린 부엌'의 양념보다 덜 달다고 말한다.",
+            overlap_before="그 앞의 장면에서 한 말",
+        )
+        app = app_of(scenes=[own, *(scene(number, title=f"{number}편") for number in range(2, 9))], show_times=False)
+        assert snap_compare(app, terminal_size=(120, 40), run_before=search)
+
+
+class TestLines:
+    def test_rate_and_rest_are_told_once_they_can_be(self) -> None:
+        assert contexts.brief(writing(taken=4, seconds=30.0)) == "Contexts 6,314/9,412  ax"
+        told = contexts.line(writing(taken=40, seconds=1_115.0))
+        assert told == (
+            "Contexts 6,350/9,412  2.1/min  about 24 h 19 min left  ax  1,060,000 tokens read, 12,345 written"
+        )
+        assert "60/min  about 51 min left" in contexts.line(writing(taken=40, seconds=39.0))
+        assert "! 2 failed" in contexts.line(replace(writing(taken=1, seconds=0.0), failed=2))
+
+    @pytest.mark.parametrize(
+        ("changes", "told"),
+        [
+            ({"state": "asking"}, "Asking Ollama…"),
+            ({"state": "paused", "written": 0}, "Contexts are paused at 6,310/9,412; ctrl+t goes on"),
+            ({"state": "done"}, ""),
+            ({"state": "done", "failed": 1}, "! 1 window got no context; ctrl+t asks for it again"),
+            ({"state": "failed", "missing": 0, "error": LlmError("llm_not_running", host="x")}, ""),
+            (
+                {"state": "failed", "known": True, "error": LlmError("llm_not_running", host="x[b]\x1b")},
+                "! Ollama does not answer at x[b]. Start it with ollama serve, or set hosts under [llm] in the config. "
+                "Search works without it.  ctrl+t tries again",
+            ),
+            ({"windows": 0, "state": "failed", "error": LlmError("llm_not_running", host="x")}, ""),
+        ],
+    )
+    def test_every_state_is_told_in_a_line(self, changes: dict[str, Any], told: str) -> None:
+        assert contexts.line(replace(writing(), **changes)) == told
+
+    def test_sums_follow_the_events(self) -> None:
+        counts = ContextCounts(windows=10, written=3, empty=1, suspect=0, prompt_tokens=100, tokens=10, ms=1)
+        progress = Progress.of(counts, "ax")
+        assert (progress.missing, progress.done) == (6, 4)
+        answered = ContextWritten("v", "제목", "w", 0, "문맥", False, prompt_tokens=50, tokens=5, ms=9)
+        blocked = LlmError("llm_out_of_memory", host="x", model="ax", reason="")
+        events: list[ContextEvent] = [
+            ContextsDue(2, 9),
+            answered,
+            replace(answered, text=""),
+            ContextFailed("v", "제목", "llm_timeout", {}),
+            ContextReport(blocked=blocked),
+        ]
+        for seconds, event in enumerate(events):
+            progress = progress.after(event, float(seconds))
+        assert (progress.done, progress.taken, progress.failed) == (3, 2, 1)
+        assert (progress.read, progress.written, progress.seconds) == (200, 20, 2.0)
+        assert progress.error is blocked
