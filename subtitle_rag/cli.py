@@ -168,10 +168,19 @@ def _told(arguments: Sequence[str], entry: dict[str, Any], code: ExitCode) -> in
     output.say_error(entry)
     if "--json" in arguments:
         _given, rest = _divided(arguments)
-        verb = next((argument for argument in rest if argument in VERBS), "")
-        command = "eval run" if verb == "eval" else verb
-        output.envelope(command, output.Outcome(None, [entry], code))
+        output.envelope(_command(rest), output.Outcome(None, [entry], code))
     return code
+
+
+GROUPS = ("contexts", "eval", "models")
+"""Verbs that have verbs of their own."""
+
+
+def _command(arguments: Sequence[str]) -> str:
+    """The verb, as envelopes name it."""
+    verb = next((argument for argument in arguments if argument in VERBS), "")
+    after = arguments[arguments.index(verb) + 1 :] if verb else ()
+    return " ".join([verb, *(after[:1] if verb in GROUPS and not "".join(after[:1]).startswith("-") else ())])
 
 
 def _logged(arguments: Sequence[str], error: Exception) -> AppError:

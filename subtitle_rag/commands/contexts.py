@@ -71,9 +71,7 @@ def contexts_write(settings: Settings, asked: Asked) -> int:
 @writing_options
 def contexts_redo(settings: Settings, asked: Asked) -> int:
     with Runtime(settings) as runtime:
-        channels, videos = _channels(runtime, asked.channel), _videos(runtime, asked.video)
-        runtime.library.contexts.redo(channels=channels, videos=videos)
-        return _written("contexts redo", runtime, asked)
+        return _written("contexts redo", runtime, asked, anew=True)
 
 
 @contexts_.command("status", help=N_("Show how many windows have a context, and what they have cost."))
@@ -175,11 +173,12 @@ def _videos(runtime: Runtime, names: Sequence[str]) -> list[str]:
     return found
 
 
-def _written(command: str, runtime: Runtime, asked: Asked) -> int:
+def _written(command: str, runtime: Runtime, asked: Asked, *, anew: bool = False) -> int:
     """Write, narrate, and print the sum."""
     from subtitle_rag.library.contexts import Chosen
 
-    chosen = Chosen(tuple(_channels(runtime, asked.channel)), tuple(_videos(runtime, asked.video)), asked.limit)
+    channels, videos = _channels(runtime, asked.channel), _videos(runtime, asked.video)
+    chosen = Chosen(tuple(channels), tuple(videos), asked.limit, anew)
     report = writing.write(runtime, chosen, asked.model, jsonl=asked.jsonl)
     errors = [output.error_entry(report.blocked)] if report.blocked else []
     code = output.exit_code_for(report.blocked) if report.blocked else output.ExitCode.DONE

@@ -23,6 +23,8 @@ SEEDS = (7, 1_234)
 REMINDER = "한국어 한두 문장으로, 이 구간이 영상의 어떤 부분인지 설명만 쓰세요."
 ATTEMPTS = 3
 """Requests for one window that a server fails to answer."""
+PATIENT_ATTEMPTS = 2
+"""Those of them that are waited for until the time is up."""
 PATIENCE = 3
 """Windows in a row that a server fails to answer; then it is given up."""
 REPLANS = 3
@@ -256,8 +258,9 @@ class _VideoRun:
                     stop=self.run.stop,
                 )
             except AppError as error:
-                self._bear(error, messages, last=attempt == ATTEMPTS)
-                if attempt == ATTEMPTS:
+                last = attempt == (PATIENT_ATTEMPTS if error.code == "llm_timeout" else ATTEMPTS)
+                self._bear(error, messages, last=last)
+                if last:
                     self.failed += 1
                     return error
                 if self.run.stop.wait(self.run.pause * 2 ** (attempt - 1)):

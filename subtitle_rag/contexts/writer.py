@@ -57,9 +57,12 @@ class Writer:
         with self._alone():
             self._catch_up()
             ready = self._ready()
+            if chosen.anew:
+                self._library.contexts.redo(channels=chosen.channels, videos=chosen.videos)
             recipe = Recipe(ready[0][1].digest, prompt.VERSION)
             work = self._library.contexts.work(recipe, channels=chosen.channels, videos=chosen.videos)
-            yield ContextsDue(len(work), sum(work.values()))
+            due = sum(work.values())
+            yield ContextsDue(len(work), due if chosen.limit is None else min(due, chosen.limit))
             run = Run(self._library, recipe, self._model, self._stop, self._pause, deque(work), chosen.limit)
             report = ContextReport()
             for event in self._collected(run, ready):

@@ -35,6 +35,8 @@ def load(path: Path) -> list[Given]:
     for number, entry in dataset.objects(path):
         try:
             start, end = dataset.seconds(entry, "start"), dataset.seconds(entry, "end")
+            if end <= start:
+                raise ValueError(_("it must end after its start"))
             text = dataset.string(entry, "context")
             found.append(Given(nfc(dataset.string(entry, "video")), start, end, nfc(text)))
         except ValueError as error:

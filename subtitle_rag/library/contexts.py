@@ -37,6 +37,8 @@ class Chosen:
     videos: tuple[str, ...] = ()
     limit: int | None = None
     """Windows, at most."""
+    anew: bool = False
+    """Also those that have one; it counts until it is replaced."""
 
 
 @dataclass(frozen=True, slots=True)
