@@ -197,6 +197,7 @@ def _status_lines(counts: "ContextCounts") -> Iterator[str]:
         (_("With a context"), f"{counts.written:,}"),
         (_("Without, for good"), f"{counts.empty:,}"),
         (_("Suspect"), f"{counts.suspect:,}"),
+        *([(_("Of long videos, from a part"), f"{counts.in_part:,}")] if counts.in_part else []),
     ]
     yield from output.table(rows, right=frozenset({1}))
     if counts.tokens:
@@ -212,6 +213,7 @@ def _count_values(counts: "ContextCounts") -> dict[str, Any]:
         "due": counts.due,
         "empty": counts.empty,
         "suspect": counts.suspect,
+        "from_a_part": counts.in_part,
         "prompt_tokens": counts.prompt_tokens,
         "tokens": counts.tokens,
         "seconds": counts.ms / 1000,

@@ -80,6 +80,8 @@ class ContextCounts:
     prompt_tokens: int
     tokens: int
     ms: int
+    in_part: int = 0
+    """Windows of videos too long for the model, which saw an overview and the part around them."""
 
     @property
     def due(self) -> int:
@@ -212,14 +214,15 @@ class Contexts:
             (windows,) = db.execute("SELECT count(*) FROM window").fetchone()
             row = db.execute(
                 f"""SELECT count(*) FILTER (WHERE has_text), count(*) FILTER (WHERE given_up AND NOT has_text),
-                           coalesce(sum(prompt_tokens), 0), coalesce(sum(tokens), 0), coalesce(sum(ms), 0)
+                           coalesce(sum(prompt_tokens), 0), coalesce(sum(tokens), 0), coalesce(sum(ms), 0),
+                           count(*) FILTER (WHERE in_part)
                     FROM (SELECT max(context.text <> '') AS has_text, max(tries >= ?) AS given_up,
-                            sum(prompt_tokens) AS prompt_tokens, sum(tokens) AS tokens, sum(ms) AS ms
+                            max(context.text <> '' AND scope = 'block') AS in_part, sum(prompt_tokens) AS prompt_tokens, sum(tokens) AS tokens, sum(ms) AS ms
                           FROM {_OF_PRESENT_WINDOWS} GROUP BY window_id)""",
                 (TRIES,),
             ).fetchone()
-        written, empty, prompt_tokens, tokens, ms = row
-        return ContextCounts(windows, written, empty, len(self.suspects()), prompt_tokens, tokens, ms)
+        written, empty, prompt_tokens, tokens, ms, in_part = row
+        return ContextCounts(windows, written, empty, len(self.suspects()), prompt_tokens, tokens, ms, in_part)
 
     # What is known beside
 
