@@ -177,5 +177,7 @@ def test_an_answer_without_end_is_cut(youtube: StandIn, monkeypatch: pytest.Monk
     session.close()
 
 
-def test_a_session_without_a_request_leaves_nothing_to_close() -> None:
-    Session(QUICK).close()
+def test_a_session_without_a_request_closes_without_having_opened_anything() -> None:
+    session = Session(QUICK)
+    session.close()
+    assert "_ydl" not in vars(session)
