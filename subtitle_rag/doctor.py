@@ -158,11 +158,15 @@ def _ollama(runtime: Runtime) -> Check:
     model = runtime.context_model
     try:
         with runtime.llms() as hosts:
-            versions = [host.check(model).server for host in hosts]
+            found = [host.check(model) for host in hosts]
     except LlmError as error:
         gain = _("Optional: with contexts, scenes are found that name nothing. {remedy}")
         return Check("ollama", "warning", error.message, gain.format(remedy=error.hint))
-    return Check("ollama", "ok", f"Ollama {', '.join(versions)}, {model}")
+    told = f"Ollama {', '.join(info.server for info in found)}, {model}"
+    if not all(info.structured for info in found):
+        remedy = _("Update Ollama: this one does not hold every model to the form of an answer.")
+        return Check("ollama", "warning", told, remedy)
+    return Check("ollama", "ok", told)
 
 
 def _packages(_runtime: Runtime) -> Check:

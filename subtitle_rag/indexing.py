@@ -196,7 +196,7 @@ class Indexer:
                 contexts = {id: text for id, text in self._contexts(video_id).items() if id in ids}
                 material = Material(video, own, contexts)
                 fresh = [*self._analyzer.morphemes(material.before()), *(known[window.id] for window in own)]
-                made = {id: vector for id, vector in material.vectors(fresh).items() if id in contexts}
+                made = material.vectors(fresh, only=contexts)
                 self._index.replace_vector("bm25", made)
                 self._library.put_source_hashes(ANALYZER, {id: material.source(id) for id in made})
 

@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag import config, models
 from tests.commandline import Run, ran
+from tests.stand_ins.ollama import Model
+from tests.stand_ins.ollama import StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
 
 
@@ -91,3 +94,14 @@ def test_an_outdated_yt_dlp_is_told(tmp_path: Path, isolated_home: Path, version
     assert (found["severity"], found["message"]) == (severity, f"yt-dlp {version}")
     if severity == "warning":
         assert "pip install --upgrade yt-dlp" in found["hint"]
+
+
+@pytest.mark.parametrize(("version", "severity"), [("0.20.7", "warning"), ("0.33.3", "ok")])
+def test_an_ollama_that_ignores_schemas_is_told(
+    run: Run, monkeypatch: pytest.MonkeyPatch, version: str, severity: str
+) -> None:
+    with Ollama(version=version) as ollama:
+        ollama.add(Model(models.default().name))
+        monkeypatch.setenv(config.HOSTS_VARIABLE, ollama.base)
+        assert checks(run, "--offline")["ollama"]["severity"] == severity
+        assert ollama.count("chat") == 0

@@ -14,7 +14,7 @@ from subtitle_rag.captions.sources import Source, looks_like_address, parse
 from subtitle_rag.commands import json_option, jsonl_option, writing
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import TABS
-from subtitle_rag.errors import LlmError, UsageError
+from subtitle_rag.errors import BusyError, LlmError, UsageError
 from subtitle_rag.events import (
     ContextReport,
     Found,
@@ -202,15 +202,7 @@ def _ran(
     """Run, narrate, print the sum, and have contexts written for what came in."""
     if as_json and jsonl:
         raise click.UsageError(_("--json and --jsonl exclude each other."))
-    total, came = IndexReport(), []
-    for run in runs:
-        for event in _narrated(run):
-            if isinstance(event, VideoDone) and event.change != "unchanged":
-                came.append(event.video)
-            if isinstance(event, IndexReport):
-                total.add(event)
-            elif jsonl:
-                output.event_line(event)
+    total, came = _summed(runs, jsonl=jsonl)
     outcome = _outcome(total, runtime)
     if jsonl:
         output.event_line(total)
@@ -218,6 +210,8 @@ def _ran(
         for line in _report_lines(total, runtime.library.counts().due):
             output.data(line)
     written = _contexts(runtime, came, jsonl=jsonl) if contexts and came else None
+    if written and written.blocked:
+        outcome.errors.append(output.error_entry(written.blocked))
     if as_json:
         outcome.result["contexts"] = output.context_values(written) if written else None
         output.envelope(command, outcome)
@@ -227,19 +221,34 @@ def _ran(
     return outcome.exit_code
 
 
+def _summed(runs: Iterable[Iterator[IndexEvent]], *, jsonl: bool) -> tuple[IndexReport, list[str]]:
+    """What the runs came to, and the videos that are new or changed."""
+    total, came = IndexReport(), []
+    for run in runs:
+        for event in _narrated(run):
+            if isinstance(event, VideoDone) and event.change != "unchanged":
+                came.append(event.video)
+            if isinstance(event, IndexReport):
+                total.add(event)
+            elif jsonl:
+                output.event_line(event)
+    return total, came
+
+
 def _contexts(runtime: Runtime, videos: Sequence[str], *, jsonl: bool) -> ContextReport | None:
     """The contexts of what came in, where there is a model to write them; everything is searchable already."""
-    try:
-        with runtime.llms() as hosts:
-            for host in hosts:
-                host.check(runtime.context_model)
-    except LlmError:
-        return None
     from subtitle_rag.library.contexts import Chosen
 
-    model = runtime.context_model
-    output.say(_("Searchable. {model} writes contexts; Ctrl+C ends it, and nothing is lost.").format(model=model))
-    return writing.write(runtime, Chosen(videos=tuple(videos)), jsonl=jsonl)
+    prelude = _("Searchable. {model} writes contexts; Ctrl+C ends it, and nothing is lost.")
+    prelude = prelude.format(model=runtime.context_model)
+    try:
+        return writing.write(runtime, Chosen(videos=tuple(videos)), jsonl=jsonl, prelude=prelude)
+    except LlmError:
+        return None
+    except BusyError as error:
+        if error.code != "contexts_busy":  # whoever writes them already comes to these as well
+            raise
+        return None
 
 
 def _outcome(total: IndexReport, runtime: Runtime) -> output.Outcome:

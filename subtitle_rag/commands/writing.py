@@ -16,8 +16,12 @@ TITLE = 30
 """Characters of a video's title beside the bar."""
 
 
-def write(runtime: Runtime, chosen: "Chosen", model: str | None = None, *, jsonl: bool = False) -> ContextReport:
+def write(
+    runtime: Runtime, chosen: "Chosen", model: str | None = None, *, jsonl: bool = False, prelude: str = ""
+) -> ContextReport:
     """Have contexts written, and narrate it on stderr; with `jsonl` the events go to stdout.
+
+    `prelude` is said when it begins.
 
     Raises:
         LlmError: where no host can be used.
@@ -25,6 +29,8 @@ def write(runtime: Runtime, chosen: "Chosen", model: str | None = None, *, jsonl
     report = ContextReport()
     with runtime.writer(model) as writer:
         for event in _narrated(writer.run(chosen)):
+            if prelude and isinstance(event, ContextsDue):
+                output.say(prelude)
             if jsonl:
                 output.context_line(event)
             if isinstance(event, ContextReport):

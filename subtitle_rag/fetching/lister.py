@@ -90,8 +90,8 @@ class Lister:
 
     def _take(self, entry: Entry, row: _Row) -> Iterator[ListEvent]:
         sources, id = self._library.sources, entry.video.id
-        stage = sources.stage(id)
-        known = stage is not None or id in sources.listed(self._followed.id, [id])
+        stage, listed = sources.stage(id), id in sources.listed(self._followed.id, [id])
+        known = listed or stage is not None
         row.known = row.known + 1 if known else 0
         if not known and self._news_only and not self._begun:
             sources.put_begun(self._followed.id)
@@ -107,7 +107,8 @@ class Lister:
         if video.channel_id == ELSEWHERE and self._listing.channel_id:
             video = replace(video, channel_id=self._listing.channel_id, channel=self._listing.name)
         entry = replace(entry, video=video)
-        sources.put_listed(self._followed.id, [video])
+        if not listed:
+            sources.put_listed(self._followed.id, [video])
         if stage is None:
             yield Listed(video.id, video.title)
         yield from self._queued(entry, stage or Stage("due"))

@@ -217,7 +217,8 @@ class Contexts:
                            coalesce(sum(prompt_tokens), 0), coalesce(sum(tokens), 0), coalesce(sum(ms), 0),
                            count(*) FILTER (WHERE in_part)
                     FROM (SELECT max(context.text <> '') AS has_text, max(tries >= ?) AS given_up,
-                            max(context.text <> '' AND scope = 'block') AS in_part, sum(prompt_tokens) AS prompt_tokens, sum(tokens) AS tokens, sum(ms) AS ms
+                            max(context.text <> '' AND scope = 'block') AS in_part,
+                            sum(prompt_tokens) AS prompt_tokens, sum(tokens) AS tokens, sum(ms) AS ms
                           FROM {_OF_PRESENT_WINDOWS} GROUP BY window_id)""",
                 (TRIES,),
             ).fetchone()

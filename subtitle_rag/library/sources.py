@@ -88,20 +88,23 @@ class Sources:
             )
             (id,) = db.execute("SELECT id FROM source WHERE url = ?", (url,)).fetchone()
             db.executemany("INSERT OR REPLACE INTO alias VALUES (?, ?)", ((alias, id) for alias in {url, *aliases}))
-        return next(one for one in self.followed() if one.id == id)
+        return self._followed("WHERE id = ?", (id,))[0]
 
     def find(self, url: str) -> Followed | None:
         """The source of this address."""
-        with self._read() as db:
-            row = db.execute("SELECT source_id FROM alias WHERE url = ?", (url,)).fetchone()
-        return next((one for one in self.followed() if row and one.id == row[0]), None)
+        found = self._followed("WHERE id = (SELECT source_id FROM alias WHERE alias.url = ?)", (url,))
+        return found[0] if found else None
 
     def followed(self) -> list[Followed]:
         """All sources, in the order in which they were named."""
+        return self._followed("ORDER BY id")
+
+    def _followed(self, which: str, values: Sequence[object] = ()) -> list[Followed]:
         with self._read() as db:
             found = db.execute(
-                """SELECT id, url, channel_id, name, options, whole, listed_at,
-                          (SELECT count(*) FROM listed WHERE source_id = source.id) FROM source ORDER BY id"""
+                f"""SELECT id, url, channel_id, name, options, whole, listed_at,
+                           (SELECT count(*) FROM listed WHERE source_id = source.id) FROM source {which}""",
+                values,
             ).fetchall()
         return [
             Followed(id, url, channel_id, name, _unpacked(wishes), bool(whole), listed_at, videos)

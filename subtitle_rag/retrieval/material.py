@@ -6,7 +6,7 @@ most telling morphemes of the windows next to it. Where a model has written one,
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from subtitle_rag.domain import Morphemes, Video, Window
@@ -65,8 +65,8 @@ class Material:
         key = self.contexts[window_id][0] if window_id in self.contexts else ""
         return f"{self._digest}/{key}"
 
-    def vectors(self, analyses: Sequence[Morphemes]) -> dict[str, SparseVector]:
-        """The vectors by window id, of the analyses of `texts`."""
+    def vectors(self, analyses: Sequence[Morphemes], only: Collection[str] | None = None) -> dict[str, SparseVector]:
+        """The vectors by window id, of the analyses of `texts`; of some windows, or of all."""
         coming = iter(analyses)
         title = next(coming)
         chapters = dict(zip(self._titles(), coming, strict=False)) if self._chapters else {}
@@ -75,6 +75,8 @@ class Material:
         telling = keywords(own)
         vectors = {}
         for at, (window, analysis) in enumerate(zip(self.windows, own, strict=True)):
+            if only is not None and window.id not in only:
+                continue
             near = [form for other in (at - 1, at + 1) if 0 <= other < len(telling) for form in telling[other]]
             before = [(self.video.title, title)]
             if chapter := self._chapters.get(window.id):

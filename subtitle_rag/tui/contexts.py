@@ -62,7 +62,7 @@ class Progress:
         return cls(
             model=model,
             windows=counts.windows,
-            missing=counts.windows - counts.written - counts.empty,
+            missing=counts.due,
             known=counts.written > 0,
             read=counts.prompt_tokens,
             written=counts.tokens,

@@ -11,16 +11,13 @@ proof of what a model answers.
 import json
 import select
 import socket
-import threading
 import time
-import traceback
 from collections.abc import Iterator
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from sys import exception
-from types import TracebackType
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from tests.stand_ins.loopback import Loopback, Server
 from tests.stand_ins.ollama_models import Json, Model, Turn, full_name, show_answer, tag_entry
 from tests.stand_ins.ollama_requests import KINDS, Answer, Asked, Failure, Hold, shared_prefix, takes
 from tests.stand_ins.ollama_runner import Refused, Runner
@@ -39,21 +36,8 @@ class _Cut(Exception):  # noqa: N818
     """The connection is to end without a word."""
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self, stand_in: "StandIn", port: int) -> None:
-        self.stand_in = stand_in
-        super().__init__(("127.0.0.1", port), _Handler)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        if not isinstance(exception(), ConnectionError):  # a client may go away at any time
-            self.stand_in.failures.append(traceback.format_exc())
-
-
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    server: Server
     protocol_version = "HTTP/1.1"
 
     def setup(self) -> None:
@@ -143,56 +127,35 @@ class _Handler(BaseHTTPRequestHandler):
         """Says nothing: what was asked is in `StandIn.requests`."""
 
 
-class StandIn:
+class StandIn(Loopback):
     """The server. It runs inside `with`; `stop` and `start` take it away and bring it back on the same port."""
 
+    HANDLER = _Handler
+
     def __init__(self, *, version: str = "0.33.3") -> None:
+        super().__init__()
         self.version = version
         self.split = 61  # bytes of a chunk
         self.strict = True  # refuse a prompt that leaves no room for the answer
         self.counts_cached = True  # servers before 0.33 do not tell what they found in the cache
         self.dies_after: int | None = None  # bytes of the next pull, which then breaks off
         self.requests: list[Asked] = []
-        self.failures: list[str] = []  # tracebacks of its own errors
         self.connections: set[socket.socket] = set()
         self._models: dict[str, Model] = {}
         self._offered: dict[str, Model] = {}
         self._runners: dict[str, Runner] = {}
         self._answers: list[Answer] = []
         self._rules: list[Hold | Failure] = []
-        self._lock = threading.Lock()
-        self._server: _Server | None = None
-        self._port = 0
-
-    def __enter__(self) -> "StandIn":
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, failure: BaseException | None, at: TracebackType | None
-    ) -> None:
-        self.stop()
-        if kind is None and self.failures:
-            raise AssertionError("the stand-in of Ollama failed:\n" + "\n".join(self.failures))
-
-    @property
-    def base(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
 
     def start(self) -> None:
         """No model is loaded yet, whatever was before."""
         if self._server is None:
             self._runners.clear()
-            self._server = _Server(self, self._port)
-            self._port = self._server.server_port
-            threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+        super().start()
 
     def stop(self) -> None:
         """As if killed: every answer breaks off, and the port refuses connections."""
-        if self._server is not None:
-            self._server.shutdown()
-            self._server.server_close()
-            self._server = None
+        super().stop()
         for connection in list(self.connections):
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)

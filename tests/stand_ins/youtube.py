@@ -9,17 +9,15 @@ The JSON is made of what yt-dlp reads; it is no proof of what the site answers.
 import json
 import os
 import sys
-import threading
-import traceback
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
+from tests.stand_ins.loopback import Loopback, Server
 from tests.stand_ins.youtube_clips import Caption, Channel, Clip, Playlist, Site
 from tests.stand_ins.youtube_pages import Listing, continuation_data, listing_data
 from tests.stand_ins.youtube_player import VISITOR, Json, player, watch_data
@@ -40,22 +38,8 @@ _HTML = "text/html; charset=utf-8"
 _JSON = "application/json; charset=UTF-8"
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self, stand_in: "StandIn", port: int) -> None:
-        self.stand_in = stand_in
-        super().__init__(("127.0.0.1", port), _Handler)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        failure = sys.exception()
-        if not isinstance(failure, ConnectionError):  # a client may go away at any time
-            self.stand_in.failures.append(traceback.format_exc())
-
-
 class _Handler(BaseHTTPRequestHandler):
-    server: _Server
+    server: Server
 
     def do_GET(self) -> None:
         self._answer({})
@@ -92,48 +76,23 @@ class _Handler(BaseHTTPRequestHandler):
         """Says nothing: what was asked is in `StandIn.requests`."""
 
 
-class StandIn:
+class StandIn(Loopback):
     """The server. It runs inside `with`; `stop` and `start` take it away and bring it back on the same port."""
 
+    HANDLER = _Handler
+
     def __init__(self) -> None:
+        super().__init__()
         self.site = Site()
         self.requests: list[Asked] = []
-        self.failures: list[str] = []  # tracebacks of its own errors
         self._rules: list[Rule] = []
-        self._lock = threading.Lock()
-        self._server: _Server | None = None
-        self._port = 0
-
-    def __enter__(self) -> "StandIn":
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, failure: BaseException | None, at: TracebackType | None
-    ) -> None:
-        self.stop()
-        if kind is None and self.failures:
-            raise AssertionError("the stand-in of YouTube failed:\n" + "\n".join(self.failures))
-
-    @property
-    def base(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
-
-    def start(self) -> None:
-        if self._server is None:
-            self._server = _Server(self, self._port)
-            self._port = self._server.server_port
-            threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
         """Whoever waits is let go, and the port refuses connections."""
         for rule in self._rules:
             if rule.hold:
                 rule.hold.release()
-        if self._server is not None:
-            self._server.shutdown()
-            self._server.server_close()
-            self._server = None
+        super().stop()
 
     def add(self, *things: Channel | Playlist | Clip) -> None:
         """Serve them from now on. A clip that is added by itself stands in no list."""

@@ -1,0 +1,61 @@
+"""What the stand-ins share: a server on loopback that can be taken away and brought back on the same port."""
+
+import sys
+import threading
+import traceback
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, ClassVar, Self
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self, stand_in: "Loopback", port: int) -> None:
+        self.stand_in: Any = stand_in
+        super().__init__(("127.0.0.1", port), stand_in.HANDLER)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a client may go away at any time
+            self.stand_in.failures.append(traceback.format_exc())
+
+
+class Loopback:
+    """Runs inside `with`; its own errors are raised when that ends."""
+
+    HANDLER: ClassVar[type[BaseHTTPRequestHandler]]
+
+    def __init__(self) -> None:
+        self.failures: list[str] = []  # tracebacks of its own errors
+        self._lock = threading.Lock()
+        self._server: Server | None = None
+        self._port = 0
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, failure: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.stop()
+        if kind is None and self.failures:
+            raise AssertionError(f"{type(self).__module__} failed:\n" + "\n".join(self.failures))
+
+    @property
+    def base(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    def start(self) -> None:
+        if self._server is None:
+            self._server = Server(self, self._port)
+            self._port = self._server.server_port
+            threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        """The port refuses connections."""
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
