@@ -47,14 +47,10 @@ class Session:
     def info(self, url: str, title: str, *, ie_key: str | None = None) -> Info:
         """What yt-dlp's extractor makes of an address, unprocessed: the lists in it are still to be fetched."""
         with self._asking(title):
-            info: Info | None = self._ydl.extract_info(url, download=False, process=False, ie_key=ie_key)
-            # without its page a video has no date, no chapters and no storyboard
-            lacking = [text for text in self._heard.warnings if "Unable to download webpage" in text]
-            if not (info and info.get("title")):
-                lacking.append("no title was found")
-            if lacking and ie_key == "Youtube":
-                raise _IncompleteError(lacking[0])
-        return info or {}
+            info: Info = self._ydl.extract_info(url, download=False, process=False, ie_key=ie_key) or {}
+            if ie_key == "Youtube":
+                self._heard.require_whole(info)
+        return info
 
     @property
     def withheld(self) -> bool:
@@ -173,6 +169,14 @@ class _Heard:
     def clear(self) -> None:
         self.warnings.clear()
         self.refusals.clear()
+
+    def require_whole(self, info: Info) -> None:
+        """Without its page a video has no date, no chapters and no storyboard."""
+        lacking = [text for text in self.warnings if "Unable to download webpage" in text]
+        if not info.get("title"):
+            lacking.append("no title was found")
+        if lacking:
+            raise _IncompleteError(lacking[0])
 
     def debug(self, text: str) -> None:
         """What yt-dlp says of its progress is of no interest."""
