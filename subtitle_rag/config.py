@@ -41,6 +41,11 @@ class Paths:
     def index(self) -> Path:
         return self.data / "index"
 
+    @property
+    def models(self) -> Path:
+        """Fetched models, unless the settings name another folder."""
+        return self.data / "models"
+
     @classmethod
     def under(cls, home: Path) -> "Paths":
         return cls(home / "config.toml", home / "data", home / "cache", home / "log")
@@ -127,6 +132,40 @@ class LlmSettings:
     """How long the model stays in memory after an answer."""
 
 
+DEVICES = ("auto", "cpu", "cuda", "mps")
+PRECISIONS = ("auto", "float32", "bfloat16", "float16", "int8")
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """`[models]`: the neural models, which run in this program."""
+
+    encoder: str = "BAAI/bge-m3"
+    """By its name in the manifest, or a folder; empty searches without one."""
+    reranker: str = "BAAI/bge-reranker-v2-m3"
+    """Likewise."""
+    folder: str = ""
+    """Where fetched models lie; empty: with the library."""
+    device: str = field(default="auto", metadata={"one_of": DEVICES})
+    precision: str = field(default="auto", metadata={"one_of": PRECISIONS})
+    """`int8` is the fastest on a CPU and rounds the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class QdrantSettings:
+    """`[qdrant]`: a server or cluster in the place of the embedded index."""
+
+    url: str = ""
+    """Empty: the embedded index."""
+    api_key_env: str = ""
+    """The environment variable that holds the key."""
+    shards: int = field(default=1, metadata={"least": 1})
+    replication: int = field(default=1, metadata={"least": 1})
+    """Both count when the collection is made."""
+    timeout: int = field(default=30, metadata={"least": 1})
+    """Seconds for one call."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Everything that a user can set."""
@@ -138,6 +177,8 @@ class Settings:
     tui: TuiSettings = field(default_factory=TuiSettings)
     youtube: YoutubeSettings = field(default_factory=YoutubeSettings)
     llm: LlmSettings = field(default_factory=LlmSettings)
+    models: ModelSettings = field(default_factory=ModelSettings)
+    qdrant: QdrantSettings = field(default_factory=QdrantSettings)
     players: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """`[players]`: name → command, with `{url}` and `{seconds}` filled in."""
 
@@ -148,6 +189,8 @@ _SECTIONS: dict[str, type[Any]] = {
     "tui": TuiSettings,
     "youtube": YoutubeSettings,
     "llm": LlmSettings,
+    "models": ModelSettings,
+    "qdrant": QdrantSettings,
 }
 
 
@@ -220,6 +263,10 @@ def _value(path: Path, name: str, wanted: type[Any], rules: Mapping[Any, Any], v
     least, known = rules.get("least", 0), rules.get("among", ())
     if wanted is int and value < least:
         reason = _("{name} must be at least {least}").format(name=name, least=least)
+        raise UsageError("bad_config", path=str(path), reason=reason)
+    one_of = rules.get("one_of", ())
+    if one_of and value not in one_of:
+        reason = _("{name} may be {known}").format(name=name, known=", ".join(one_of))
         raise UsageError("bad_config", path=str(path), reason=reason)
     if known and not all(part in known for part in value):
         reason = _("{name} may hold {known}").format(name=name, known=", ".join(known))

@@ -4,7 +4,7 @@ Two implementations meet this interface: the embedded one (`index_edge`) and a Q
 index is a cache of the library: everything in it can be made again from SQLite.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Protocol
@@ -22,11 +22,21 @@ class SparseVector:
 
 
 @dataclass(frozen=True, slots=True)
+class DenseVector:
+    """Finite numbers, as many as the named vector has dimensions; compared by their cosine."""
+
+    values: tuple[float, ...]
+
+
+Vector = SparseVector | DenseVector
+
+
+@dataclass(frozen=True, slots=True)
 class Point:
     """One window: `id` is a UUID string, `payload` holds all that a scene needs to be shown."""
 
     id: str
-    vectors: dict[str, SparseVector]
+    vectors: Mapping[str, Vector]
     payload: dict[str, Any]
 
 
@@ -67,7 +77,19 @@ class Index(Protocol):
     def insert(self, points: Sequence[Point]) -> None:
         """Write points that are durable when the call returns; an id that is already there keeps all it has."""
 
-    def replace_vector(self, name: str, vectors: dict[str, SparseVector]) -> None:
+    def add_vector(self, name: str, dimensions: int | None = None) -> None:
+        """Make room for a named vector on all points, dense with so many dimensions or sparse; twice is harmless.
+
+        Names begin with `dense-` or `sparse-`.
+        """
+
+    def drop_vector(self, name: str) -> None:
+        """Forget a named vector on all points; one that is not there is dropped already."""
+
+    def vectors(self) -> dict[str, int | None]:
+        """The named vectors that there is room for: their dimensions, None where they are sparse."""
+
+    def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
         """Replace one named vector of existing points (point id → vector); other names stay."""
 
     def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
@@ -76,19 +98,26 @@ class Index(Protocol):
     def search(
         self,
         name: str,
-        query: SparseVector,
+        query: Vector,
         *,
         limit: int,
         where: Filter | None = None,
         payload: Sequence[str] | None = None,
     ) -> list[Hit]:
-        """The best `limit` points by the dot product of the named vector, best first; ties by id.
+        """The best `limit` points that have the named vector, best first; ties by id. None where there is no room for
+        such a vector. Sparse ones are scored by their dot product, dense ones by their cosine.
 
         Hits carry the payload's keys that `payload` names, or all of them; none are much faster to get.
         """
 
     def ids(self, video_id: str) -> set[str]:
         """The ids of a video's points."""
+
+    def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
+        """The points with ids greater than `after`, by id, with all that they have.
+
+        Weights come back as the index holds them: half precision, dense vectors of unit length.
+        """
 
     def count(self) -> int:
         """The exact number of points."""

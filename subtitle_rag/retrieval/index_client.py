@@ -6,16 +6,16 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, SparseVector
+from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Vector
 from subtitle_rag.retrieval.index_host import PROTOCOL, SOCKET_PREFIX, host_entry
-from subtitle_rag.retrieval.index_rules import check_id, check_points, check_vector
+from subtitle_rag.retrieval.index_rules import check_id, check_name, check_points, check_vector
 
 if TYPE_CHECKING:
     import subprocess
@@ -66,7 +66,18 @@ class HostedIndex:
         for start in range(0, len(points), CHUNK):
             self._call("insert", list(points[start : start + CHUNK]))
 
-    def replace_vector(self, name: str, vectors: dict[str, SparseVector]) -> None:
+    def add_vector(self, name: str, dimensions: int | None = None) -> None:
+        check_name(name, dimensions)
+        self._call("add_vector", name, dimensions)
+
+    def drop_vector(self, name: str) -> None:
+        self._call("drop_vector", name)
+
+    def vectors(self) -> dict[str, int | None]:
+        found: dict[str, int | None] = self._call("vectors")
+        return found
+
+    def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
         for point_id, vector in vectors.items():
             check_id(point_id)
             check_vector(name, vector)
@@ -80,7 +91,7 @@ class HostedIndex:
     def search(
         self,
         name: str,
-        query: SparseVector,
+        query: Vector,
         *,
         limit: int,
         where: Filter | None = None,
@@ -91,6 +102,10 @@ class HostedIndex:
 
     def ids(self, video_id: str) -> set[str]:
         found: set[str] = self._call("ids", video_id)
+        return found
+
+    def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
+        found: list[Point] = self._call("points", after, limit=limit)
         return found
 
     def count(self) -> int:
@@ -249,7 +264,7 @@ class _Starter:
         return kind(report["code"], **report["details"])
 
     def _start(self) -> None:
-        from subtitle_rag.retrieval.index_edge import as_app_error
+        from subtitle_rag.retrieval.edge_terms import as_app_error
 
         try:
             self._folder.mkdir(parents=True, exist_ok=True)

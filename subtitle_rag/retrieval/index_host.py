@@ -37,10 +37,13 @@ if TYPE_CHECKING:
 
     from subtitle_rag.retrieval.index_edge import EdgeIndex
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Version of what goes over a connection; clients and a host of different versions do not talk."""
 ANALYSES = frozenset({"load", "morphemes", "related"})
-METHODS = frozenset({"insert", "replace_vector", "delete_video", "search", "ids", "count", "clear"})
+METHODS = frozenset(
+    {"insert", "add_vector", "drop_vector", "vectors", "replace_vector", "delete_video", "search", "ids", "points"}
+    | {"count", "clear"}
+)
 LINGER_S = 20.0
 IDLE_S = 5.0
 """Seconds without a call after which the host optimizes."""
@@ -202,7 +205,7 @@ def _listen(folder: Path) -> "tuple[Listener, Path | None]":
     import shutil
     from multiprocessing.connection import Listener
 
-    from subtitle_rag.retrieval.index_edge import write_atomically
+    from subtitle_rag.retrieval.edge_terms import write_atomically
 
     before = host_entry(folder)
     if before and (left := Path(before["address"]).parent).name.startswith(SOCKET_PREFIX):
@@ -250,7 +253,8 @@ def main(argument: str) -> int:
 
     from filelock import FileLock, Timeout
 
-    from subtitle_rag.retrieval.index_edge import EdgeIndex, as_app_error, write_atomically
+    from subtitle_rag.retrieval.edge_terms import as_app_error, write_atomically
+    from subtitle_rag.retrieval.index_edge import EdgeIndex
 
     faulthandler.enable()
     deadline = time.monotonic() + LOCK_S

@@ -1,16 +1,20 @@
 """What every implementation of `Index` refuses, and the meta record that they compare: pure functions."""
 
 import json
+import math
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.retrieval.index import SCHEMA, Point, SparseVector
+from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Point, SparseVector, Vector
 
-SPARSE = ("sparse", "bm25")
-"""Names of the collection's sparse vectors."""
+BM25 = "bm25"
+"""The vector that every collection has; further ones are added to it."""
+_ADDED = re.compile(r"(dense|sparse)-[0-9a-z-]{1,40}")
+MOST_DIMENSIONS = 65_536
 FLOAT32_MAX = 3.4028234e38
 U32_MAX = 2**32 - 1
 
@@ -25,11 +29,39 @@ def check_id(point_id: str) -> None:
         raise ValueError(f"not a point id: {point_id!r}")
 
 
-def check_vector(name: str, vector: SparseVector) -> None:
-    """Raises ValueError unless `name` is a sparse vector of the collection and `vector` can be held in it."""
+def check_name(name: str, dimensions: int | None = None) -> None:
+    """Raises ValueError unless a vector of this name, dense with so many dimensions or sparse, can be added."""
+    kind = _ADDED.fullmatch(name)
+    if kind is None or (kind[1] == "dense") != (dimensions is not None):
+        raise ValueError(f"no vector can be called {name!r} with dimensions {dimensions}")
+    if dimensions is not None and not 1 <= dimensions <= MOST_DIMENSIONS:
+        raise ValueError(f"{name}: {dimensions} dimensions")
+
+
+def check_vector(name: str, vector: Vector) -> None:
+    """Raises ValueError unless `vector` can be held under `name`."""
+    kind = _ADDED.fullmatch(name)
+    if name != BM25 and kind is None:
+        raise ValueError(f"no vector is called {name!r}")
+    if isinstance(vector, DenseVector) != (kind is not None and kind[1] == "dense"):
+        raise ValueError(f"{name} holds no {type(vector).__name__}")
+    if isinstance(vector, DenseVector):
+        _check_dense(name, vector)
+    else:
+        _check_sparse(name, vector)
+
+
+def _check_dense(name: str, vector: DenseVector) -> None:
+    values = vector.values
+    if set(map(type, values)) - {float, int} or not all(-FLOAT32_MAX <= value <= FLOAT32_MAX for value in values):
+        raise ValueError(f"{name}: a value is not a finite 32-bit number")
+    # a cosine needs a length, which the engine computes in 32 bits
+    if not 1e-12 < math.fsum(value * value for value in values) < FLOAT32_MAX:
+        raise ValueError(f"{name}: the vector has no length that can be computed")
+
+
+def _check_sparse(name: str, vector: SparseVector) -> None:
     indices, values = vector.indices, vector.values
-    if name not in SPARSE:
-        raise ValueError(f"no sparse vector is called {name!r}")
     if len(indices) != len(values) or len(set(indices)) != len(indices):
         raise ValueError(f"{name}: indices must be unique and as many as values")
     if set(map(type, indices)) - {int} or not 0 <= min(indices, default=0) <= max(indices, default=0) <= U32_MAX:

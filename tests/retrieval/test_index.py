@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.retrieval.index import Filter, Index, Point, SparseVector
+from subtitle_rag.retrieval.index import DenseVector, Filter, Index, Point, SparseVector, Vector
 from subtitle_rag.retrieval.index_client import open_index
 
 META = {"kiwi": "0.24.1", "bm25": 1}
@@ -45,6 +45,7 @@ def home(opener: Open, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pat
 @pytest.fixture
 def index(opener: Open, home: Path) -> Iterator[Index]:
     opened = opener(home, META, fresh=True)
+    opened.add_vector("sparse-a")
     yield opened
     opened.close()
 
@@ -92,11 +93,11 @@ def found(index: Index, *terms: int, name: str = "bm25", limit: int = 100, where
 
 def test_an_id_that_is_there_keeps_all_it_has(index: Index) -> None:
     index.insert([point(1, {1: 1.0}, video="a")])
-    index.replace_vector("sparse", {pid(1): sparse({7: 2.0})})
+    index.replace_vector("sparse-a", {pid(1): sparse({7: 2.0})})
     index.insert([point(1, {2: 1.0}, video="b"), point(2, {2: 1.0})])
     assert found(index, 1) == [1]
     assert found(index, 2) == [2]
-    assert found(index, 7, name="sparse") == [1]
+    assert found(index, 7, name="sparse-a") == [1]
     assert index.ids("a") == {pid(1)}
     assert index.count() == 2
 
@@ -124,13 +125,13 @@ def test_a_point_may_have_no_vector_or_an_empty_one(index: Index) -> None:
 
 
 def test_replacing_one_vector_keeps_the_others(index: Index) -> None:
-    both = {"bm25": sparse({1: 1.0}), "sparse": sparse({5: 1.0})}
+    both = {"bm25": sparse({1: 1.0}), "sparse-a": sparse({5: 1.0})}
     index.insert([Point(pid(n), both, {"video": "a", "n": n}) for n in (1, 2)])
-    index.replace_vector("sparse", {pid(1): sparse({6: 0.5}), pid(99): sparse({6: 0.5})})
-    assert found(index, 6, name="sparse") == [1]
-    assert found(index, 5, name="sparse") == [2]
+    index.replace_vector("sparse-a", {pid(1): sparse({6: 0.5}), pid(99): sparse({6: 0.5})})
+    assert found(index, 6, name="sparse-a") == [1]
+    assert found(index, 5, name="sparse-a") == [2]
     assert found(index, 1) == [1, 2]
-    assert index.search("sparse", sparse({6: 1.0}), limit=1)[0].payload == {"video": "a", "n": 1}
+    assert index.search("sparse-a", sparse({6: 1.0}), limit=1)[0].payload == {"video": "a", "n": 1}
     assert index.count() == 2
 
 
@@ -246,8 +247,8 @@ def test_the_rare_term_counts_more(index: Index) -> None:
 
 def test_the_sparse_vector_is_a_plain_dot_product(index: Index) -> None:
     index.insert([point(1)])
-    index.replace_vector("sparse", {pid(1): sparse({9: 0.5, 4294967295: 2.0, 3: 1.0})})
-    hits = index.search("sparse", sparse({4294967295: 0.25, 9: 1.0, 8: 7.0}), limit=5)
+    index.replace_vector("sparse-a", {pid(1): sparse({9: 0.5, 4294967295: 2.0, 3: 1.0})})
+    hits = index.search("sparse-a", sparse({4294967295: 0.25, 9: 1.0, 8: 7.0}), limit=5)
     assert [hit.score for hit in hits] == [1.0]
 
 
@@ -262,7 +263,7 @@ def test_no_common_term_no_hit(index: Index) -> None:
     index.insert([point(1, video="a")])
     assert found(index, 2) == []
     assert found(index, 2, where=Filter(videos=("a",))) == []
-    assert found(index, 1, name="sparse") == []
+    assert found(index, 1, name="sparse-a") == []
     assert index.search("bm25", sparse({}), limit=5) == []
     assert index.search("bm25", sparse({1: 1.0}), limit=0) == []
 
@@ -316,7 +317,8 @@ def test_threads_at_once(index: Index) -> None:
 def test_all_is_there_after_opening_again(opener: Open, folder: Path) -> None:
     first = opener(folder, META)
     first.insert([point(n, video="a", published="2026-05-31") for n in (1, 2, 3)])
-    first.replace_vector("sparse", {pid(2): sparse({5: 1.0})})
+    first.add_vector("sparse-a")
+    first.replace_vector("sparse-a", {pid(2): sparse({5: 1.0})})
     first.delete_video("a", keep=[pid(1), pid(2)])
     first.close()
     first.close()
@@ -325,7 +327,7 @@ def test_all_is_there_after_opening_again(opener: Open, folder: Path) -> None:
     settle(folder)
     second = opener(folder, dict(reversed(META.items())))
     assert found(second, where=Filter(after=DAY)) == [1, 2]
-    assert found(second, 5, name="sparse") == [2]
+    assert found(second, 5, name="sparse-a") == [2]
     second.close()
 
 
@@ -393,4 +395,115 @@ def test_a_creation_that_was_cut_short_is_made_good(opener: Open, folder: Path) 
     index = opener(folder, META)
     index.insert([point(1)])
     assert found(index) == [1]
+    index.close()
+
+
+# --- dense vectors, and vectors that come and go ---
+
+
+def dense(*values: float) -> DenseVector:
+    return DenseVector(tuple(values))
+
+
+def test_a_dense_vector_is_compared_by_its_cosine(index: Index) -> None:
+    index.insert([Point(pid(n), {"bm25": sparse({1: 1.0})}, {"video": "a"}) for n in (1, 2, 3)])
+    index.add_vector("dense-a", 2)
+    index.replace_vector("dense-a", {pid(1): dense(10.0, 0.0), pid(2): dense(1.0, 1.0), pid(99): dense(1.0, 0.0)})
+    hits = index.search("dense-a", dense(0.5, 0.0), limit=5)
+    assert [hit.id for hit in hits] == [pid(1), pid(2)]
+    assert [hit.score for hit in hits] == pytest.approx([1.0, math.sqrt(0.5)], abs=1e-3)
+    index.replace_vector("dense-a", {pid(1): dense(0.0, 1.0)})
+    assert [hit.id for hit in index.search("dense-a", dense(1.0, 0.0), limit=5)] == [pid(2), pid(1)]
+    assert found(index, 1) == [1, 2, 3]
+
+
+def test_a_dense_search_obeys_the_filter(index: Index) -> None:
+    index.add_vector("dense-a", 2)
+    index.insert(
+        [Point(pid(n), {"dense-a": dense(1.0, n)}, {"video": "a" if n % 2 else "b"}) for n in (1, 2, 3, 4)],
+    )
+    hits = index.search("dense-a", dense(1.0, 0.0), limit=9, where=Filter(videos=("b",)))
+    assert [hit.id for hit in hits] == [pid(2), pid(4)]
+
+
+def test_vectors_are_added_and_dropped_while_points_stay(index: Index) -> None:
+    index.insert([Point(pid(1), {"bm25": sparse({1: 1.0})}, {"video": "a"})])
+    assert index.search("dense-b", dense(1.0, 2.0, 3.0), limit=1) == []
+    for _twice in range(2):
+        index.add_vector("dense-b", 3)
+        index.add_vector("sparse-b")
+    assert index.vectors() == {"bm25": None, "sparse-a": None, "sparse-b": None, "dense-b": 3}
+    index.replace_vector("dense-b", {pid(1): dense(1.0, 2.0, 3.0)})
+    for _twice in range(2):
+        index.drop_vector("dense-b")
+    assert index.vectors() == {"bm25": None, "sparse-a": None, "sparse-b": None}
+    assert index.search("dense-b", dense(1.0, 2.0, 3.0), limit=1) == []
+    assert found(index, 1) == [1]
+    index.add_vector("dense-b", 2)
+    assert index.search("dense-b", dense(1.0, 2.0), limit=1) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "vector"),
+    [
+        ("dense-a", dense(1.0, 2.0, 3.0)),
+        ("dense-a", dense(0.0, 0.0)),
+        ("dense-a", dense(1.0, math.nan)),
+        ("dense-a", dense(1e30, 1e30)),
+        ("dense-a", SparseVector((1,), (1.0,))),
+        ("sparse-a", dense(1.0, 2.0)),
+        ("dense-none", dense(1.0, 2.0)),
+        ("sparse-none", SparseVector((1,), (1.0,))),
+        ("bm25 ", SparseVector((1,), (1.0,))),
+    ],
+)
+def test_a_vector_that_cannot_be_held_is_refused(index: Index, name: str, vector: DenseVector | SparseVector) -> None:
+    index.add_vector("dense-a", 2)
+    index.insert([Point(pid(n), {"bm25": sparse({1: 1.0})}, {"video": "a"}) for n in (1, 2)])
+    with pytest.raises(ValueError, match=name.strip()):
+        index.replace_vector(name, {pid(2): vector})
+    with pytest.raises(ValueError, match=name.strip()):
+        index.insert([Point(pid(7), {"bm25": sparse({1: 1.0})}, {}), Point(pid(8), {name: vector}, {})])
+    assert index.count() == 2
+    assert index.search("dense-a", dense(1.0, 0.0), limit=5) == []
+
+
+@pytest.mark.parametrize(("name", "dimensions"), [("bm25", None), ("dense-a", None), ("sparse-a", 3), ("Dense A", 2)])
+def test_a_name_that_says_another_kind_is_refused(index: Index, name: str, dimensions: int | None) -> None:
+    with pytest.raises(ValueError, match=name):
+        index.add_vector(name, dimensions)
+
+
+def test_a_vector_is_not_added_anew_with_other_dimensions(index: Index) -> None:
+    index.add_vector("dense-a", 2)
+    with pytest.raises(ValueError, match="dense-a"):
+        index.add_vector("dense-a", 3)
+
+
+def test_points_are_read_by_id_with_all_that_they_have(index: Index) -> None:
+    index.add_vector("dense-a", 2)
+    vectors: dict[str, Vector] = {"bm25": sparse({3: 0.5}), "dense-a": dense(0.6, 0.8), "sparse-a": sparse({9: 2.0})}
+    index.insert([Point(pid(n), vectors if n == 2 else {}, {"video": "a", "n": n}) for n in (3, 1, 2)])
+    first = index.points(limit=2)
+    assert [(point.id, point.payload["n"]) for point in first] == [(pid(1), 1), (pid(2), 2)]
+    assert first[0].vectors == {}
+    held = first[1].vectors
+    assert (held["bm25"], held["sparse-a"]) == (vectors["bm25"], vectors["sparse-a"])
+    assert isinstance(held["dense-a"], DenseVector)
+    assert held["dense-a"].values == pytest.approx((0.6, 0.8), abs=1e-3)
+    assert [point.id for point in index.points(pid(2))] == [pid(3)]
+    assert index.points(pid(3)) == []
+
+
+def test_added_vectors_are_there_after_reopening(opener: Open, folder: Path) -> None:
+    index = opener(folder, META)
+    index.add_vector("dense-a", 2)
+    index.insert([Point(pid(1), {"dense-a": dense(1.0, 0.0)}, {"video": "a"})])
+    index.close()
+    settle(folder)
+    index = opener(folder, META)
+    assert index.vectors() == {"bm25": None, "dense-a": 2}
+    assert [hit.id for hit in index.search("dense-a", dense(1.0, 0.0), limit=1)] == [pid(1)]
+    index.clear()
+    assert index.vectors() == {"bm25": None}
     index.close()
