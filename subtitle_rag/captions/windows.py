@@ -11,21 +11,34 @@ import uuid
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 from subtitle_rag.domain import NAMESPACE, Cue, Line, Window
 
-TARGET_MS = 60_000
-MIN_MS = 20_000
-MAX_MS = 90_000
 MAX_CHARS = 2_000
 """A window of broken captions (a thousand cues at 0:00) ends here; 90 s of fast speech are about 800 characters."""
 MAX_CUES = 300
 """The same for cues of a letter or two; 90 s of one cue per word are fewer."""
-OVERLAP_MS = 12_000
-"""Of speech on either side, `MAX_CHARS` at most."""
-RULE = f"p1.w3.{TARGET_MS // 1000}-{MIN_MS // 1000}-{MAX_MS // 1000}.o{OVERLAP_MS // 1000}"
-"""Names the parsing and windowing rules; windows of another rule are stale."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRule:
+    """How long windows are, in ms; `overlap_ms` of speech on either side, `MAX_CHARS` at most."""
+
+    target_ms: int = 60_000
+    min_ms: int = 20_000
+    max_ms: int = 90_000
+    overlap_ms: int = 12_000
+
+    def __str__(self) -> str:
+        """Names the parsing and windowing rules; windows of another rule are stale."""
+        lengths = "-".join(str(ms // 1000) for ms in (self.target_ms, self.min_ms, self.max_ms))
+        return f"p1.w3.{lengths}.o{self.overlap_ms // 1000}"
+
+
+SHIPPED = WindowRule()
+RULE = str(SHIPPED)
 
 _LENGTH_SCALE_MS = 30_000
 _CUT_WEIGHT = 0.3
@@ -39,48 +52,52 @@ _SENTENCE_END = re.compile(r"(?:니다|[요죠까네]|[.?!…。])[\"'”’)\]]
 _NEW_SPEAKER = re.compile(r"^(?:>>|- |\[)")
 
 
-def windows(video_id: str, cues: Sequence[Cue], borders: Sequence[int] = ()) -> list[Window]:
+def windows(
+    video_id: str, cues: Sequence[Cue], borders: Sequence[int] = (), rule: WindowRule = SHIPPED
+) -> list[Window]:
     """The windows of one video, in order; `borders` are the times (ms) at which its chapters begin.
 
     A window lasts 20–90 s; shorter ones are left only where silence or the end of the video leaves no choice. A cue
     longer than a window is divided at its words, and other cues may begin before its parts.
     """
-    pieces = sorted((piece for cue in cues for piece in _divided(cue)), key=lambda piece: piece.start_ms)
+    pieces = sorted((piece for cue in cues for piece in _divided(cue, rule)), key=lambda piece: piece.start_ms)
     seen: Counter[int] = Counter()
     result = []
-    for ordinal, (first, last) in enumerate(_best_cuts(pieces, borders)):
+    for ordinal, (first, last) in enumerate(_best_cuts(pieces, borders, rule)):
         start = pieces[first].start_ms
-        result.append(_window(video_id, ordinal, pieces, first, last, seen[start]))
+        result.append(_window(video_id, ordinal, pieces, first, last, seen[start], rule))
         seen[start] += 1
     return result
 
 
-def window_id(video_id: str, start_ms: int, twin: int = 0) -> str:
-    """The id of the window that starts there under the current rule; `twin` counts windows with the same start."""
-    name = f"{video_id}\x1f{start_ms}\x1f{RULE}" + (f"\x1f{twin}" if twin else "")
+def window_id(video_id: str, start_ms: int, twin: int = 0, rule: WindowRule = SHIPPED) -> str:
+    """The id of the window that starts there under a rule; `twin` counts windows with the same start."""
+    name = f"{video_id}\x1f{start_ms}\x1f{rule}" + (f"\x1f{twin}" if twin else "")
     return str(uuid.uuid5(NAMESPACE, name))
 
 
-def _window(video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: int, twin: int) -> Window:
+def _window(
+    video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: int, twin: int, rule: WindowRule
+) -> Window:
     own = cues[first : last + 1]
     start = own[0].start_ms
-    end = min(max(cue.end_ms for cue in own), start + MAX_MS)
+    end = min(max(cue.end_ms for cue in own), start + rule.max_ms)
     offsets = accumulate((len(cue.text) + 1 for cue in own[:-1]), initial=0)
     before, after = first, last + 1
     room = MAX_CHARS + 1  # a joined text has one space less than cues
-    while before > 0 and cues[before - 1].start_ms >= start - OVERLAP_MS:
+    while before > 0 and cues[before - 1].start_ms >= start - rule.overlap_ms:
         room -= len(cues[before - 1].text) + 1
         if room < 0:
             break
         before -= 1
     room = MAX_CHARS + 1
-    while after < len(cues) and cues[after].start_ms < end + OVERLAP_MS:
+    while after < len(cues) and cues[after].start_ms < end + rule.overlap_ms:
         room -= len(cues[after].text) + 1
         if room < 0:
             break
         after += 1
     return Window(
-        id=window_id(video_id, start, twin),
+        id=window_id(video_id, start, twin, rule),
         video_id=video_id,
         ordinal=ordinal,
         start_ms=start,
@@ -92,7 +109,7 @@ def _window(video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: 
     )
 
 
-def _best_cuts(cues: Sequence[Cue], borders: Sequence[int]) -> list[tuple[int, int]]:
+def _best_cuts(cues: Sequence[Cue], borders: Sequence[int], rule: WindowRule) -> list[tuple[int, int]]:
     """The (first, last) cue of each window, of least total cost."""
     cut_costs = [_cut_cost(a, b) for a, b in zip(cues, cues[1:], strict=False)] + [0.0]
     for first in _chapter_beginnings(cues, borders):
@@ -100,7 +117,7 @@ def _best_cuts(cues: Sequence[Cue], borders: Sequence[int]) -> list[tuple[int, i
     costs = [0.0]  # of the cues before i, cut at their best
     begins = [0]  # where the last window of that cut begins
     for last in range(len(cues)):
-        first, cost = _best_window(cues, last, costs)
+        first, cost = _best_window(cues, last, costs, rule)
         costs.append(cost + cut_costs[last])
         begins.append(first)
     cuts: list[tuple[int, int]] = []
@@ -123,7 +140,7 @@ def _chapter_beginnings(cues: Sequence[Cue], borders: Sequence[int]) -> set[int]
     return found
 
 
-def _best_window(cues: Sequence[Cue], last: int, costs: Sequence[float]) -> tuple[int, float]:
+def _best_window(cues: Sequence[Cue], last: int, costs: Sequence[float], rule: WindowRule) -> tuple[int, float]:
     """The first cue of the best window that ends with `last`, which alone always may, and the cost up to there."""
     end = chars = 0
     best, least = last, math.inf
@@ -132,17 +149,17 @@ def _best_window(cues: Sequence[Cue], last: int, costs: Sequence[float]) -> tupl
         end = max(end, cue.end_ms)
         chars += len(cue.text) + 1
         span = end - cue.start_ms
-        if first < last and (span > MAX_MS or chars > MAX_CHARS + 1 or last - first >= MAX_CUES):
+        if first < last and (span > rule.max_ms or chars > MAX_CHARS + 1 or last - first >= MAX_CUES):
             break
-        cost = costs[first] + _length_cost(span)
+        cost = costs[first] + _length_cost(span, rule)
         if cost <= least:
             best, least = first, cost
     return best, least
 
 
-def _length_cost(span_ms: int) -> float:
-    cost = ((span_ms - TARGET_MS) / _LENGTH_SCALE_MS) ** 2
-    return cost + _TOO_SHORT if span_ms < MIN_MS else cost
+def _length_cost(span_ms: int, rule: WindowRule) -> float:
+    cost = ((span_ms - rule.target_ms) / _LENGTH_SCALE_MS) ** 2
+    return cost + _TOO_SHORT if span_ms < rule.min_ms else cost
 
 
 def _cut_cost(before: Cue, after: Cue) -> float:
@@ -153,10 +170,10 @@ def _cut_cost(before: Cue, after: Cue) -> float:
     return _CUT_WEIGHT * (1.0 - max(pause, sentence, speaker))
 
 
-def _divided(cue: Cue) -> list[Cue]:
+def _divided(cue: Cue, rule: WindowRule) -> list[Cue]:
     """The cue, or where it is longer or wordier than a window may be, parts of half a window's size."""
     words = cue.text.split()
-    if len(words) < 2 or (cue.end_ms - cue.start_ms <= MAX_MS and len(cue.text) <= MAX_CHARS):
+    if len(words) < 2 or (cue.end_ms - cue.start_ms <= rule.max_ms and len(cue.text) <= MAX_CHARS):
         return [cue]
     starts = cue.word_starts or _spread(words, cue)
     result = []
@@ -164,8 +181,8 @@ def _divided(cue: Cue) -> list[Cue]:
     for at, word in enumerate([*words[1:], ""], start=1):
         chars += len(words[at - 1]) + 1
         over = at == len(words)
-        if over or starts[at] - starts[first] > TARGET_MS // 2 or chars + len(word) > MAX_CHARS // 2:
-            end = min(cue.end_ms if over else starts[at], starts[first] + MAX_MS)
+        if over or starts[at] - starts[first] > rule.target_ms // 2 or chars + len(word) > MAX_CHARS // 2:
+            end = min(cue.end_ms if over else starts[at], starts[first] + rule.max_ms)
             result.append(Cue(starts[first], end, " ".join(words[first:at]), cue.word_starts[first:at]))
             first, chars = at, 0
     return result

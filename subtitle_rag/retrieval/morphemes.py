@@ -10,6 +10,7 @@ import threading
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
@@ -25,16 +26,24 @@ _WORDS = ("NNG", "NNP", "NNB", "NR", "SL", "SN", "SH", "XR", "VV", "VA", "MAG")
 TAGS = frozenset((*_WORDS, "W_URL", "W_EMAIL", "W_HASHTAG", "W_MENTION", "W_SERIAL"))
 """Parts of speech that carry content; a tag counts up to its `-` (`VV-I`)."""
 
-K1 = 0.8
-B = 0.75
-BIGRAM_WEIGHT = 0.5
+
+@dataclass(frozen=True, slots=True)
+class Bm25:
+    """The numbers of a document's weights; `bigrams` is what a bigram counts beside a morpheme, 0 leaves them out."""
+
+    k1: float = 0.8
+    b: float = 0.75
+    bigrams: float = 0.5
+
+
+SHIPPED = Bm25()
 SPANNING_WEIGHT = 0.4
 """Of a query's bigram that lies across a space: speech recognition puts spaces anywhere."""
 AVERAGE_MORPHEMES = 120.0
 AVERAGE_BIGRAMS = 340.0
 """Fixed average lengths: a window's weights never change because other windows arrived."""
 
-_NUMBERS = (K1, B, BIGRAM_WEIGHT, AVERAGE_MORPHEMES, AVERAGE_BIGRAMS, sorted(TAGS))
+_NUMBERS = (SHIPPED.k1, SHIPPED.b, SHIPPED.bigrams, AVERAGE_MORPHEMES, AVERAGE_BIGRAMS, sorted(TAGS))
 ANALYZER = f"kiwi0.24-v3-{crc32(repr(_NUMBERS).encode()):08x}"
 """Names all that decides a `bm25` vector; an index made under another name must be rebuilt. Raise the version with
 every change of the analysis that the numbers do not show."""
@@ -163,22 +172,23 @@ def term_id(field: str, term: str) -> int:
     return crc32(f"{field}\x1f{term}".encode())
 
 
-def document_vector(forms: Iterable[str], text: str) -> SparseVector:
+def document_vector(forms: Iterable[str], text: str, numbers: Bm25 = SHIPPED) -> SparseVector:
     """BM25 weights (term-frequency part) of a document; the index multiplies by the inverse document frequency.
 
     Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", equation 3.15.
     """
     weights: dict[int, float] = {}
-    _add_field(weights, "m", Counter(forms), AVERAGE_MORPHEMES, 1.0)
-    _add_field(weights, "b", document_bigrams(text), AVERAGE_BIGRAMS, BIGRAM_WEIGHT)
+    _add_field(weights, "m", Counter(forms), AVERAGE_MORPHEMES, 1.0, numbers)
+    if numbers.bigrams:
+        _add_field(weights, "b", document_bigrams(text), AVERAGE_BIGRAMS, numbers.bigrams, numbers)
     return sparse(weights)
 
 
 def _add_field(
-    weights: dict[int, float], field: str, counts: Counter[str], average: float, field_weight: float
+    weights: dict[int, float], field: str, counts: Counter[str], average: float, field_weight: float, numbers: Bm25
 ) -> None:
-    norm = K1 * (1 - B + B * counts.total() / average)
-    by_frequency = {tf: field_weight * tf * (K1 + 1) / (tf + norm) for tf in set(counts.values())}
+    norm = numbers.k1 * (1 - numbers.b + numbers.b * counts.total() / average)
+    by_frequency = {tf: field_weight * tf * (numbers.k1 + 1) / (tf + norm) for tf in set(counts.values())}
     for term, tf in counts.items():
         id = term_id(field, term)
         weights[id] = weights.get(id, 0.0) + by_frequency[tf]

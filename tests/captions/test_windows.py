@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.captions import windows as module
-from subtitle_rag.captions.windows import MAX_CHARS, MAX_CUES, MAX_MS, MIN_MS, OVERLAP_MS, window_id, windows
+from subtitle_rag.captions.windows import MAX_CHARS, MAX_CUES, SHIPPED, WindowRule, window_id, windows
 from subtitle_rag.domain import Cue
 from tests.cues import captions, cue, divisions, lines_of, speech, words_of
 
@@ -22,7 +22,7 @@ def test_every_word_is_in_exactly_one_window(cues: list[Cue]) -> None:
 def test_the_text_of_a_cue_that_fits_stays_whole(cues: list[Cue]) -> None:
     lines = [text for w in windows("v", cues) for text in lines_of(w)]
     for one in cues:
-        if one.end_ms - one.start_ms <= MAX_MS and len(one.text) <= MAX_CHARS:
+        if one.end_ms - one.start_ms <= SHIPPED.max_ms and len(one.text) <= MAX_CHARS:
             assert one.text in lines
 
 
@@ -32,7 +32,7 @@ def test_times_are_in_order_and_the_limits_are_held(cues: list[Cue]) -> None:
     assert [w.ordinal for w in made] == list(range(len(made)))
     assert [w.start_ms for w in made] == sorted(w.start_ms for w in made)
     for window in made:
-        assert 0 <= window.end_ms - window.start_ms <= MAX_MS
+        assert 0 <= window.end_ms - window.start_ms <= SHIPPED.max_ms
         assert len(window.text) <= MAX_CHARS or len(window.lines) == 1
         assert len(window.lines) <= MAX_CUES
 
@@ -57,9 +57,9 @@ def test_ids_are_unique_and_the_same_every_time(cues: list[Cue]) -> None:
 @given(captions())
 def test_no_short_window_could_have_joined_a_neighbour(cues: list[Cue]) -> None:
     for before, after in pairwise(windows("v", cues)):
-        if min(before.end_ms - before.start_ms, after.end_ms - after.start_ms) < MIN_MS:
+        if min(before.end_ms - before.start_ms, after.end_ms - after.start_ms) < SHIPPED.min_ms:
             joined = max(before.end_ms, after.end_ms) - before.start_ms
-            fits = joined < MAX_MS and len(before.text) + len(after.text) + 1 <= MAX_CHARS
+            fits = joined < SHIPPED.max_ms and len(before.text) + len(after.text) + 1 <= MAX_CHARS
             assert not fits or len(before.lines) + len(after.lines) > MAX_CUES
 
 
@@ -70,14 +70,16 @@ def test_no_other_division_has_fewer_short_windows(gaps_and_lengths: list[tuple[
         cues.append(cue(now + gap, now + gap + length))
         now += gap + length
     ways = [divisions(cues, cut) for cut in product((True, False), repeat=max(0, len(cues) - 1))]
-    allowed = [spans for spans in ways if all(end - start <= MAX_MS for start, end in spans)]
-    fewest = min(sum(end - start < MIN_MS for start, end in spans) for spans in allowed)
-    assert sum(w.end_ms - w.start_ms < MIN_MS for w in windows("v", cues)) == fewest
+    allowed = [spans for spans in ways if all(end - start <= SHIPPED.max_ms for start, end in spans)]
+    fewest = min(sum(end - start < SHIPPED.min_ms for start, end in spans) for spans in allowed)
+    assert sum(w.end_ms - w.start_ms < SHIPPED.min_ms for w in windows("v", cues)) == fewest
 
 
 @given(captions())
 def test_the_order_of_the_cues_in_the_file_does_not_matter(cues: list[Cue]) -> None:
-    distinct = list({c.start_ms: c for c in cues if c.end_ms - c.start_ms <= MAX_MS and len(c.text) < 100}.values())
+    distinct = list(
+        {c.start_ms: c for c in cues if c.end_ms - c.start_ms <= SHIPPED.max_ms and len(c.text) < 100}.values()
+    )
     assert windows("v", sorted(distinct, key=lambda c: -c.start_ms)) == windows(
         "v", sorted(distinct, key=lambda c: c.start_ms)
     )
@@ -90,8 +92,8 @@ def test_the_overlap_is_the_neighbouring_speech_and_never_the_windows_own(cues: 
     ends = list(accumulate(len(w.lines) for w in made))
     for window, end in zip(made, ends, strict=True):
         begin = end - len(window.lines)
-        before = [text for start, text in lines[:begin] if start >= window.start_ms - OVERLAP_MS]
-        after = [text for start, text in lines[end:] if start < window.end_ms + OVERLAP_MS]
+        before = [text for start, text in lines[:begin] if start >= window.start_ms - SHIPPED.overlap_ms]
+        after = [text for start, text in lines[end:] if start < window.end_ms + SHIPPED.overlap_ms]
         assert " ".join(before).endswith(window.overlap_before)
         assert " ".join(after).startswith(window.overlap_after)
         for all_of_it, kept in ((before, window.overlap_before), (after, window.overlap_after)):
@@ -118,7 +120,7 @@ def test_steady_speech_is_cut_about_every_minute() -> None:
 @pytest.mark.parametrize("rest", [1, 5, 19])
 def test_no_short_remainder_is_left_at_the_end(rest: int) -> None:
     made = windows("v", [*speech(180), cue(180, 180 + rest)])
-    assert min(w.end_ms - w.start_ms for w in made) >= MIN_MS
+    assert min(w.end_ms - w.start_ms for w in made) >= SHIPPED.min_ms
 
 
 def test_a_lonely_line_between_long_silences_stands_alone() -> None:
@@ -160,7 +162,7 @@ def test_the_overlaps_of_a_thousand_cues_at_the_same_time_stay_short() -> None:
 
 def test_a_word_of_ten_minutes_is_a_window_of_the_greatest_length() -> None:
     made = windows("v", [cue(0, 600, "음악"), *speech(60, start=10)])
-    assert (made[0].start_ms, made[0].end_ms, made[0].text) == (0, MAX_MS, "음악")
+    assert (made[0].start_ms, made[0].end_ms, made[0].text) == (0, SHIPPED.max_ms, "음악")
     assert made[1].start_ms == 10_000
 
 
@@ -175,7 +177,7 @@ def test_three_hours_in_one_cue_are_divided_evenly_at_its_words() -> None:
     text = " ".join(f"낱말{i}" for i in range(9_000))
     made = windows("v", [cue(0, 3 * 3600, text)])
     assert " ".join(w.text for w in made) == text
-    assert all(MIN_MS <= w.end_ms - w.start_ms <= MAX_MS for w in made)
+    assert all(SHIPPED.min_ms <= w.end_ms - w.start_ms <= SHIPPED.max_ms for w in made)
     assert made[-1].end_ms == 3 * 3_600_000
     for a, b in pairwise(made):
         assert a.end_ms == b.start_ms
@@ -188,13 +190,13 @@ def test_three_hours_in_one_cue_with_word_times_begin_windows_exactly_at_words()
     for window in made:
         for line, said in zip(window.lines, lines_of(window), strict=True):
             assert line.start_ms == starts[int(said.split()[0].removeprefix("낱말"))]
-        assert MIN_MS <= window.end_ms - window.start_ms <= MAX_MS
+        assert SHIPPED.min_ms <= window.end_ms - window.start_ms <= SHIPPED.max_ms
 
 
 def test_words_after_a_silence_inside_a_long_cue_are_not_moved_before_it() -> None:
     starts = (*range(0, 10_000, 1_000), 170_000)
     (first, second) = windows("v", [Cue(0, 180_000, "하나 " * 10 + "나중", starts)])
-    assert (first.start_ms, first.end_ms) == (0, MAX_MS)
+    assert (first.start_ms, first.end_ms) == (0, SHIPPED.max_ms)
     assert (second.start_ms, second.end_ms, second.text) == (170_000, 180_000, "나중")
 
 
@@ -219,9 +221,9 @@ def test_several_spaces_in_a_cue_do_not_shift_its_word_times() -> None:
 
 
 def test_ids_depend_on_the_video_the_start_and_the_rule() -> None:
-    with patch.object(module, "RULE", "p1.w1.60-20-90.o12"):
-        assert window_id("v", 0) == "9446d96c-4da9-5839-80d9-523cb5a07378"
-        assert window_id("v", 0, 1) != window_id("v", 0) != window_id("v", 1) != window_id("w", 0)
+    assert window_id("v", 0) == "bdeccab9-4447-543b-bdda-c09267e85bb0", "libraries hold it"
+    other = window_id("v", 0, rule=WindowRule(overlap_ms=0))
+    assert len({window_id("v", 0), window_id("v", 0, 1), window_id("v", 1), window_id("w", 0), other}) == 5
 
 
 @pytest.mark.parametrize(("every", "most"), [(3_000, 32), (900, 102), (0, MAX_CUES)])
@@ -229,11 +231,22 @@ def test_the_work_grows_with_the_cues_alone(every: int, most: int) -> None:
     steps = 0
     inner = module._length_cost
 
-    def counted(span: int) -> float:
+    def counted(span: int, rule: WindowRule) -> float:
         nonlocal steps
         steps += 1
-        return inner(span)
+        return inner(span, rule)
 
     with patch.object(module, "_length_cost", counted):
         windows("v", [Cue(i * every, i * every + every, "네") for i in range(2_000)])
     assert steps <= 2_000 * most
+
+
+def test_another_rule_makes_other_windows_with_other_ids() -> None:
+    cues = speech(600)
+    rule = WindowRule(target_ms=30_000, min_ms=10_000, max_ms=45_000, overlap_ms=6_000)
+    short, usual = windows("v", cues, rule=rule), windows("v", cues)
+    assert len(short) > len(usual)
+    assert all(w.end_ms - w.start_ms <= rule.max_ms for w in short)
+    assert " ".join(w.text for w in short) == " ".join(w.text for w in usual)
+    assert not {w.id for w in short} & {w.id for w in usual}
+    assert str(rule) != str(SHIPPED)

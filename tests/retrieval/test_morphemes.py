@@ -12,11 +12,9 @@ from subtitle_rag.retrieval.index_rules import check_vector
 from subtitle_rag.retrieval.morphemes import (
     AVERAGE_BIGRAMS,
     AVERAGE_MORPHEMES,
-    BIGRAM_WEIGHT,
-    K1,
+    SHIPPED,
     SPANNING_WEIGHT,
     Analyzer,
-    B,
     clean,
     document_bigrams,
     document_vector,
@@ -167,15 +165,15 @@ def test_a_documents_weights_are_bm25s() -> None:
     forms, text = ["치킨", "치킨", "소스"], "치킨 치킨 소스"
 
     def weight(tf: int, length: int, average: float) -> float:
-        return tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average))
+        return tf * (SHIPPED.k1 + 1) / (tf + SHIPPED.k1 * (1 - SHIPPED.b + SHIPPED.b * length / average))
 
     expected = {
         term_id("m", "치킨"): weight(2, 3, AVERAGE_MORPHEMES),
         term_id("m", "소스"): weight(1, 3, AVERAGE_MORPHEMES),
-        term_id("b", "치킨"): BIGRAM_WEIGHT * weight(2, 5, AVERAGE_BIGRAMS),
-        term_id("b", "킨치"): BIGRAM_WEIGHT * weight(1, 5, AVERAGE_BIGRAMS),
-        term_id("b", "킨소"): BIGRAM_WEIGHT * weight(1, 5, AVERAGE_BIGRAMS),
-        term_id("b", "소스"): BIGRAM_WEIGHT * weight(1, 5, AVERAGE_BIGRAMS),
+        term_id("b", "치킨"): SHIPPED.bigrams * weight(2, 5, AVERAGE_BIGRAMS),
+        term_id("b", "킨치"): SHIPPED.bigrams * weight(1, 5, AVERAGE_BIGRAMS),
+        term_id("b", "킨소"): SHIPPED.bigrams * weight(1, 5, AVERAGE_BIGRAMS),
+        term_id("b", "소스"): SHIPPED.bigrams * weight(1, 5, AVERAGE_BIGRAMS),
     }
     vector = document_vector(forms, text)
     assert vector.indices == tuple(sorted(expected))
@@ -188,7 +186,7 @@ def test_a_longer_document_weighs_a_word_less_and_a_repeated_word_more() -> None
         return dict(zip(vector.indices, vector.values, strict=True))[term_id("m", "치킨")]
 
     assert of_chicken(["치킨"] * 3) > of_chicken(["치킨"]) > of_chicken(["치킨", *map(str, range(200))])
-    assert of_chicken(["치킨"] * 10_000) < K1 + 1
+    assert of_chicken(["치킨"] * 10_000) < SHIPPED.k1 + 1
 
 
 @given(st.lists(TEXT, max_size=8), TEXT)
