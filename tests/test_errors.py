@@ -11,9 +11,10 @@ from subtitle_rag import errors, i18n
 from subtitle_rag.captions.refusals import RULES
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.errors import SENTENCES, AppError, BusyError, CaptionError, FetchError, LlmError, UsageError
+from subtitle_rag.errors import AppError, BusyError, CaptionError, FetchError, LlmError, UsageError
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.fetching.run import REMEMBERED
+from subtitle_rag.sentences import SENTENCES, captions, evaluation, library, models, requests
 
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}
 MAKERS = {*KINDS, "failure"}
@@ -135,3 +136,8 @@ def test_an_error_survives_the_way_between_processes(kind: type[AppError]) -> No
 def test_details_may_hold_braces_and_percent_signs() -> None:
     error = errors.UsageError("bad_time", value="{0} {x} %s")
     assert error.message.startswith("{0} {x} %s ")
+
+
+def test_no_code_is_explained_twice() -> None:
+    parts = (captions, evaluation, library, models, requests)
+    assert len(SENTENCES) == sum(len(part.SENTENCES) for part in parts)

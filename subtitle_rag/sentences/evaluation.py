@@ -1,0 +1,58 @@
+"""Of questions and judgements by models."""
+
+from subtitle_rag.i18n import N_
+
+SENTENCES = {
+    "not_own_file": (
+        N_("{path}, line {line}: that was not written by {command}."),
+        N_("Name another file; this one stays as it is."),
+    ),
+    "unwritable": (
+        N_("{path} cannot be written: {reason}."),
+        N_("Name a file in a folder where you may write, on a disk that has room."),
+    ),
+    "questions_differ": (
+        N_("{path} was begun with another {name}: {before}, now {now}."),
+        N_("Leave out --model and --seed to go on with it, or name another file."),
+    ),
+    "questions_refused": (
+        N_("{n} times in a row the model made no question that could be used, the last time because of: {reason}."),
+        N_("Run the same command again, which goes on with other windows, or take another --model and another file."),
+    ),
+    "questions_short": (
+        N_("Only {n} of {count} questions could be made; no windows are left for: {kinds}."),
+        N_("Index more videos and run the same command again, or ask for fewer with --count."),
+    ),
+    "no_questions": (
+        N_("There are no made questions in {path}."),
+        N_("Make some first: the same command without --review."),
+    ),
+    "not_plain": (
+        N_("The search would not look for all of this: {query}."),
+        N_("Leave out double quotes, minus signs before words, and filters such as channel: or after:."),
+    ),
+    "bad_answers": (
+        N_("{path}, line {line}: {reason}."),
+        N_("Each line needs the id of a question and its answer, both texts."),
+    ),
+    "judge_same": (
+        N_("{model} writes the contexts; as a judge it would favour its own words."),
+        N_("Fetch another with subtitle-rag models get, and name it with --model. --allow-same lets it judge anyway."),
+    ),
+    "evaluation_busy": (
+        N_("Another subtitle-rag is making or judging questions of the library in {path}."),
+        N_("Wait until it has finished, or stop it, and run the same command again."),
+    ),
+    "encoder_off": (
+        N_("No encoder is set: encoder under [models] in the config is empty."),
+        N_("Name one there; subtitle-rag models list shows them. Search for words works without it."),
+    ),
+    "vectors_busy": (
+        N_("Another subtitle-rag is making vectors in {path}."),
+        N_("Wait until it has finished, or stop it, and run the same command again."),
+    ),
+    "mcp_missing": (
+        N_("What serves other assistants is not installed: {reason}."),
+        N_("Install it with pip install 'subtitle-rag[mcp]'."),
+    ),
+}

@@ -1,0 +1,108 @@
+"""Of the library and its index."""
+
+from subtitle_rag.i18n import N_
+
+SENTENCES = {
+    # the library
+    "library_readonly": (
+        N_("The library in {path} cannot be written: {reason}."),
+        N_("Make the folder writable, or choose another with --home."),
+    ),
+    "disk_full": (
+        N_("The disk that holds {path} is full."),
+        N_("Free some space and run the same command again: it goes on where it stopped."),
+    ),
+    "library_busy": (
+        N_("Another subtitle-rag is indexing into {path}."),
+        N_("Wait until it has finished, or stop it, and run the same command again."),
+    ),
+    "library_locked": (
+        N_("The library in {path} is held by another program."),
+        N_("Close that program and try again."),
+    ),
+    "library_damaged": (
+        N_("The library file {path} is damaged: {reason}."),
+        N_("Put a backup in its place, or move it away and index your captions again."),
+    ),
+    "library_newer": (
+        N_("The library {path} was made by a newer subtitle-rag (schema {found}, this one knows {known})."),
+        N_("Update subtitle-rag."),
+    ),
+    "index_mismatch": (
+        N_("The search index in {path} was made by other rules ({found}, now {expected})."),
+        N_("Run subtitle-rag rebuild: it makes the index anew from the library; nothing is downloaded."),
+    ),
+    "index_damaged": (
+        N_("The search index in {path} cannot be used: {reason}."),
+        N_("Run subtitle-rag rebuild: it makes the index anew from the library; nothing is downloaded."),
+    ),
+    "index_locked": (
+        N_("The search index in {path} is held by another program."),
+        N_("Close that program and try again."),
+    ),
+    "index_unreachable": (
+        N_("The process that holds the search index did not answer: {reason}."),
+        N_("Try again; if it happens again, subtitle-rag doctor says more."),
+    ),
+    "index_elsewhere": (
+        N_("What is searchable lies in the index {found}, but the config names {wanted}."),
+        N_(
+            "Take it along with subtitle-rag migrate --to {wanted}, make it anew with subtitle-rag rebuild,"
+            " or correct url under [qdrant] in the config."
+        ),
+    ),
+    "same_index": (
+        N_("The index is {place} already."),
+        N_("Name another place with --to: the address of a Qdrant server, or embedded."),
+    ),
+    "index_differs": (
+        N_("The index {place} does not answer like the one it was made from: {reason}."),
+        N_("Run the same command again: it completes what is there. Until then the earlier index is the one in use."),
+    ),
+    # a Qdrant server
+    "qdrant_url": (
+        N_("That is not the address of a Qdrant server."),
+        N_("Write it as http://host:6333 or https://host:6333; a key belongs into an environment variable."),
+    ),
+    "qdrant_no_key": (
+        N_("The environment variable {variable} holds no key for the Qdrant server."),
+        N_("Set it, or correct api_key_env under [qdrant] in the config."),
+    ),
+    "qdrant_unreachable": (
+        N_("The Qdrant server at {url} cannot be used at the moment: {reason}."),
+        N_("See whether it runs and whether url under [qdrant] in the config is right; what is done is kept."),
+    ),
+    "qdrant_key_needed": (
+        N_("The Qdrant server at {url} wants a key."),
+        N_("Put the key into an environment variable and name that in api_key_env under [qdrant] in the config."),
+    ),
+    "qdrant_refused": (
+        N_("The Qdrant server at {url} refuses the key in {variable}."),
+        N_("Put a key that may write into that environment variable."),
+    ),
+    "qdrant_old": (
+        N_("The Qdrant server at {url} is version {found}; the oldest that can be used is {oldest}."),
+        N_("Update the server."),
+    ),
+    "qdrant_failed": (
+        N_("The Qdrant server at {url} did not do what it was asked: {reason}."),
+        N_("See whether url under [qdrant] in the config is that of a Qdrant server; its log says more."),
+    ),
+    "qdrant_others": (
+        N_(
+            "The collection {collection} at {url} was made by other rules, and {n} of its windows are other libraries'."
+        ),
+        N_(
+            "Update subtitle-rag on all machines that use it. Or delete that collection on the server, and run"
+            " subtitle-rag rebuild on each of them."
+        ),
+    ),
+    "interrupted": (
+        N_("Interrupted."),
+        N_("Everything that was done is kept; the same command goes on from here."),
+    ),
+    "unexpected": (
+        N_("Something unexpected happened: {reason}."),
+        N_("The details are in {log}. Nothing that was done before is lost."),
+    ),
+}

@@ -1,0 +1,152 @@
+"""Of the local models: Ollama's, encoders and rerankers."""
+
+from subtitle_rag.i18n import N_
+
+SENTENCES = {
+    # Ollama
+    "llm_off": (
+        N_("No Ollama is set: the list of hosts under [llm] is empty."),
+        N_("Name one in hosts under [llm] in the config. Search works without it."),
+    ),
+    "llm_not_running": (
+        N_("Ollama does not answer at {host}."),
+        N_("Start it with ollama serve, or set hosts under [llm] in the config. Search works without it."),
+    ),
+    "llm_broke_off": (
+        N_("Ollama at {host} broke off: {reason}."),
+        N_("See whether it still runs (ollama ps), then try again: what is done is kept."),
+    ),
+    "llm_timeout": (
+        N_("Ollama at {host} gave no sign of life for {seconds} seconds."),
+        N_("Raise timeout under [llm] in the config, or take a smaller model: subtitle-rag models list."),
+    ),
+    "llm_busy": (
+        N_("Ollama at {host} has too many requests waiting: {reason}."),
+        N_("Try again later; what is done is kept."),
+    ),
+    "llm_model_missing": (
+        N_("Ollama at {host} does not have the model {model}."),
+        N_("subtitle-rag models get {model} fetches it."),
+    ),
+    "llm_model_unknown": (
+        N_("There is no model {model} to fetch."),
+        N_("Check the name; subtitle-rag models list shows those that are offered."),
+    ),
+    "llm_out_of_memory": (
+        N_("{model} does not fit into memory at {host}: {reason}."),
+        N_("Close other programs, or take a smaller model: subtitle-rag models list."),
+    ),
+    "llm_overflow": (
+        N_("The text is too long for {model}: {n_prompt_tokens} tokens, and there is room for {n_ctx}."),
+        N_("Take a model with a longer context: subtitle-rag models list."),
+    ),
+    "llm_nonsense": (
+        N_("Ollama at {host} gave no proper answer: {reason}."),
+        N_("Try again; if it happens often, update Ollama or take another model: subtitle-rag models list."),
+    ),
+    "llm_unusable": (
+        N_("{model} at {host} gave no answer in the form that was asked for: {reason}."),
+        N_("Update Ollama, or take another model: subtitle-rag models list."),
+    ),
+    "llm_cloud_refused": (
+        N_("{model} runs in Ollama's cloud, which would be sent your captions."),
+        N_("Choose one that runs here: subtitle-rag models list. To allow this one, name it in cloud under [llm]."),
+    ),
+    "llm_host_refused": (
+        N_("{host} is not this computer; it would be sent your captions."),
+        N_("If you want that, set remote = true under [llm] in the config."),
+    ),
+    "llm_host_unusable": (
+        N_("{host} is not the address of an Ollama."),
+        N_("Write it as http://127.0.0.1:11434 in hosts under [llm] in the config."),
+    ),
+    "llm_failed": (
+        N_("Ollama at {host} failed: {reason}."),
+        N_("Its log says more; updating Ollama or taking another model may help."),
+    ),
+    "llm_stopped": (
+        N_("Stopped."),
+        N_("Everything that was done is kept; it goes on from here."),
+    ),
+    "contexts_busy": (
+        N_("Another subtitle-rag is writing contexts into {path}."),
+        N_("Wait until it has finished, or stop it, and run the same command again."),
+    ),
+    # encoders and rerankers
+    "model_unknown": (
+        N_("There is no model and no folder {name}."),
+        N_("subtitle-rag models list shows the models; a folder must hold config.json and the weights."),
+    ),
+    "model_kind": (
+        N_("{name} is no {kind}."),
+        N_("Name another under [models] in the config; subtitle-rag models list shows what each model is."),
+    ),
+    "model_missing": (
+        N_("The model {name} is not here."),
+        N_("subtitle-rag models get {name} fetches it. Search for words works without it."),
+    ),
+    "model_damaged": (
+        N_("The model {name} is damaged: {reason}."),
+        N_("subtitle-rag models get {name} fetches what is wrong anew; a folder of your own is yours to mend."),
+    ),
+    "model_memory": (
+        N_("The model {name} does not fit into memory."),
+        N_("Close other programs, or set another model, device or precision under [models] in the config."),
+    ),
+    "model_unreachable": (
+        N_("The process that holds the neural models did not answer: {reason}."),
+        N_("Try again; if memory is short, close other programs or set smaller models under [models] in the config."),
+    ),
+    "model_stopped": (
+        N_("Stopped."),
+        N_("Everything that was done is kept; it goes on from here."),
+    ),
+    "no_device": (
+        N_("PyTorch finds no {device} here, which the config asks for."),
+        N_('Set device = "auto" under [models] in the config, or install a PyTorch that knows the device.'),
+    ),
+    "no_precision": (
+        N_("Models do not run with {precision} on {device}."),
+        N_('Set precision = "auto" under [models] in the config.'),
+    ),
+    "model_busy": (
+        N_("Another subtitle-rag is fetching or removing {name}."),
+        N_("Wait until it has finished, or stop it, and run the same command again."),
+    ),
+    "model_changed": (
+        N_("What {host} offers as {name} is not what this program expects: {file}."),
+        N_("Nothing was changed. Update subtitle-rag, and check HF_ENDPOINT if it names a mirror."),
+    ),
+    "download_damaged": (
+        N_("{file} of {name} arrived damaged."),
+        N_("It was thrown away; run the same command again."),
+    ),
+    "disk_short": (
+        N_("{name} needs {needed} GB on the disk that holds {path}, and {free} GB are free."),
+        N_("Free some space, or set folder under [models] in the config, and run the same command again."),
+    ),
+    "folder_unwritable": (
+        N_("The folder {path} cannot be written: {reason}."),
+        N_("Make it writable, or set folder under [models] in the config."),
+    ),
+    "hub_offline": (
+        N_("HF_HUB_OFFLINE forbids to fetch {name}."),
+        N_("Unset it, or name a folder that holds the model under [models] in the config."),
+    ),
+    "hub_unreachable": (
+        N_("{host} cannot be reached for {name}: {reason}."),
+        N_("Check the connection and the proxy; what has arrived is kept, the same command goes on from there."),
+    ),
+    "hub_busy": (
+        N_("{host} asks for fewer requests, at {name}: {reason}."),
+        N_("Try again later; what has arrived is kept, the same command goes on from there."),
+    ),
+    "hub_refused": (
+        N_("{host} refuses {name}: {reason}."),
+        N_("If it wants an account, hf auth login gives it yours. If HF_ENDPOINT names a mirror, check it."),
+    ),
+    "hub_not_found": (
+        N_("{host} does not have {name}: {reason}."),
+        N_("If HF_ENDPOINT names a mirror, check it; else update subtitle-rag."),
+    ),
+}

@@ -1,0 +1,97 @@
+"""Of what a user asked for."""
+
+from subtitle_rag.i18n import N_
+
+SENTENCES = {
+    "empty_query": (
+        N_("The query holds nothing to search for."),
+        N_("Type a word or two of the scene, for example: chicken sauce."),
+    ),
+    "query_too_long": (
+        N_("The query has {length} characters; {limit} is the most."),
+        N_("Shorten it to the few words that describe the scene."),
+    ),
+    "only_exclusions": (
+        N_("The query only says what to leave out."),
+        N_("Add a word to look for."),
+    ),
+    "bad_filter": (
+        N_("{value} is not a date for {name}."),
+        N_("Write dates as 2026-05-31."),
+    ),
+    "excluded_filter": (
+        N_("The filter {name}: cannot be excluded with a minus."),
+        N_("Write {name}: without the minus to search there only; a minus before a word leaves out what holds it."),
+    ),
+    "unknown_retriever": (
+        N_("There is no retriever called {name}."),
+        N_("Retrievers that are ready: {ready}."),
+    ),
+    "retriever_not_ready": (
+        N_("The retriever {name} has nothing to search in: no model has made vectors for it."),
+        N_("Retrievers that are ready: {ready}. subtitle-rag doctor shows what is missing for the others."),
+    ),
+    "unknown_video": (
+        N_("There is no video or scene {video} in the library."),
+        N_("subtitle-rag list shows the videos, subtitle-rag search the scenes."),
+    ),
+    "several_videos": (
+        N_("More than one video's title holds {video}."),
+        N_("Use the video's id; subtitle-rag list shows it."),
+    ),
+    "unknown_channel": (
+        N_("There is no channel {channel} in the library."),
+        N_("subtitle-rag list shows the channels."),
+    ),
+    "unknown_answer": (
+        N_("There is no kept answer {answer}."),
+        N_("subtitle-rag ask --history shows their numbers; --forget all deletes all of them."),
+    ),
+    "no_link": (
+        N_("{video} has no link: its caption file's name carries no YouTube id."),
+        N_("Rename the file to end in [id] before its extension, as yt-dlp does, and index it again."),
+    ),
+    "bad_time": (
+        N_("{value} is not a time."),
+        N_("Write times as 12:41, 1:02:33 or 761."),
+    ),
+    "bad_config": (
+        N_("The setting in {path} is wrong: {reason}."),
+        N_("Correct that setting; subtitle-rag paths shows where the file lies."),
+    ),
+    "unsupported_source": (
+        N_("{source} is neither a caption file nor a folder, or it does not exist."),
+        N_("Name a .vtt, .srt, .sbv or .json3 file, a folder of them, or an address on YouTube."),
+    ),
+    "unsupported_url": (
+        N_("{url} is not a channel, playlist or video on YouTube."),
+        N_("Paste an address such as https://www.youtube.com/@handle, a playlist's or a video's."),
+    ),
+    "bad_pattern": (
+        N_("{pattern} is not a regular expression: {reason}."),
+        N_("Put a backslash before characters such as ( [ * + ? that are meant as they are."),
+    ),
+    "unknown_tab": (
+        N_("{name} is no tab of a channel."),
+        N_("Tabs are: {known}."),
+    ),
+    "bad_queries": (
+        N_("{path}, line {line}: {reason}."),
+        N_(
+            "Each line needs id, query, kind and gold: [{{video, start, end}}]; KorQuAD, BEIR and TREC are taken as"
+            " they are."
+        ),
+    ),
+    "sweep_interrupted": (
+        N_("Interrupted."),
+        N_("What was tried until then is told; the same command begins anew."),
+    ),
+    "unknown_axis": (
+        N_("There is no number {name} to vary."),
+        N_("Numbers are: {known}."),
+    ),
+    "no_player": (
+        N_("The player {player} is not installed."),
+        N_("Install it, or use --player browser, or --print for the link alone."),
+    ),
+}
