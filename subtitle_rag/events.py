@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from subtitle_rag.domain import Video
 from subtitle_rag.errors import AppError
 
 
@@ -176,5 +177,173 @@ class ContextReport:
                 self.failures.append(event)
 
 
+@dataclass(frozen=True, slots=True)
+class VectorsDue:
+    """What a run of the vectors stage is about; told again where the number has changed."""
+
+    windows: int
+    """With those that it has made."""
+    encoder: str
+
+
+@dataclass(frozen=True, slots=True)
+class VectorsMade:
+    """`count` more windows have vectors of this encoder."""
+
+    count: int
+    encoder: str
+    windows: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorsWaiting:
+    """All that is left waits for contexts that are about to be written, so that nothing is encoded twice."""
+
+    windows: int
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderActive:
+    """From here on this encoder's vectors are searched; those of the one before are dropped when these are whole."""
+
+    encoder: str
+
+
+@dataclass(slots=True)
+class VectorsReport:
+    """The sum of a run of the vectors stage."""
+
+    encoder: str
+    made: int = 0
+    left: int = 0
+    """Windows that still lack this encoder's vectors."""
+    waiting: int = 0
+    """Those of them that wait for their contexts."""
+    blocked: AppError | None = None
+    """Why the run ended before its work did."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFetching:
+    """So many of a model's bytes are here, in this run's `file` the last of them."""
+
+    name: str
+    file: str
+    done_bytes: int
+    all_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFetched:
+    """A model is here, whole and verified."""
+
+    name: str
+    revision: str
+    bytes: int
+    fetched_bytes: int
+    """That had to be fetched for it in this run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A scene as the answering model was given it, under its number."""
+
+    number: int
+    scene: str
+    """The id of its window, or of the best one of several."""
+    video: Video
+    start_ms: int
+    end_ms: int
+    at_ms: int
+    """Where the line begins that meets the question best."""
+    lines: tuple[tuple[int, str], ...]
+    """When each line of it begins, and what it says."""
+    text: str
+    """The speech, what surrounds it included."""
+    context: str | None = None
+
+    def line(self, at_ms: int | None = None) -> str:
+        """What is said from a line on, the next one included; the question's best one without `at_ms`."""
+        wanted = self.at_ms if at_ms is None else at_ms
+        at = next((at for at, (start, _text) in enumerate(self.lines) if start == wanted), 0)
+        return " ".join(text for _start, text in self.lines[at : at + 2])
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an answer is made from, before its first word; another one replaces it where the model had no room."""
+
+    way: Literal["search", "transcript", "map"]
+    """The best scenes, all captions of a video, or what all its windows are about."""
+    sources: tuple[Source, ...]
+    left_out: int = 0
+    """Scenes that were found and did not fit."""
+    shortened: bool = False
+    """Every line of a long video's map lost its middle."""
+    nameless: bool = False
+    """The question is about a whole video, and which one is not evident."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPiece:
+    """A piece of the answer as it comes."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A number in an answer. Spans are [start, end) in its text."""
+
+    number: int
+    status: Literal["supported", "unsupported", "unknown"]
+    """Borne out by its scene, not borne out, or the number of no scene that was given."""
+    span: tuple[int, int]
+    claim: tuple[int, int]
+    missing: tuple[str, ...] = ()
+    """Numbers and names of the claim that stand in none of the scenes it cites."""
+    at_ms: int | None = None
+    """Where its scene comes nearest to the claim: the second to jump to; None where there is no such scene."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A question's answer, whole or as far as it came; the last event."""
+
+    question: str
+    text: str
+    model: str
+    """Empty where no model answered."""
+    evidence: Evidence
+    citations: tuple[Citation, ...] = ()
+    uncited: tuple[tuple[int, int], ...] = ()
+    """Spans of claims that cite nothing."""
+    declined: bool = False
+    """It says that the scenes do not hold the answer."""
+    ending: Literal["whole", "cut", "stopped", "failed", "no_model", "no_scenes"] = "whole"
+    """`cut` at the greatest length."""
+    error: AppError | None = None
+    """Why it failed, or why there is no model."""
+    prompt_tokens: int = 0
+    cached_tokens: int | None = None
+    """Of the prompt, found in the server's cache; None where the server does not say."""
+    tokens: int = 0
+    num_ctx: int = 0
+    took_ms: dict[str, float] = field(default_factory=dict)
+    """`scenes`, `first` (to the first word) and `answer`."""
+    kept: int | None = None
+    """Its id among the kept answers."""
+    not_kept: AppError | None = None
+    """Why it could not be kept."""
+
+    @property
+    def grounded(self) -> bool:
+        """Whether any citation is borne out."""
+        return any(citation.status == "supported" for citation in self.citations)
+
+
+AnswerEvent = Evidence | AnswerPiece | Answer
+VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | VectorsReport
+ModelEvent = ModelFetching | ModelFetched
 ContextEvent = ContextsDue | ContextWritten | ContextFailed | ContextReport
 IndexEvent = Found | Listed | VideoDone | VideoFailed | Resting | WindowsIndexed | IndexReport

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import models
+from subtitle_rag.config import ModelSettings
 from subtitle_rag.llm.guard import cloudy
+from subtitle_rag.models import manifest
 
 FOLDER = Path(__file__).parents[1] / "models"
 
@@ -45,13 +47,13 @@ def test_the_default_suits_the_machine(memory: float, name: str) -> None:
 
 def test_this_machine_has_a_default(monkeypatch: pytest.MonkeyPatch) -> None:
     assert models.default() in models.offered()
-    monkeypatch.setattr(models, "memory", lambda: None)
+    monkeypatch.setattr(manifest, "memory", lambda: None)
     assert models.default().suits == "8GB"
 
 
 def test_the_wheel_s_manifest_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = tmp_path / "models_data" / "models.toml"
-    monkeypatch.setattr(models, "_PLACES", (shipped, FOLDER / "models.toml"))
+    monkeypatch.setattr(manifest, "_PLACES", (shipped, FOLDER / "models.toml"))
     models.offered.cache_clear()
     assert models.offered()
     shipped.parent.mkdir()
@@ -68,3 +70,57 @@ def test_modelfiles_build_on_offered_models(path: Path) -> None:
     (found,) = [each for each in models.offered() if [each.name] == base]
     assert f"PARAMETER num_ctx {found.num_ctx}\n" in text
     assert f"-f models/{path.name} " in text
+
+
+def test_every_encoder_and_reranker_says_what_is_fetched() -> None:
+    every = (*models.encoders(), *models.rerankers())
+    assert len({each.name for each in every}) == len(every)
+    for each in every:
+        owner, _slash, name = each.name.partition("/")
+        assert owner
+        assert name
+        assert each.licence in ("Apache-2.0", "MIT")
+        assert re.fullmatch(r"([0-9a-f]{40})?", each.revision)
+        assert each.confirmed == (not each.doubt)
+        assert each.revision or "revision" in each.doubt
+        assert set(each.note) == {"en", "ko"}
+        assert each.dtype in ("float32", "float16", "bfloat16")
+        assert each.max_tokens >= 512
+        assert 0 < each.disk_gb < 10
+        assert each.memory_gb > 0
+        assert each.memory_bf16_gb > 0
+        assert (each.dimensions > 0) == (each.kind == models.ENCODER)
+
+
+@pytest.mark.parametrize("each", [*models.encoders(), *models.rerankers()], ids=lambda each: each.name)
+def test_the_files_are_those_that_loading_needs(each: models.Neural) -> None:
+    def taken(path: str) -> bool:
+        return any(file.takes(path) for file in each.files)
+
+    assert taken("config.json")
+    assert taken("tokenizer.json")
+    assert taken("tokenizer_config.json")
+    assert taken("model.safetensors") != taken("pytorch_model.bin")
+    assert taken("sparse_linear.pt") == taken("colbert_linear.pt") == each.has_sparse
+    for other in ("onnx/model.onnx", "onnx/config.json.bak", "imgs/a.jpg", "README.md", "../config.json", ".x.json"):
+        assert not taken(other)
+    known = [file for file in each.files if file.bytes is not None or file.sha256]
+    assert all(re.fullmatch(r"[0-9a-f]{64}", file.sha256) for file in known)
+    assert all("*" not in file.path for file in known)
+    whole = [file.bytes for file in each.files if file.bytes is not None]
+    if len(whole) == len(each.files):
+        assert sum(whole) == pytest.approx(each.disk_gb * 1e9, rel=0.05)
+
+
+def test_defaults_are_the_settings_own_and_wholly_pinned() -> None:
+    own = ModelSettings()
+    for chosen, offered in ((own.encoder, models.encoders()), (own.reranker, models.rerankers())):
+        assert [each.name for each in offered if each.default] == [offered[0].name] == [chosen]
+        assert offered[0].revision
+        assert all(file.bytes and file.sha256 for file in offered[0].files)
+
+
+def test_a_model_is_known_with_and_without_its_owner() -> None:
+    assert models.neural("BAAI/bge-m3") is models.neural("BGE-M3") is models.encoders()[0]
+    assert models.neural("qwen3.5:2b") is None
+    assert models.neural("") is None

@@ -1,0 +1,112 @@
+"""Model folders that another program made: what is in them, whether it is whole, and by what it is recognised."""
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from subtitle_rag.models import record
+from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
+
+HEADS = ("sparse_linear.pt", "colbert_linear.pt")
+"""FlagEmbedding fills in random heads unless it finds both."""
+_WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
+_HEAVY = (".safetensors", ".bin")
+_LIGHT = (".json", ".model", ".txt", ".pt")
+_SAMPLES = 16
+_SAMPLE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What `config.json` tells of a model."""
+
+    kind: Kind
+    dimensions: int
+    max_tokens: int
+    has_sparse: bool
+
+
+def shape(folder: Path) -> Shape | None:
+    """None where `config.json` does not tell it."""
+    try:
+        config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        classifies = any("SequenceClassification" in name for name in config.get("architectures") or ())
+        # RoBERTa numbers positions from the padding id + 1 on
+        reserved = config["pad_token_id"] + 1 if "roberta" in config["model_type"] else 0
+        return Shape(
+            kind=RERANKER if classifies else ENCODER,
+            dimensions=int(config["hidden_size"]),
+            max_tokens=int(config["max_position_embeddings"]) - reserved,
+            has_sparse=not classifies and all((folder / name).is_file() for name in HEADS),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def problems(folder: Path) -> Iterator[tuple[str, Literal["", "missing", "size"]]]:
+    """The files that every model has, and whether they are there and end where they should."""
+    there = (folder / "config.json").is_file()
+    yield "config.json", "" if there else "missing"
+    weights = next((name for name in _WEIGHTS if (folder / name).is_file()), None)
+    if weights is None:
+        yield _WEIGHTS[0], "missing"
+        return
+    for name in _shards(folder, weights):
+        path = folder / name
+        yield name, "missing" if not path.is_file() else "" if _ends(path) else "size"
+
+
+def size(path: Path) -> int:
+    """Bytes of a file, or of all files in a folder; 0 where there is nothing."""
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def digest(folder: Path) -> str:
+    """Eight hexadecimal digits of what is in the folder, the same wherever it lies and whenever it was written.
+
+    Small files count wholly, weights by their length and by samples spread over them.
+    """
+    hasher = hashlib.sha256()
+    paths = [*folder.glob("*"), *folder.glob("*/config.json")]
+    for path in sorted(path for path in paths if path.is_file() and path.suffix in (*_HEAVY, *_LIGHT)):
+        if path.name == record.NAME:
+            continue
+        length = path.stat().st_size
+        hasher.update(f"{path.relative_to(folder).as_posix()}\0{length}\0".encode())
+        with path.open("rb") as file:
+            if path.suffix in _LIGHT:
+                hasher.update(file.read())
+                continue
+            for sample in range(_SAMPLES):
+                file.seek(max(0, length - _SAMPLE) * sample // (_SAMPLES - 1))
+                hasher.update(file.read(_SAMPLE))
+    return hasher.hexdigest()[:8]
+
+
+def _shards(folder: Path, weights: str) -> list[str]:
+    if not weights.endswith(".index.json"):
+        return [weights]
+    try:
+        named = json.loads((folder / weights).read_text(encoding="utf-8"))["weight_map"].values()
+        return sorted({Path(str(name)).name for name in named}) or [weights]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return [weights]
+
+
+def _ends(path: Path) -> bool:
+    """Whether a file of weights ends where its own table of contents says."""
+    try:
+        with path.open("rb") as file:
+            if path.suffix == ".bin":  # a zip since torch 1.6; what is older does not tell
+                return zipfile.is_zipfile(path) or file.read(2) != b"PK"
+            header = int.from_bytes(file.read(8), "little")
+            table = json.loads(file.read(min(header, path.stat().st_size)))
+            end = max((each["data_offsets"][1] for name, each in table.items() if name != "__metadata__"), default=0)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False
+    return 8 + header + int(end) == path.stat().st_size

@@ -1,0 +1,95 @@
+"""The record beside a fetched model's files: which revision they are of, and by what they are recognised."""
+
+import hashlib
+import json
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from subtitle_rag.errors import AppError
+
+NAME = ".subtitle-rag.json"
+_SCHEMA = 1
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """A file of a model. `digest` is `sha256:…`, or `git:…` where the hub tells only the file's blob id in Git."""
+
+    path: str
+    bytes: int
+    digest: str
+
+    def whole(self, folder: Path) -> bool:
+        """Whether the file is there with all its bytes; what they are is not looked at."""
+        path = folder / self.path
+        return path.is_file() and path.stat().st_size == self.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a model's folder holds, or is to hold unless it is `complete`."""
+
+    name: str
+    revision: str
+    files: tuple[Filed, ...]
+    complete: bool = False
+
+    @property
+    def id(self) -> str:
+        """Names the model's vectors: `bge-m3@5617a9f6`."""
+        return f"{self.name.rpartition('/')[2]}@{self.revision[:8]}"
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.bytes for file in self.files)
+
+    @classmethod
+    def read(cls, folder: Path) -> "Record | None":
+        """The folder's record; None where there is none that can be read."""
+        try:
+            values = json.loads((folder / NAME).read_text(encoding="utf-8"))
+            if values.pop("schema") != _SCHEMA:
+                return None
+            return cls(**{**values, "files": tuple(Filed(**file) for file in values["files"])})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    def write(self, folder: Path) -> None:
+        """In place of the former one, whole or not at all."""
+        fresh = folder / f"{NAME}.new"
+        with fresh.open("w", encoding="utf-8") as file:
+            json.dump({"schema": _SCHEMA, **asdict(self)}, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(folder / NAME)
+
+    def completed(self, complete: bool = True) -> "Record":
+        return replace(self, complete=complete)
+
+
+def digest(path: Path, how: str, stop: threading.Event | None = None) -> str:
+    """The file's digest, `how` being `sha256` or `git`; raises AppError `interrupted` where `stop` is set."""
+    if how == "git":
+        hasher = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    else:
+        hasher = hashlib.sha256()
+    for block in _blocks(path):
+        if stop is not None and stop.is_set():
+            raise AppError("interrupted")
+        hasher.update(block)
+    return f"{how}:{hasher.hexdigest()}"
+
+
+def matches(path: Path, file: Filed, stop: threading.Event | None = None) -> bool:
+    """Whether a file of the right length holds the right bytes."""
+    return digest(path, file.digest.partition(":")[0], stop) == file.digest
+
+
+def _blocks(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            yield block

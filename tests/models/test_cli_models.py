@@ -1,0 +1,168 @@
+"""`models` at the command line, on the stand-in of the hub."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import config, models
+from tests.commandline import Ran, ran
+from tests.models.tiny import ENCODER, RERANKER, WEIGHTS, clear
+from tests.stand_ins.hub import Hub, Reply
+from tests.stand_ins.ollama import Model, StandIn
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], commit: str, isolated_home: Path) -> Run:
+    isolated_home.mkdir()
+    (isolated_home / "config.toml").write_text(f'[models]\nencoder = "{ENCODER}"\nreranker = "{RERANKER}"\n')
+    return lambda *arguments: ran(capsys, *arguments)
+
+
+def entry(run: Run, name: str) -> dict[str, object]:
+    (found,) = [each for each in run("models", "list", "--json").result["models"] if each["name"] == name]
+    return dict(found)
+
+
+def test_models_are_fetched_listed_checked_and_removed(run: Run, hub: Hub, commit: str) -> None:
+    assert entry(run, ENCODER) | {"note": ""} == {
+        "kind": "encoder",
+        "name": ENCODER,
+        "here": False,
+        "state": "missing",
+        "chosen": True,
+        "disk_gb": 0.003,
+        "memory_gb": 0.1,
+        "licence": "MIT",
+        "suits": None,
+        "revision": commit,
+        "note": "",
+    }
+    assert not hub.asked
+    (got,) = run("models", "get", ENCODER, "--json").result["models"]
+    assert got == {
+        "kind": "encoder",
+        "name": ENCODER,
+        "revision": commit,
+        "bytes": got["bytes"],
+        "fetched_bytes": got["bytes"],
+    }
+    assert (entry(run, ENCODER)["here"], entry(run, RERANKER)["here"]) == (True, False)
+    (checked,) = run("models", "check", "--json").result["models"]
+    assert (checked["name"], checked["revision"]) == (ENCODER, commit)
+    assert {file["problem"] for file in checked["files"]} == {None}
+    assert run("models", "remove", ENCODER, "--json").result["bytes"] >= got["bytes"]
+    assert entry(run, ENCODER)["state"] == "missing"
+
+
+def test_text_says_what_would_come_and_what_is_here(run: Run, hub: Hub, isolated_home: Path) -> None:
+    told = run("models", "get", RERANKER)
+    folder = isolated_home / "data" / "models"
+    assert told.out == f"{RERANKER} is here.\n"
+    assert told.err == f"{RERANKER} (MIT): 0.0 GB to fetch into {folder}\n"
+    assert run("models", "get", RERANKER).err == ""
+    listed = run("models", "list").out
+    assert f"  {ENCODER}  0.0 GB  MIT  0.1 GB of memory  (in use)" in listed
+    assert f"✓ {RERANKER}" in listed
+    assert listed.index("Contexts, through Ollama") < listed.index("Encoders") < listed.index("Rerankers")
+    assert run("models", "check").out == f"✓ {RERANKER}: 3 files are as they should be.\n"
+    assert run("models", "remove", RERANKER).out == f"{RERANKER} is deleted; 0.0 GB are free again.\n"
+    told = run("models", "check")
+    assert (told.code, told.out, told.err) == (0, "", "No encoder and no reranker is here.\n")
+
+
+def test_without_a_name_what_the_config_names_is_fetched(run: Run, hub: Hub) -> None:
+    got = run("models", "get", "--json").result["models"]
+    assert [each["name"] for each in got] == [ENCODER, RERANKER]
+
+
+def test_without_a_name_the_model_for_contexts_comes_too(run: Run, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    with StandIn() as ollama:
+        monkeypatch.setenv(config.HOSTS_VARIABLE, ollama.base)
+        ollama.offer(Model(models.default().name))
+        got = run("models", "get", "--json").result["models"]
+        assert [each["kind"] for each in got] == ["encoder", "reranker", "context"]
+    told = run("models", "get", "--json")  # Ollama is gone: the others count
+    assert (told.code, told.document["status"]) == (3, "error")
+    assert [error["code"] for error in told.document["errors"]] == ["llm_not_running"]
+    assert [each["fetched_bytes"] for each in told.document["result"]["models"]] == [0, 0]
+
+
+def test_a_flipped_byte_is_found_and_mended(run: Run, hub: Hub, isolated_home: Path) -> None:
+    run("models", "get")
+    weights = isolated_home / "data" / "models" / "maker--tiny-m3" / "pytorch_model.bin"
+    weights.write_bytes(WEIGHTS[:1_000] + bytes([WEIGHTS[1_000] ^ 1]) + WEIGHTS[1_001:])
+    told = run("models", "check", "--json")
+    assert (told.code, told.document["status"]) == (1, "error")
+    (error,) = told.document["errors"]
+    assert error["code"] == "model_damaged"
+    assert error["message"] == f"The model {ENCODER} is damaged: pytorch_model.bin holds other bytes than it should."
+    assert f"models get {ENCODER}" in error["hint"]
+    assert len(told.document["result"]["models"]) == 2
+    assert run("models", "get", ENCODER, "--json").result["models"][0]["fetched_bytes"] == len(WEIGHTS)
+    assert run("models", "check").code == 0
+
+
+def test_failures_have_their_codes_and_exit_codes(run: Run, hub: Hub) -> None:
+    assert run("models", "check", ENCODER, "--json").failure == "model_missing"
+    told = run("models", "check", "maker/unknown", "--json")
+    assert (told.code, told.failure) == (2, "model_unknown")
+    for status, exit_code, code in ((429, 3, "hub_busy"), (404, 1, "hub_not_found")):
+        hub.refusals = [Reply(status)]
+        told = run("models", "get", ENCODER, "--json")
+        assert (told.code, [error["code"] for error in told.document["errors"]]) == (exit_code, [code])
+
+
+def test_a_partial_model_is_listed_as_such(run: Run, hub: Hub) -> None:
+    hub.cut_after = 0
+    assert run("models", "get", ENCODER).code == 3
+    assert entry(run, ENCODER)["state"] == "partial"
+    assert f"… {ENCODER}" in run("models", "list").out
+
+
+def test_a_folder_in_the_settings_is_listed_and_checked(run: Run, isolated_home: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (isolated_home / "config.toml").write_text(f'[models]\nencoder = "{folder.as_posix()}"\nreranker = "gone"\n')
+    told = run("models", "list", "--json")
+    (own,) = [each for each in told.result["models"] if each["name"] == str(folder)]
+    assert (own["kind"], own["chosen"], own["here"]) == ("encoder", True, True)
+    assert "There is no model and no folder gone." in told.err
+    told = run("models", "check", "--json")
+    assert [error["code"] for error in told.document["errors"]] == ["model_damaged", "model_unknown"]
+    assert [each["name"] for each in told.document["result"]["models"]] == [str(folder)]
+
+
+def test_the_folder_of_the_settings_is_used(run: Run, hub: Hub, isolated_home: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "big disk"
+    (isolated_home / "config.toml").write_text(f'[models]\nfolder = "{elsewhere.as_posix()}"\n')
+    run("models", "get", RERANKER)
+    assert (elsewhere / "maker--tiny-reranker" / "model.safetensors").is_file()
+
+
+def test_offline_is_told_and_what_is_here_is_used(hub: Hub, isolated_home: Path) -> None:
+    clear()
+    command = [sys.executable, "-m", "subtitle_rag", "models", "get", "BAAI/bge-m3"]
+    variables = {**os.environ, "HF_HUB_OFFLINE": "1"}
+    ended = subprocess.run(command, env=variables, capture_output=True, encoding="utf-8", timeout=60)
+    assert ended.returncode == 2
+    assert "! HF_HUB_OFFLINE forbids to fetch BAAI/bge-m3." in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert not hub.asked
+
+
+def test_looking_imports_no_hub(isolated_home: Path) -> None:
+    code = """
+import sys
+from subtitle_rag.cli import run
+for verb in (["models", "list"], ["models", "check"], ["models", "--help"]):
+    assert run(verb) == 0
+print(*({name.partition(".")[0] for name in sys.modules} & {"huggingface_hub", "httpx2", "torch", "filelock", "rich"}))
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=60, check=True)
+    assert ended.stdout.splitlines()[-1] == ""
