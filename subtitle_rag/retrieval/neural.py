@@ -45,7 +45,7 @@ class Encoder(Protocol):
     def has_sparse(self) -> bool: ...
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        """The vectors of these texts, in their order, in one batch: hand over few (`BATCH`) to stay interruptible."""
+        """The vectors of these texts, in their order. The more at once, the less padding; few stay interruptible."""
 
     def query(self, text: str) -> Encoded:
         """The vectors of a query; the last ones are remembered."""
@@ -63,7 +63,7 @@ class Reranker(Protocol):
         """How many windows it reads in two seconds on this machine; None until that was measured."""
 
     def scores(self, query: str, passages: Sequence[str]) -> list[float]:
-        """How well each passage answers the query, 0 to 1, in one batch: hand over few to stay interruptible."""
+        """How well each passage answers the query, 0 to 1. Hand over few to stay interruptible."""
 
 
 def vector_names(encoder_id: str) -> tuple[str, str]:

@@ -1,0 +1,190 @@
+"""A cross-encoder: reads query and passage together and says how well the one answers the other.
+
+The only module that imports sentence-transformers.
+
+Nogueira and Cho, Passage Re-ranking with BERT, 2019.
+"""
+
+import json
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.i18n import _
+from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
+from subtitle_rag.retrieval.loading import (
+    check_whole,
+    clean,
+    damage_told,
+    damaged,
+    memory_told,
+    quiet,
+    read_config,
+    return_memory,
+    room,
+)
+from subtitle_rag.retrieval.turns import RERANK, Turns, passes
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder
+
+PAIR_TOKENS = 512
+PATIENCE_S = 2.0
+"""What a search may spend on reranking."""
+LEAST_DEPTH, MOST_DEPTH = 5, 150
+_MEASURED = 4
+"""Pairs of each pass that is timed."""
+_MEASURED_S = 1.0
+"""After which no further pass is timed."""
+_QUESTION = "감자를 넣은 매콤한 닭볶음탕"
+_SENTENCE = "오늘은 시장에서 사 온 닭고기랑 감자를 큼직하게 썰어 넣고 고춧가루를 듬뿍 풀어서 끓여 볼게요. "
+_PASSAGE = _SENTENCE * 10
+"""About 300 tokens, as a window has with its context."""
+
+
+class CrossReranker:
+    """Implements `neural.Reranker` over a model's folder, loaded at first use and again after `close`.
+
+    `depth` is what `measure` said on this machine before. Models that share `turns` run one at a time.
+
+    Raises:
+        AppError: `model_damaged`, where the folder holds no such model.
+    """
+
+    def __init__(
+        self, path: Path, id: str, plan: Plan, *, depth: int | None = None, turns: Turns | None = None
+    ) -> None:
+        self.path = path
+        self.id = plan.named(id)
+        read_config(path, self.id)
+        self.plan = plan
+        self.depth = depth
+        self._turns = turns or Turns()
+        self._loaded: CrossEncoder | None = None
+
+    @property
+    def loaded(self) -> bool:
+        return self._loaded is not None
+
+    def load(self) -> None:
+        """Load the model where it is not, which takes some seconds. Raises what `neural.Reranker` raises."""
+        with self._turns.take(RERANK):
+            self._ready()
+
+    def scores(self, query: str, passages: Sequence[str], *, stop: threading.Event | None = None) -> list[float]:
+        """How well each passage answers the query, 0 to 1. The longest go first, with others of about their length.
+
+        Raises:
+            AppError: `model_stopped`, where `stop` was set between two passes.
+        """
+        pairs = [(clean(query), clean(passage)) for passage in passages]
+        lengths = [min(PAIR_TOKENS, (len(query) + len(passage)) * 2 // 3) for passage in passages]  # in Korean, about
+        made: dict[int, float] = {}
+        for batch in passes(lengths, self.plan.pass_tokens):
+            if stop is not None and stop.is_set():
+                raise AppError("model_stopped")
+            with self._turns.take(RERANK):
+                made.update(zip(batch, self._read([pairs[at] for at in batch]), strict=True))
+        return [made[at] for at in range(len(pairs))]
+
+    def measure(self) -> int:
+        """How many pairs of about 300 tokens it reads in two seconds here, 5 to 150, which becomes its `depth`.
+
+        Takes a second or two, and as long again to load.
+        """
+        self._timed(1)  # the first pass also reads the weights from the disk
+        passes_s: list[float] = []
+        while sum(passes_s) < _MEASURED_S:
+            passes_s.append(self._timed(_MEASURED))
+        read = int(PATIENCE_S * _MEASURED / min(passes_s))
+        self.depth = max(LEAST_DEPTH, min(MOST_DEPTH, read))
+        return self.depth
+
+    def _timed(self, count: int) -> float:
+        """Seconds of one pass, without the wait for its turn."""
+        with self._turns.take(RERANK):
+            started = time.perf_counter()
+            self._read([(_QUESTION, _PASSAGE)] * count)
+            return time.perf_counter() - started
+
+    def close(self) -> None:
+        """Give the model's memory back."""
+        with self._turns.take(RERANK):
+            self._loaded = None
+            return_memory()
+
+    def _ready(self) -> "CrossEncoder":
+        if self._loaded is None:
+            with quiet():
+                from sentence_transformers import CrossEncoder
+
+                with damage_told(self.id):
+                    self._loaded = self._load(CrossEncoder)
+        return self._loaded
+
+    def _load(self, kind: "type[CrossEncoder]") -> "CrossEncoder":
+        from torch.nn import Sigmoid
+
+        prepare(self.plan)
+        model = kind(
+            str(self.path.resolve(strict=True)),
+            device=self.plan.device,
+            max_length=PAIR_TOKENS,
+            local_files_only=True,
+            activation_fn=Sigmoid(),
+            model_kwargs={"dtype": self.plan.dtype},
+        )
+        if model.num_labels != 1:
+            raise damaged(self.id, _("it gives {n} numbers for a pair, not one").format(n=model.num_labels))
+        layers = model.transformers_model
+        assert layers is not None
+        check_whole(self.id, layers, model.tokenizer)
+        model.max_seq_length = min(PAIR_TOKENS, room(layers.config))
+        if self.plan.precision == "int8":
+            round_to_int8(layers.base_model)  # what makes a score of its output stays exact
+        return model.eval()
+
+    def _read(self, pairs: list[tuple[str, str]]) -> list[float]:
+        """The scores of a batch, from one pass, in a turn."""
+        model = self._ready()
+        with memory_told(self.id):
+            scores = model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
+        found: list[float] = scores.tolist()
+        if not all(0.0 <= score <= 1.0 for score in found):
+            raise damaged(self.id, _("its weights give no numbers"))
+        return found
+
+
+def depth_key(reranker: CrossReranker) -> str:
+    """What a measured depth hangs on: the model, the processor and the precision."""
+    plan = reranker.plan
+    return f"{reranker.id} {plan.device} {plan.name} {plan.precision} {plan.threads}"
+
+
+def remembered_depth(path: Path, key: str) -> int | None:
+    """The depth that the file holds for the key; None where it holds none."""
+    depth = _depths(path).get(key)
+    return depth if type(depth) is int and LEAST_DEPTH <= depth <= MOST_DEPTH else None
+
+
+def remember_depth(path: Path, key: str, depth: int) -> None:
+    """Write a depth to the file, whose others stay.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(path.name + ".new")
+    new.write_text(json.dumps(_depths(path) | {key: depth}, indent=2, ensure_ascii=False), encoding="utf-8")
+    new.replace(path)
+
+
+def _depths(path: Path) -> dict[str, object]:
+    try:
+        entry = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return entry if isinstance(entry, dict) else {}

@@ -1,0 +1,148 @@
+"""The reranker over a tiny model; what sentence-transformers' own `predict` says is the reference."""
+
+import json
+import threading
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.retrieval.device import Plan
+from subtitle_rag.retrieval.loading import quiet
+from subtitle_rag.retrieval.reranker import (
+    LEAST_DEPTH,
+    MOST_DEPTH,
+    CrossReranker,
+    depth_key,
+    remember_depth,
+    remembered_depth,
+)
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.neural import Reranker
+
+EXACT = Plan("cpu", "float32", "this one", 2, "set")
+QUERY = "매운 치킨 소스"
+PASSAGES = (
+    "치킨 소스를 만들어 볼게요",
+    "",
+    "김치 국물에 국수를 말아서 먹었어요. " * 3,
+    "바다",
+    "안녕하세요 느긋한 식탁의 다온입니다 " * 200,
+    "Wi-Fi 🍜 \x00\u202e </s></s> <pad>",
+    "바다",
+)
+
+
+@pytest.fixture(scope="module")
+def reranker(reranker_folder: Path) -> CrossReranker:
+    return CrossReranker(reranker_folder, "tiny@00000000", EXACT)
+
+
+def forwards(reranker: CrossReranker) -> list[tuple[int, int]]:
+    """Filled with the shape (pairs, tokens) of each pass from here on."""
+    seen: list[tuple[int, int]] = []
+    reranker.load()
+    reranker._ready().register_forward_pre_hook(lambda _model, given: seen.append(tuple(given[0]["input_ids"].shape)))
+    return seen
+
+
+def test_it_is_a_reranker(reranker_folder: Path) -> None:
+    as_seen: Reranker = CrossReranker(reranker_folder, "tiny@00000000", EXACT)
+    assert (as_seen.id, as_seen.depth) == ("tiny@00000000", None)
+    assert CrossReranker(reranker_folder, "tiny", EXACT, depth=20).depth == 20
+
+
+def test_scores_are_those_of_the_cross_encoder_in_the_order_of_the_passages(
+    reranker: CrossReranker, reranker_folder: Path
+) -> None:
+    with quiet():
+        from sentence_transformers import CrossEncoder
+
+        model = CrossEncoder(str(reranker_folder), device="cpu", max_length=512, local_files_only=True)
+        expected = model.predict([(QUERY, passage) for passage in PASSAGES], show_progress_bar=False).tolist()
+    made = reranker.scores(QUERY, PASSAGES)
+    assert made == pytest.approx(expected, abs=1e-5)
+    assert {type(score) for score in made} == {float}
+    assert all(0 < score < 1 for score in made)
+    assert len({round(score, 3) for score in made}) == len(PASSAGES) - 1
+
+
+def test_no_passages_have_no_scores(reranker_folder: Path) -> None:
+    reranker = CrossReranker(reranker_folder, "tiny", EXACT)
+    assert reranker.scores(QUERY, []) == []
+    assert not reranker.loaded
+
+
+def test_half_a_character_harms_nothing(reranker: CrossReranker) -> None:
+    assert reranker.scores("바다 \ud83c", ["여행 \udcff"]) == pytest.approx(reranker.scores("바다 ?", ["여행 ?"]))
+
+
+@pytest.mark.parametrize(("precision", "within"), [("bfloat16", 0.03), ("int8", 0.1)])
+def test_rounded_scores_are_nearly_those_of_float32(
+    reranker: CrossReranker, reranker_folder: Path, precision: str, within: float
+) -> None:
+    rounded = CrossReranker(reranker_folder, "tiny", Plan("cpu", precision, "this one", 2, "set"))
+    assert rounded.id == ("tiny/int8" if precision == "int8" else "tiny")
+    assert rounded.scores(QUERY, PASSAGES) == pytest.approx(reranker.scores(QUERY, PASSAGES), abs=within)
+
+
+def test_pairs_are_cut_at_their_length_and_go_together_by_it(reranker_folder: Path) -> None:
+    reranker = CrossReranker(reranker_folder, "tiny", EXACT)
+    seen = forwards(reranker)
+    reranker.scores(QUERY, ["바다 여행 " * 1000, *["바다 여행"] * 9, "바다 여행 " * 900])
+    assert seen[0] == (2, 512)
+    assert sum(pairs for pairs, _tokens in seen) == 11
+    assert len(seen) < 11
+
+
+def test_reading_stops_between_two_passes(reranker_folder: Path) -> None:
+    reranker, stop = CrossReranker(reranker_folder, "tiny", EXACT), threading.Event()
+    seen = forwards(reranker)
+    reranker._ready().register_forward_hook(lambda *_: stop.set())
+    with pytest.raises(AppError) as caught:
+        reranker.scores(QUERY, ["바다 여행 " * 300] * 6, stop=stop)
+    assert caught.value.code == "model_stopped"
+    assert len(seen) == 1
+
+
+def test_a_closed_reranker_lets_go_of_its_model_and_loads_it_again_when_asked(reranker_folder: Path) -> None:
+    reranker = CrossReranker(reranker_folder, "tiny", EXACT)
+    before = reranker.scores(QUERY, PASSAGES)
+    layers = weakref.ref(reranker._ready())
+    reranker.close()
+    assert not reranker.loaded
+    assert layers() is None
+    assert reranker.scores(QUERY, PASSAGES) == pytest.approx(before)
+
+
+def test_the_depth_is_measured_by_reading_pairs_as_long_as_those_of_a_search(reranker_folder: Path) -> None:
+    reranker = CrossReranker(reranker_folder, "tiny", EXACT)
+    seen = forwards(reranker)
+    assert LEAST_DEPTH <= reranker.measure() <= MOST_DEPTH
+    assert reranker.depth is not None
+    assert len(seen) >= 2
+    assert len({tokens for _pairs, tokens in seen}) == 1
+    assert 200 < seen[0][1] < 512
+
+
+def test_a_depth_is_remembered_for_its_model_and_machine(reranker: CrossReranker, tmp_path: Path) -> None:
+    path, key = tmp_path / "cache" / "depths.json", depth_key(reranker)
+    assert remembered_depth(path, key) is None
+    remember_depth(path, key, 20)
+    remember_depth(path, "another", 30)
+    assert (remembered_depth(path, key), remembered_depth(path, "another")) == (20, 30)
+    assert [file.name for file in path.parent.iterdir()] == ["depths.json"]
+    other = CrossReranker(reranker.path, "tiny@00000000", Plan("cpu", "bfloat16", "this one", 2, "set"))
+    assert depth_key(other) != key
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"k": "20"}', '{"k": true}', '{"k": 0}', '{"k": 1e9}', "\x00"])
+def test_a_damaged_memory_remembers_nothing(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "depths.json"
+    path.write_text(content)
+    assert remembered_depth(path, "k") is None
+    remember_depth(path, "k", 20)
+    assert json.loads(path.read_text())["k"] == 20

@@ -1,0 +1,181 @@
+"""Tiny models of random weights in exactly the files of BGE-M3 and bge-reranker-v2-m3: 1 to 2 MB, made in seconds.
+
+FlagEmbedding and sentence-transformers load and run them for real. The same arguments make the same bytes. The sparse
+head's bias lets every piece weigh something, so that sparse search finds what shares pieces with the query.
+"""
+
+import html
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import subtitle_rag
+
+PIECES = 1200
+"""Of the vocabulary, beside the five special ones."""
+LAYERS = 2
+POSITIONS = 8194
+SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
+_SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
+
+
+def tiny_encoder(folder: Path, *, seed: int = 0, hidden: int = 32, sparse: bool = True) -> Path:
+    """A model as BAAI/bge-m3 is kept; without `sparse` as its dense fine-tunes are. The folder, which must be new."""
+    import torch
+    from transformers import XLMRobertaModel
+
+    vocabulary = _begin(folder)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = XLMRobertaModel(_config(vocabulary, hidden))
+        heads = {"sparse_linear.pt": torch.nn.Linear(hidden, 1), "colbert_linear.pt": torch.nn.Linear(hidden, hidden)}
+    model.config.architectures = ["XLMRobertaModel"]
+    model.config.save_pretrained(folder)
+    if sparse:
+        torch.save(model.state_dict(), folder / "pytorch_model.bin")
+        torch.nn.init.ones_(heads["sparse_linear.pt"].bias)
+        for name, head in heads.items():
+            torch.save(head.half().state_dict(), folder / name)
+    else:
+        model.save_pretrained(folder)
+    _write_modules(folder, hidden)
+    return folder
+
+
+def tiny_reranker(folder: Path, *, seed: int = 0, hidden: int = 32, labels: int = 1) -> Path:
+    """A model as BAAI/bge-reranker-v2-m3 is kept, which has one label. The folder, which must be new."""
+    import torch
+    from transformers import XLMRobertaForSequenceClassification
+
+    vocabulary = _begin(folder)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = XLMRobertaForSequenceClassification(_config(vocabulary, hidden, num_labels=labels))
+        # the scores of a fresh head lie within a hundredth of each other
+        torch.nn.init.normal_(model.classifier.out_proj.weight, std=1.0)
+    model.save_pretrained(folder)
+    return folder
+
+
+def _config(vocabulary: int, hidden: int, **more: Any) -> Any:
+    from transformers import XLMRobertaConfig
+
+    return XLMRobertaConfig(
+        vocab_size=vocabulary,
+        hidden_size=hidden,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=2,
+        intermediate_size=4 * hidden,
+        max_position_embeddings=POSITIONS,
+        type_vocab_size=1,
+        layer_norm_eps=1e-5,
+        initializer_range=0.2,  # BERT's 0.02 leaves so small a model with nearly the same vector for every text
+        pad_token_id=1,
+        bos_token_id=0,
+        eos_token_id=2,
+        **more,
+    )
+
+
+def _begin(folder: Path) -> int:
+    """Make the folder with its tokenizer; the size of the vocabulary."""
+    from transformers import logging
+
+    logging.disable_progress_bar()
+    folder.mkdir(parents=True)
+    pieces = [(name, 0.0) for name in SPECIAL] + train_pieces(spoken_lines()) + [("<mask>", 0.0)]
+    write_tokenizer(folder, pieces)
+    return len(pieces)
+
+
+def spoken_lines() -> list[str]:
+    """What is spoken in the sample, and the characters that any text may need."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(_SAMPLE.glob("*.vtt"))]
+    plain = html.unescape(re.sub(r"<[^>]*>", "", "\n".join(texts)))
+    return sorted({line.strip() for line in plain.splitlines() if re.search(r"[가-힣]", line)})
+
+
+def train_pieces(lines: list[str]) -> list[tuple[str, float]]:
+    """A unigram vocabulary; sentencepiece's trainer gives the same one every time, that of `tokenizers` does not."""
+    import sentencepiece
+
+    written = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_writer=written,
+        vocab_size=PIECES,
+        hard_vocab_limit=False,
+        required_chars="".join(map(chr, range(33, 127))),
+        normalization_rule_name="nmt_nfkc",
+        num_threads=1,
+        minloglevel=3,
+    )
+    made = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
+    return [(made.id_to_piece(id), made.get_score(id)) for id in range(3, made.get_piece_size())]
+
+
+def write_tokenizer(folder: Path, pieces: list[tuple[str, float]]) -> None:
+    """The fast tokenizer of XLM-RoBERTa over these pieces and their log probabilities."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+
+    made = Tokenizer(models.Unigram(pieces, unk_id=SPECIAL.index("<unk>")))
+    made.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace("\n", " ")])
+    made.pre_tokenizer = pre_tokenizers.Metaspace()
+    made.decoder = decoders.Metaspace()
+    made.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>",
+        pair="<s> $A </s> </s> $B </s>",
+        special_tokens=[(name, SPECIAL.index(name)) for name in ("<s>", "</s>")],
+    )
+    made.add_special_tokens([AddedToken(name, normalized=False, special=True) for name in (*SPECIAL, "<mask>")])
+    made.save(str(folder / "tokenizer.json"))
+    names = {"bos": "<s>", "cls": "<s>", "eos": "</s>", "sep": "</s>", "pad": "<pad>", "unk": "<unk>", "mask": "<mask>"}
+    entry = {"tokenizer_class": "XLMRobertaTokenizer", "model_max_length": POSITIONS - 2}
+    write_json(folder / "tokenizer_config.json", entry | {f"{name}_token": token for name, token in names.items()})
+
+
+def _write_modules(folder: Path, hidden: int) -> None:
+    """What tells sentence-transformers to take the first token's vector and to normalise it."""
+    kinds = ("Transformer", ""), ("Pooling", "1_Pooling"), ("Normalize", "2_Normalize")
+    modules = [
+        {"idx": at, "name": str(at), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for at, (kind, path) in enumerate(kinds)
+    ]
+    pooling = {"word_embedding_dimension": hidden, "pooling_mode_cls_token": True, "pooling_mode_mean_tokens": False}
+    (folder / "1_Pooling").mkdir()
+    write_json(folder / "1_Pooling" / "config.json", pooling)
+    write_json(folder / "modules.json", modules)
+    write_json(folder / "sentence_bert_config.json", {"max_seq_length": POSITIONS - 2, "do_lower_case": False})
+    write_json(folder / "config_sentence_transformers.json", {"prompts": {}, "default_prompt_name": None})
+
+
+def write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=2), encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An encoder with both heads, of 32 dimensions. To be read only."""
+    return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny-m3")
+
+
+@pytest.fixture(scope="session")
+def other_encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another one, of 48 dimensions. To be read only."""
+    return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny-m3-other", seed=1, hidden=48)
+
+
+@pytest.fixture(scope="session")
+def dense_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An encoder without a sparse head. To be read only."""
+    return tiny_encoder(tmp_path_factory.mktemp("models") / "tiny-dense", seed=2, sparse=False)
+
+
+@pytest.fixture(scope="session")
+def reranker_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A reranker. To be read only."""
+    return tiny_reranker(tmp_path_factory.mktemp("models") / "tiny-reranker")
