@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import Line, Morphemes, Track, Video, Window
-from subtitle_rag.retrieval.index_host import host_entry
+from subtitle_rag.hosting.entry import host_entry
 from tests.rolling import to_rolling_vtt
 
 RULE = "rule-1"

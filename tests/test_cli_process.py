@@ -194,7 +194,7 @@ def test_progress_is_drawn_on_a_terminal_s_stderr(home: Path, captions: Path) ->
 
 
 def test_the_host_outlives_its_client_for_a_while(indexed: Path) -> None:
-    from subtitle_rag.retrieval.index_host import host_entry
+    from subtitle_rag.hosting.entry import host_entry
 
     def host() -> int | None:
         entry = host_entry(indexed / "data" / "index")

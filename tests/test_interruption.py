@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import config
-from subtitle_rag.retrieval.index_host import host_entry
+from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.runtime import Runtime
 from tests.invented import caption_folder, dump, end_hosts

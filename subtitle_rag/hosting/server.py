@@ -1,0 +1,201 @@
+"""The host's half: listens, counts its clients, serves each in a thread of its own, leaves when nobody needs it."""
+
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.hosting.entry import SOCKET_PREFIX, Kind, host_entry, identity, write_atomically
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection, Listener
+
+LOCK_S = 10.0
+"""Longest wait for a host that has just come or is about to go."""
+TICK_S = 0.5
+"""Between two looks at whether there is anything left to do."""
+
+
+class Service(Protocol):
+    """What a host serves. Its methods are called from several threads at once.
+
+    AppError and ValueError go to the client as they are, any other failure as AppError `unexpected`.
+    """
+
+    def greet(self, *args: Any, **options: Any) -> Any:
+        """What a new client ordered (`Client`'s order); what comes back goes into each of its calls."""
+
+    def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """One call; ValueError for a method that nobody may call."""
+
+    def rest(self, quiet_s: float, *, leaving: bool) -> bool:
+        """Called again and again, with the seconds since the last call (0 during one) and whether the last client
+        has been gone for the linger time; whether the host is to leave although clients are connected."""
+
+    def close(self) -> None:
+        """Answer no further call and let go of everything: the process ends."""
+
+
+class Server:
+    """Serves a `Service` to connections."""
+
+    def __init__(self, kind: Kind, folder: Path, service: Service, linger_s: float) -> None:
+        self._kind = kind
+        self._folder = folder
+        self._service = service
+        self._linger_s = linger_s
+        self._state = threading.Lock()
+        self._clients = 0
+        self._calls = 0
+        self._last = time.monotonic()
+        self.stop = threading.Event()
+
+    def run(self, listener: "Listener") -> None:
+        """Returns when the last client has been gone for the linger time, the service wants to leave, or `stop` was
+        set. Whoever waits for an answer then finds the connection ended and turns to the next host."""
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+        while not self.stop.wait(min(TICK_S, self._linger_s / 4)):
+            quiet_s = 0.0 if self._calls else time.monotonic() - self._last
+            leaving = self._clients == 0 and quiet_s >= self._linger_s
+            if self._service.rest(quiet_s, leaving=leaving):
+                break
+            # a client may have come while that took seconds
+            if leaving and self._clients == 0:
+                break
+
+    def _accept(self, listener: "Listener") -> None:
+        from multiprocessing import AuthenticationError
+
+        while not self.stop.is_set():
+            try:
+                connection = listener.accept()
+            except (AuthenticationError, EOFError, OSError):
+                # a client that went away or has an old key; the pause is for a system without free descriptors
+                time.sleep(0.01)
+                continue
+            self._count(clients=1)
+            threading.Thread(target=self._attend, args=(connection,), daemon=True).start()
+
+    def _count(self, *, clients: int = 0, calls: int = 0) -> None:
+        with self._state:
+            self._clients += clients
+            self._calls += calls
+            self._last = time.monotonic()
+
+    def _attend(self, connection: "Connection") -> None:
+        session: Any = None
+        try:
+            with connection:
+                while True:
+                    method, args, options = connection.recv()
+                    self._count(calls=1)
+                    try:
+                        done, value = self._reply(session, method, args, options)
+                    finally:
+                        self._count(calls=-1)
+                    if done and method == "hello":
+                        session, value = value, os.getpid()
+                    connection.send((done, value))
+        except (EOFError, OSError):  # the client hung up or was killed
+            return
+        finally:
+            self._count(clients=-1)
+
+    def _reply(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[bool, Any]:
+        try:
+            if method == "hello":
+                return True, self._hello(*args, **options)
+            return True, self._service.call(session, method, args, options)
+        except (AppError, ValueError) as error:
+            return False, error.with_traceback(None)
+        except Exception as error:  # the client learns of it, and this host serves on
+            import traceback
+
+            traceback.print_exception(error)
+            log = str(self._folder / "host.log")
+            return False, AppError("unexpected", reason=f"{type(error).__name__}: {error}", log=log)
+
+    def _hello(self, protocol: int, **options: Any) -> Any:
+        if protocol != self._kind.protocol:
+            raise self._kind.unreachable(f"another version of it runs (pid {os.getpid()})")
+        return self._service.greet(**options)
+
+
+def serve(kind: Kind, argument: str, opener: Callable[..., Service], linger_s: float) -> int:
+    """Run the host that `argument` asks for (`Kind.module`); the process's exit status.
+
+    `opener` gets the folder and what the client ordered. 0 also where another host has the folder. A failure to open
+    goes to the file `report`.
+    """
+    import faulthandler
+
+    from filelock import FileLock, Timeout
+
+    faulthandler.enable()
+    deadline = time.monotonic() + LOCK_S
+    order = json.loads(argument)
+    folder, report = Path(order.pop("folder")), Path(order.pop("report"))
+    lock = FileLock(folder / "host.lock", timeout=0)
+    try:
+        while True:
+            try:
+                lock.acquire()
+                break
+            except Timeout:
+                # held by a host that serves, or by one that has just come or is about to go
+                if (folder / "host.json").exists() or time.monotonic() > deadline:
+                    return 0
+                time.sleep(0.02)
+        _run(kind, folder, opener(folder, **order), linger_s)
+    except (AppError, OSError) as error:
+        failure = error if isinstance(error, AppError) else kind.failure(folder, error)
+        told = {"busy": isinstance(failure, BusyError), "code": failure.code, "details": failure.details}
+        write_atomically(report, told)
+        return 1
+    return 0
+
+
+def _run(kind: Kind, folder: Path, service: Service, linger_s: float) -> None:
+    import shutil
+    import signal
+
+    server = Server(kind, folder, service, linger_s)
+    signal.signal(signal.SIGTERM, lambda *_: server.stop.set())
+    listener, place = _listen(folder)
+    try:
+        server.run(listener)
+    finally:
+        entry = host_entry(folder)
+        if entry and entry["address"] == str(listener.address):  # nobody has deleted the folder and begun anew
+            (folder / "host.json").unlink(missing_ok=True)
+        listener.close()
+        if place:
+            shutil.rmtree(place, ignore_errors=True)
+        service.close()
+
+
+def _listen(folder: Path) -> "tuple[Listener, Path | None]":
+    """A listener that `host.json` names, and the folder of its socket (None for a pipe of Windows)."""
+    import secrets
+    import shutil
+    from multiprocessing.connection import Listener
+
+    before = host_entry(folder)
+    if before and (left := Path(before["address"]).parent).name.startswith(SOCKET_PREFIX):
+        shutil.rmtree(left, ignore_errors=True)  # its host was killed: this one holds the lock
+    place = None
+    if sys.platform != "win32":
+        # sun_path holds 104 bytes on macOS and 108 on Linux
+        short = len(os.fsencode(tempfile.gettempdir())) < 80
+        place = Path(tempfile.mkdtemp(prefix=SOCKET_PREFIX, dir=None if short else "/tmp"))  # noqa: S108 - mkdtemp
+    key = secrets.token_bytes(32)
+    listener = Listener(str(place / "s") if place else None, backlog=16, authkey=key)
+    entry = {"address": listener.address, "key": key.hex(), "pid": os.getpid(), "folder": identity(folder)}
+    write_atomically(folder / "host.json", entry)
+    return listener, place

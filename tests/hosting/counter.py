@@ -1,0 +1,63 @@
+"""The smallest host: it counts for its clients."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.hosting.entry import Kind
+from subtitle_rag.hosting.server import serve
+
+
+def _failure(folder: Path, error: OSError) -> AppError:
+    return BusyError("library_readonly", path=str(folder), reason=str(error.strerror))
+
+
+def _unreachable(reason: str) -> BusyError:
+    return BusyError("index_unreachable", reason=reason)
+
+
+KIND = Kind(
+    module="tests.hosting.counter",
+    protocol=1,
+    unreachable=_unreachable,
+    failure=_failure,
+    reply_s=10.0,
+    signals={9: "disk_full"},
+)
+
+
+class Counter:
+    def __init__(self, folder: Path, step: int) -> None:
+        if step == 9:
+            os.kill(os.getpid(), 9)
+        self._count = 0
+        self._done = False
+
+    def greet(self, step: int) -> int:
+        if step < 1:
+            raise AppError("empty_query")
+        return step
+
+    def call(self, session: int, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> int:
+        if method == "fail":
+            raise KeyError("nothing there")
+        if method == "die":
+            os._exit(3)
+        if method == "leave":
+            self._done = True
+        elif method != "count":
+            raise ValueError(f"no such method: {method!r}")
+        self._count += session
+        return self._count
+
+    def rest(self, quiet_s: float, *, leaving: bool) -> bool:
+        return self._done
+
+    def close(self) -> None:
+        sys.stderr.write("closed\n")
+
+
+if __name__ == "__main__":
+    sys.exit(serve(KIND, sys.argv[1], Counter, float(os.environ["COUNTER_LINGER"])))

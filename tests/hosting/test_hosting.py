@@ -1,0 +1,170 @@
+"""A host of any kind and its clients. What the index's host does besides is in tests/retrieval/test_index_host.py."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.hosting import client as hosting_client
+from subtitle_rag.hosting.client import Client
+from subtitle_rag.hosting.entry import host_entry
+from tests.hosting.counter import KIND
+from tests.invented import alive, came_true, end_hosts
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("COUNTER_LINGER", "0.2")
+    yield tmp_path / "host"
+    end_hosts([tmp_path / "host"])
+
+
+def test_each_client_is_served_by_its_own_order(folder: Path) -> None:
+    one, ten = Client(KIND, folder, step=1), Client(KIND, folder, step=10)
+    assert [one._call("count"), ten._call("count"), one._call("count")] == [1, 11, 12]
+    assert one.host_pid == ten.host_pid != os.getpid()
+    one.close()
+    ten.close()
+
+
+def test_it_says_its_last_word_when_it_leaves(folder: Path) -> None:
+    one = Client(KIND, folder, step=1)
+    one._call("count")
+    one.close()
+    assert came_true(lambda: not alive(one.host_pid))
+    assert (folder / "host.log").read_text() == "closed\n"
+    assert host_entry(folder) is None
+
+
+def test_a_client_that_never_called_starts_nothing(folder: Path) -> None:
+    one = Client(KIND, folder, step=1)
+    assert one._call_running("count") is None
+    one.close()
+    assert not folder.exists()
+
+
+def test_a_host_that_runs_is_asked_without_starting_one(folder: Path) -> None:
+    one, other = Client(KIND, folder, step=1), Client(KIND, folder, step=1)
+    one._call("count")
+    assert [other._call_running("count") for _ in range(3)] == [2, 3, 4]
+    assert len(other._idle) == 1
+    os.kill(one.host_pid, signal.SIGKILL)
+    assert came_true(lambda: not alive(one.host_pid))
+    assert other._call_running("count") is None
+    one.close()
+    other.close()
+
+
+def test_a_service_may_leave_while_clients_are_connected(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COUNTER_LINGER", "60")
+    one = Client(KIND, folder, step=1)
+    assert one._call("leave") == 1
+    left = one.host_pid
+    assert came_true(lambda: not alive(left))
+    assert one._call("count") == 1  # of another host
+    assert one.host_pid != left
+    one.close()
+
+
+def test_a_call_that_ends_every_host_is_given_up(folder: Path) -> None:
+    one = Client(KIND, folder, step=1)
+    with pytest.raises(BusyError) as caught:
+        one._call("die")
+    assert caught.value.code == "index_unreachable"
+    assert caught.value.details == {"reason": "it ended during the call"}
+    assert one._call("count") == 1
+    one.close()
+
+
+def test_failures_reach_the_client(folder: Path) -> None:
+    one = Client(KIND, folder, step=1)
+    with pytest.raises(ValueError, match="no such method"):
+        one._call("close")
+    with pytest.raises(AppError) as caught:
+        one._call("fail")
+    assert caught.value.code == "unexpected"
+    assert "nothing there" in caught.value.details["reason"]
+    assert "KeyError" in Path(caught.value.details["log"]).read_text()
+    refused = Client(KIND, folder, step=0)
+    with pytest.raises(AppError) as caught:
+        refused._call("count")
+    assert caught.value.code == "empty_query"
+    assert one._call("count") == 1
+    one.close()
+    refused.close()
+
+
+def test_another_version_is_refused(folder: Path) -> None:
+    one = Client(KIND, folder, step=1)
+    one._call("count")
+    newer = Client(replace(KIND, protocol=2), folder, other=1)
+    with pytest.raises(BusyError) as caught:
+        newer._call("count")
+    assert f"pid {one.host_pid}" in caught.value.details["reason"]
+    one.close()
+    newer.close()
+
+
+def test_an_end_that_its_kind_explains(folder: Path) -> None:
+    one = Client(KIND, folder, step=9)
+    with pytest.raises(BusyError) as caught:
+        one._call("count")
+    assert (caught.value.code, caught.value.details) == ("disk_full", {"path": str(folder)})
+    one.close()
+
+
+def state(pid: int) -> str:
+    """As ps tells it: a signal stops a process when one of its threads comes to it."""
+    return subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True).stdout.strip()
+
+
+def test_a_host_that_says_nothing_is_given_up(folder: Path) -> None:
+    one = Client(replace(KIND, reply_s=0.2), folder, step=1)
+    one._call("count")
+    os.kill(one.host_pid, signal.SIGSTOP)
+    assert came_true(lambda: state(one.host_pid).startswith("T"))
+    with pytest.raises(BusyError) as caught:
+        one._call("count")
+    os.kill(one.host_pid, signal.SIGCONT)
+    assert caught.value.code == "index_unreachable"
+    one.close()
+
+
+def test_only_a_long_log_begins_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hosting_client, "LOG_BYTES", 20)
+    folder.mkdir()
+    for before, after in (("short\n", "short\nclosed\n"), ("x" * 21, "closed\n")):
+        (folder / "host.log").write_text(before)
+        one = Client(KIND, folder, step=1)
+        one._call("count")
+        one.close()
+        assert came_true(lambda pid=one.host_pid: not alive(pid))  # type: ignore[misc]
+        assert (folder / "host.log").read_text() == after
+
+
+def test_a_closed_client_makes_no_calls(folder: Path) -> None:
+    one = Client(KIND, folder, step=1)
+    one.close()
+    with pytest.raises(RuntimeError):
+        one._call("count")
+    assert not folder.exists()
+
+
+def test_a_folder_that_was_deleted_and_made_anew_has_another_host(folder: Path) -> None:
+    one = Client(KIND, folder, step=1)
+    one._call("count")
+    (folder / "host.json").rename(folder.with_name("moved"))
+    folder.rename(folder.with_name("deleted"))
+    other = Client(KIND, folder, step=1)
+    assert other._call("count") == 1
+    one.close()
+    assert came_true(lambda: not alive(one.host_pid))
+    entry = host_entry(folder)
+    assert entry is not None
+    assert entry["pid"] == other.host_pid != one.host_pid
+    other.close()
