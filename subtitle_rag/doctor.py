@@ -16,6 +16,7 @@ from typing import Literal
 from subtitle_rag import player
 from subtitle_rag.errors import AppError, FetchError, LlmError
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.runtime import Runtime
 
 LOW_DISK_BYTES = 500_000_000
@@ -73,13 +74,30 @@ def _library(runtime: Runtime) -> Check:
 
 def _index(runtime: Runtime) -> Check:
     counts = runtime.library.counts()
-    points = runtime.index.count()
+    points = min(runtime.index.count(), counts.searchable)  # others' too may be in it
     message = _("{points} of {windows} windows are searchable").format(points=points, windows=counts.windows)
     if counts.searchable < counts.windows:
         return Check(
             "index", "warning", message, _("subtitle-rag index with the same folders goes on where it stopped.")
         )
     return Check("index", "ok", message)
+
+
+def _qdrant(runtime: Runtime) -> Check:
+    """Whether the server that the config names answers; a key should not travel in the open."""
+    from urllib.parse import urlsplit
+
+    settings = runtime.settings.qdrant
+    if not settings.url:
+        return Check("qdrant", "ok", _("no server; the index is in the library's folder"))
+    server = runtime.server
+    told = _("Qdrant {version} at {place}, {n} windows").format(
+        version=server.version, place=server.place, n=server.count()
+    )
+    parts = urlsplit(server.place)
+    if settings.api_key_env and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        return Check("qdrant", "warning", told, _("The key is sent unencrypted: write https in url under [qdrant]."))
+    return Check("qdrant", "ok", told)
 
 
 def _analyzer(runtime: Runtime) -> Check:
@@ -169,6 +187,33 @@ def _ollama(runtime: Runtime) -> Check:
     return Check("ollama", "ok", told)
 
 
+def _device(runtime: Runtime) -> Check:
+    """What the neural models run on here, and why."""
+    from subtitle_rag.retrieval import device
+
+    return Check("device", "ok", device.plan(runtime.settings.models).line)
+
+
+def _encoder(runtime: Runtime) -> Check:
+    return _model(runtime, ENCODER, _("Optional: with an encoder, scenes are found by what they mean. {remedy}"))
+
+
+def _reranker(runtime: Runtime) -> Check:
+    return _model(runtime, RERANKER, _("Optional: with a reranker, the best scenes come first. {remedy}"))
+
+
+def _model(runtime: Runtime, kind: Kind, gain: str) -> Check:
+    """Whether a neural model's files are here; without them search for words works."""
+    name = runtime.models.chosen(kind)
+    if not name:
+        return Check(kind, "ok", _("none is set"))
+    try:
+        files = runtime.models.files(name, kind)
+    except AppError as error:
+        return Check(kind, "warning", error.message, gain.format(remedy=error.hint))
+    return Check(kind, "ok", files.id)
+
+
 def _packages(_runtime: Runtime) -> Check:
     missing = []
     for name in ("yt-dlp", "qdrant-edge-py", "qdrant-client", "ollama", "FlagEmbedding", "sentence-transformers"):
@@ -187,12 +232,16 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
     "packages": _packages,
     "disk": _disk,
     "library": _library,
+    "qdrant": _qdrant,
     "index": _index,
     "kiwi": _analyzer,
     "player": _player,
     "yt-dlp": _yt_dlp,
     "cookies": _cookies,
     "ollama": _ollama,
+    "device": _device,
+    "encoder": _encoder,
+    "reranker": _reranker,
     "network": _network,
 }
 

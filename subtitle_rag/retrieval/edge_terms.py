@@ -1,37 +1,18 @@
 """The program's terms in Qdrant Edge's: filters, vectors, the layout of a shard, and what its failures mean."""
 
 import json
-import os
 import re
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, SparseVector, Vector
-from subtitle_rag.retrieval.index_rules import BM25
+from subtitle_rag.retrieval.index_rules import BM25, best
 
 if TYPE_CHECKING:
     import qdrant_edge
-
-MOST_TIES = 10_000
-"""Most candidates read beyond the limit to order equal scores at the cut by id: about 30 ms."""
-
-
-def write_atomically(path: Path, value: Any) -> None:
-    """`value` as JSON in `path` (mode 0600), either wholly or not at all; raises OSError."""
-    handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(value, file, ensure_ascii=False, sort_keys=True)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def as_app_error(folder: Path, error: BaseException) -> AppError:
@@ -118,34 +99,21 @@ def room(shard: Path) -> dict[str, int | None]:
     return {**dense, **dict.fromkeys(told["sparse_vectors"])}
 
 
-def best(
-    shard: "qdrant_edge.EdgeShard",
-    name: str,
-    query: Vector,
-    limit: int,
-    where: Filter,
-    wanted: bool | list[str],
+def nearest(
+    shard: "qdrant_edge.EdgeShard", name: str, query: Vector, limit: int, where: Filter, wanted: bool | list[str]
 ) -> list[Hit]:
-    """The hits, best first. One point beyond the limit tells whether the cut goes through equal scores; then
-    ids are read on, without payloads, until these scores end or `MOST_TIES` are read."""
+    """The hits as `Index.search` orders them, with what is `wanted` of their payloads."""
     import qdrant_edge as edge
 
     nearest = edge.Query.Nearest(edge_vector(query), using=name)
     condition = edge_filter(where)
 
-    def read(count: int, payload: bool | list[str]) -> "list[qdrant_edge.ScoredPoint]":
-        return shard.query(edge.QueryRequest(limit=count, query=nearest, filter=condition, with_payload=payload))
+    def read(count: int, whole: bool) -> list[Hit]:
+        payload = wanted if whole else False
+        request = edge.QueryRequest(limit=count, query=nearest, filter=condition, with_payload=payload)
+        return [Hit(str(p.id), p.score, p.payload or {}) for p in shard.query(request)]
 
-    found = read(limit + 1, wanted)
-    if len(found) <= limit or found[-1].score < found[-2].score:
-        hits = [Hit(str(p.id), p.score, p.payload or {}) for p in found[:limit]]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id))
-    count = limit
-    while True:
-        count = min(limit + MOST_TIES, count * 4 + 64)
-        found = read(count, False)
-        if len(found) < count or found[-1].score < found[limit - 1].score or count == limit + MOST_TIES:
-            break
-    best = sorted((-p.score, str(p.id)) for p in found)[:limit]
-    payloads = {str(r.id): r.payload or {} for r in shard.retrieve([i for _, i in best], wanted, False)}
-    return [Hit(point_id, -score, payloads[point_id]) for score, point_id in best]
+    def payloads(ids: Collection[str]) -> dict[str, dict[str, Any]]:
+        return {str(r.id): r.payload or {} for r in shard.retrieve(list(ids), wanted, False)}
+
+    return best(limit, read, payloads)

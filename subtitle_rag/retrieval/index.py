@@ -1,7 +1,7 @@
 """The index as the rest of the program sees it: points with named vectors, filtered search.
 
-Two implementations meet this interface: the embedded one (`index_edge`) and a Qdrant server (`index_server`). The
-index is a cache of the library: everything in it can be made again from SQLite.
+Two implementations meet this interface: the embedded one (`index_edge`) and a Qdrant server (`index_server`), which
+several libraries may share. The index is a cache of the library: everything in it can be made again from SQLite.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -63,16 +63,44 @@ class Hit:
     payload: dict[str, Any] = field(repr=False)
 
 
-class Index(Protocol):
+class Searched(Protocol):
+    """The part of an `Index` that answers queries."""
+
+    def search(
+        self,
+        name: str,
+        query: Vector,
+        *,
+        limit: int,
+        where: Filter | None = None,
+        payload: Sequence[str] | None = None,
+    ) -> list[Hit]:
+        """The best `limit` points that have the named vector, best first; ties by id. None where there is no room for
+        such a vector. Sparse ones are scored by their dot product, dense ones by their cosine.
+
+        Hits carry the payload's keys that `payload` names, or all of them; none are much faster to get.
+        """
+
+    def foreign(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
+        """The payloads of those of these points that may be other libraries'; none where no other shares the index,
+        because what the library does not know there is what has left it."""
+
+
+class Index(Searched, Protocol):
     """All calls are safe from several threads and processes at once.
 
     Raises:
-        BusyError: `index_locked`, `index_unreachable`, `disk_full`.
+        BusyError: `index_locked`, `index_unreachable`, `disk_full`; of a server `qdrant_unreachable`.
         BusyError: `library_readonly` too, from calls that write.
-        AppError: `index_damaged`, `index_mismatch` (both mended by a rebuild).
+        AppError: `index_damaged`, `index_mismatch` (both mended by a rebuild); of a server `qdrant_refused`,
+            `qdrant_failed`.
         RuntimeError: the index was closed.
         ValueError: a vector or an id that the index cannot hold; nothing of that call has been written.
     """
+
+    @property
+    def place(self) -> str:
+        """Where it is, as `library.place` notes it."""
 
     def insert(self, points: Sequence[Point]) -> None:
         """Write points that are durable when the call returns; an id that is already there keeps all it has."""
@@ -92,23 +120,11 @@ class Index(Protocol):
     def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
         """Replace one named vector of existing points (point id → vector); other names stay."""
 
+    def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
+        """Replace the whole payload of existing points (point id → payload); other ids are passed over."""
+
     def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
         """Delete a video's points except the ids in `keep`; durable when the call returns."""
-
-    def search(
-        self,
-        name: str,
-        query: Vector,
-        *,
-        limit: int,
-        where: Filter | None = None,
-        payload: Sequence[str] | None = None,
-    ) -> list[Hit]:
-        """The best `limit` points that have the named vector, best first; ties by id. None where there is no room for
-        such a vector. Sparse ones are scored by their dot product, dense ones by their cosine.
-
-        Hits carry the payload's keys that `payload` names, or all of them; none are much faster to get.
-        """
 
     def ids(self, video_id: str) -> set[str]:
         """The ids of a video's points."""
@@ -119,11 +135,15 @@ class Index(Protocol):
         Weights come back as the index holds them: half precision, dense vectors of unit length.
         """
 
+    def get(self, ids: Collection[str]) -> list[Point]:
+        """Those of these points that are there, in no order, as `points` reads them."""
+
     def count(self) -> int:
         """The exact number of points."""
 
-    def clear(self) -> None:
-        """Throw everything away and begin an empty collection under the current meta record."""
+    def clear(self, videos: Collection[str] = ()) -> None:
+        """Empty the index of a library with these videos. Where no other library can share it, everything goes, named
+        vectors too, and an empty collection begins; else the points of these videos go, and nothing else does."""
 
     def close(self) -> None:
         """Let go of the index. Written data stays."""

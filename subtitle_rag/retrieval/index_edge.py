@@ -23,25 +23,30 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.hosting.entry import write_atomically
+from subtitle_rag.library.place import EMBEDDED
 from subtitle_rag.retrieval.edge_terms import (
-    best,
     edge_filter,
     edge_vector,
     layout,
+    nearest,
     room,
     translated,
     vectors_from,
-    write_atomically,
 )
-from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, Point, Vector
+from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector
 from subtitle_rag.retrieval.index_rules import (
     BM25,
     check_id,
     check_name,
+    check_payload,
     check_points,
+    check_room,
     check_vector,
+    finds_nothing,
     mismatch,
     record_of,
+    unique,
 )
 
 if TYPE_CHECKING:
@@ -63,6 +68,8 @@ class EdgeIndex:
         AppError: `index_mismatch`, `index_damaged`.
         BusyError: `index_locked` (this or another process has it open), `disk_full`, `library_readonly`.
     """
+
+    place = EMBEDDED
 
     def __init__(self, folder: Path, meta: dict[str, Any], *, fresh: bool = False) -> None:
         from filelock import FileLock, Timeout
@@ -165,11 +172,8 @@ class EdgeIndex:
         check_points(points)
         for point in points:
             for name, vector in point.vectors.items():
-                self._check_room(name, vector)
-        first: dict[str, Point] = {}
-        for point in points:
-            first.setdefault(point.id, point)
-        new = list(first.values())
+                check_room(self._room, name, vector)
+        new = unique(points)
         for start in range(0, len(new), BATCH):
             made = [
                 edge.Point(p.id, {name: edge_vector(v) for name, v in p.vectors.items()}, p.payload)
@@ -221,7 +225,7 @@ class EdgeIndex:
         for point_id, vector in vectors.items():
             check_id(point_id)
             check_vector(name, vector)
-            self._check_room(name, vector)
+            check_room(self._room, name, vector)
         asked: list[qdrant_edge.PointId] = list(vectors)
         for start in range(0, len(asked), BATCH):
             with self._call(writing=True) as shard:
@@ -231,11 +235,17 @@ class EdgeIndex:
                 if made:
                     shard.update(edge.UpdateOperation.update_vectors(made))
 
-    def _check_room(self, name: str, vector: Vector) -> None:
-        if name not in self._room:
-            raise ValueError(f"there is no room for {name}")
-        if isinstance(vector, DenseVector) and len(vector.values) != self._room[name]:
-            raise ValueError(f"{name} has {self._room[name]} dimensions, not {len(vector.values)}")
+    def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
+        import qdrant_edge as edge
+
+        for point_id, payload in payloads.items():
+            check_payload(point_id, payload)
+        asked: list[qdrant_edge.PointId] = list(payloads)
+        for start in range(0, len(asked), BATCH):
+            with self._call(writing=True) as shard:
+                for record in shard.retrieve(asked[start : start + BATCH], False, False):
+                    operation = edge.UpdateOperation.overwrite_payload([record.id], payloads[str(record.id)])
+                    shard.update(operation)
 
     def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
         import qdrant_edge as edge
@@ -260,17 +270,13 @@ class EdgeIndex:
         Where more than `MOST_TIES` points tie at the cut, the engine chooses among them.
         """
         where = where or Filter()
-        check_vector(name, query)
-        for point_id in (*(where.only or ()), *where.without):
-            check_id(point_id)
-        empty = not isinstance(query, DenseVector) and not query.indices
-        if limit < 1 or empty or where.only == frozenset():
+        if finds_nothing(name, query, limit, where):
             return []
         with self._call() as shard:
             if name not in self._room:
                 return []
-            self._check_room(name, query)
-            return best(shard, name, query, limit, where, payload is None or (list(payload) or False))
+            check_room(self._room, name, query)
+            return nearest(shard, name, query, limit, where, payload is None or (list(payload) or False))
 
     def ids(self, video_id: str) -> set[str]:
         import qdrant_edge as edge
@@ -301,13 +307,24 @@ class EdgeIndex:
             records, _next = shard.scroll(request)
         return [Point(str(record.id), vectors_from(record), record.payload or {}) for record in records]
 
+    def get(self, ids: Collection[str]) -> list[Point]:
+        for point_id in ids:
+            check_id(point_id)
+        with self._call() as shard:
+            records = shard.retrieve(list(ids), True, True) if ids else []
+        return [Point(str(record.id), vectors_from(record), record.payload or {}) for record in records]
+
+    def foreign(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:  # noqa: ARG002
+        """See `Index.foreign`: the embedded index belongs to one library."""
+        return {}
+
     def count(self) -> int:
         import qdrant_edge as edge
 
         with self._call() as shard:
             return shard.count(edge.CountRequest(exact=True))
 
-    def clear(self, meta: dict[str, Any] | None = None) -> None:
+    def clear(self, videos: Collection[str] = (), *, meta: dict[str, Any] | None = None) -> None:  # noqa: ARG002
         """See `Index.clear`; `meta` becomes the record of the new collection."""
         with self._lock:
             if self._closed:

@@ -1,94 +1,16 @@
-"""What every implementation of `Index` must do. A new one joins by a line in `IMPLEMENTATIONS`."""
+"""What every implementation of `Index` must do."""
 
-import json
 import math
-import os
 import threading
-import time
 import unicodedata
-import uuid
-from collections.abc import Callable, Iterator
 from datetime import date
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.retrieval.index import DenseVector, Filter, Index, Point, SparseVector, Vector
-from subtitle_rag.retrieval.index_client import open_index
-
-META = {"kiwi": "0.24.1", "bm25": 1}
-IMPLEMENTATIONS: dict[str, Callable[..., Index]] = {
-    "edge": partial(open_index, hosted=False),
-    "hosted": partial(open_index, hosted=True),
-}
-Open = Callable[..., Index]
-
-
-@pytest.fixture(params=list(IMPLEMENTATIONS), scope="module")
-def opener(request: pytest.FixtureRequest) -> Open:
-    return IMPLEMENTATIONS[request.param]
-
-
-@pytest.fixture(scope="module")
-def home(opener: Open, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """One folder, and so one host process, for all tests that need no reopening."""
-    folder = tmp_path_factory.mktemp("index")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("SUBTITLE_RAG_HOST_LINGER", "1")
-        yield folder
-        settle(folder)
-
-
-@pytest.fixture
-def index(opener: Open, home: Path) -> Iterator[Index]:
-    opened = opener(home, META, fresh=True)
-    opened.add_vector("sparse-a")
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """For tests that open again: a host that leaves at once."""
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.05")
-    yield tmp_path / "index"
-    settle(tmp_path / "index")
-
-
-def settle(folder: Path) -> None:
-    """Wait until no host holds `folder`."""
-    try:
-        pid = json.loads((folder / "host.json").read_text())["pid"]
-    except OSError:
-        pid = None
-    deadline = time.monotonic() + 10
-    while pid is not None:
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return
-        assert time.monotonic() < deadline, "the host stays"
-        time.sleep(0.01)
-
-
-def pid(n: int) -> str:
-    return str(uuid.UUID(int=n))
-
-
-def sparse(weights: dict[int, float]) -> SparseVector:
-    return SparseVector(tuple(weights), tuple(weights.values()))
-
-
-def point(n: int, weights: dict[int, float] | None = None, **payload: Any) -> Point:
-    return Point(pid(n), {"bm25": sparse({1: 1.0} if weights is None else weights)}, payload)
-
-
-def found(index: Index, *terms: int, name: str = "bm25", limit: int = 100, where: Filter | None = None) -> list[int]:
-    query = sparse(dict.fromkeys(terms or (1,), 1.0))
-    return [uuid.UUID(hit.id).int for hit in index.search(name, query, limit=limit, where=where)]
+from subtitle_rag.retrieval.index import Filter, Index, Point, SparseVector
+from tests.retrieval.points import META, Open, found, pid, point, settle, sparse
 
 
 def test_an_id_that_is_there_keeps_all_it_has(index: Index) -> None:
@@ -147,8 +69,8 @@ def test_deleting_a_video_spares_what_is_to_be_kept(index: Index) -> None:
 
 
 def test_clear_empties_and_goes_on(index: Index) -> None:
-    index.insert([point(1), point(2)])
-    index.clear()
+    index.insert([point(1, video="a"), point(2, video="a")])
+    index.clear(["a"])
     assert index.count() == 0
     assert found(index) == []
     index.insert([point(3)])
@@ -191,6 +113,18 @@ def test_bad_vectors_replace_nothing(index: Index) -> None:
     with pytest.raises(ValueError, match="bm52"):
         index.replace_vector("bm52", {pid(1): sparse({2: 1.0})})
     assert found(index, 1) == [1, 2]
+
+
+def test_replacing_a_payload_leaves_nothing_of_the_old_one(index: Index) -> None:
+    index.insert([point(n, video="a", text="old", context=None) for n in (1, 2, 3)])
+    new = {"video": "b", "context": "새 문맥", "lines": [[0, 1]], "url": None}
+    index.replace_payload({pid(1): new, pid(2): {"video": "a"}, pid(99): new})
+    payloads = {hit.id: hit.payload for hit in index.search("bm25", sparse({1: 1.0}), limit=9)}
+    assert payloads == {pid(1): new, pid(2): {"video": "a"}, pid(3): {"video": "a", "text": "old", "context": None}}
+    assert (index.ids("a"), index.ids("b")) == ({pid(2), pid(3)}, {pid(1)})
+    with pytest.raises(ValueError, match="payload"):
+        index.replace_payload({pid(1): {"video": "c"}, pid(2): {"n": math.nan}})
+    assert index.ids("c") == set()
 
 
 # searching
@@ -351,159 +285,3 @@ def test_other_rules_are_told_and_a_fresh_start_mends(opener: Open, folder: Path
     third = opener(folder, other)
     assert found(third) == [2]
     third.close()
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("meta.json", None),
-        ("meta.json", "{"),
-        ("meta.json", "[]"),
-        ("shard/edge_config.json", "{"),
-        ("shard/segments", None),
-    ],
-)
-def test_damage_is_told_and_a_fresh_start_mends(opener: Open, folder: Path, name: str, content: str | None) -> None:
-    first = opener(folder, META)
-    first.insert([point(1)])
-    first.close()
-    settle(folder)
-    if content is not None:
-        (folder / name).write_text(content)
-    elif (folder / name).is_dir():
-        for part in (folder / name).rglob("*"):
-            if part.is_file():
-                part.write_bytes(b"")
-    else:
-        (folder / name).unlink()
-    with pytest.raises(AppError) as caught:
-        opener(folder, META)
-    assert caught.value.code == "index_damaged"
-    assert caught.value.details["reason"]
-    settle(folder)
-    second = opener(folder, META, fresh=True)
-    assert second.count() == 0
-    second.insert([point(2)])
-    assert found(second) == [2]
-    second.close()
-
-
-def test_a_creation_that_was_cut_short_is_made_good(opener: Open, folder: Path) -> None:
-    (folder / "shard.new").mkdir(parents=True)
-    (folder / "shard.new" / "rest").write_text("")
-    (folder / "meta.json").write_text("{}")
-    index = opener(folder, META)
-    index.insert([point(1)])
-    assert found(index) == [1]
-    index.close()
-
-
-# --- dense vectors, and vectors that come and go ---
-
-
-def dense(*values: float) -> DenseVector:
-    return DenseVector(tuple(values))
-
-
-def test_a_dense_vector_is_compared_by_its_cosine(index: Index) -> None:
-    index.insert([Point(pid(n), {"bm25": sparse({1: 1.0})}, {"video": "a"}) for n in (1, 2, 3)])
-    index.add_vector("dense-a", 2)
-    index.replace_vector("dense-a", {pid(1): dense(10.0, 0.0), pid(2): dense(1.0, 1.0), pid(99): dense(1.0, 0.0)})
-    hits = index.search("dense-a", dense(0.5, 0.0), limit=5)
-    assert [hit.id for hit in hits] == [pid(1), pid(2)]
-    assert [hit.score for hit in hits] == pytest.approx([1.0, math.sqrt(0.5)], abs=1e-3)
-    index.replace_vector("dense-a", {pid(1): dense(0.0, 1.0)})
-    assert [hit.id for hit in index.search("dense-a", dense(1.0, 0.0), limit=5)] == [pid(2), pid(1)]
-    assert found(index, 1) == [1, 2, 3]
-
-
-def test_a_dense_search_obeys_the_filter(index: Index) -> None:
-    index.add_vector("dense-a", 2)
-    index.insert(
-        [Point(pid(n), {"dense-a": dense(1.0, n)}, {"video": "a" if n % 2 else "b"}) for n in (1, 2, 3, 4)],
-    )
-    hits = index.search("dense-a", dense(1.0, 0.0), limit=9, where=Filter(videos=("b",)))
-    assert [hit.id for hit in hits] == [pid(2), pid(4)]
-
-
-def test_vectors_are_added_and_dropped_while_points_stay(index: Index) -> None:
-    index.insert([Point(pid(1), {"bm25": sparse({1: 1.0})}, {"video": "a"})])
-    assert index.search("dense-b", dense(1.0, 2.0, 3.0), limit=1) == []
-    for _twice in range(2):
-        index.add_vector("dense-b", 3)
-        index.add_vector("sparse-b")
-    assert index.vectors() == {"bm25": None, "sparse-a": None, "sparse-b": None, "dense-b": 3}
-    index.replace_vector("dense-b", {pid(1): dense(1.0, 2.0, 3.0)})
-    for _twice in range(2):
-        index.drop_vector("dense-b")
-    assert index.vectors() == {"bm25": None, "sparse-a": None, "sparse-b": None}
-    assert index.search("dense-b", dense(1.0, 2.0, 3.0), limit=1) == []
-    assert found(index, 1) == [1]
-    index.add_vector("dense-b", 2)
-    assert index.search("dense-b", dense(1.0, 2.0), limit=1) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "vector"),
-    [
-        ("dense-a", dense(1.0, 2.0, 3.0)),
-        ("dense-a", dense(0.0, 0.0)),
-        ("dense-a", dense(1.0, math.nan)),
-        ("dense-a", dense(1e30, 1e30)),
-        ("dense-a", SparseVector((1,), (1.0,))),
-        ("sparse-a", dense(1.0, 2.0)),
-        ("dense-none", dense(1.0, 2.0)),
-        ("sparse-none", SparseVector((1,), (1.0,))),
-        ("bm25 ", SparseVector((1,), (1.0,))),
-    ],
-)
-def test_a_vector_that_cannot_be_held_is_refused(index: Index, name: str, vector: DenseVector | SparseVector) -> None:
-    index.add_vector("dense-a", 2)
-    index.insert([Point(pid(n), {"bm25": sparse({1: 1.0})}, {"video": "a"}) for n in (1, 2)])
-    with pytest.raises(ValueError, match=name.strip()):
-        index.replace_vector(name, {pid(2): vector})
-    with pytest.raises(ValueError, match=name.strip()):
-        index.insert([Point(pid(7), {"bm25": sparse({1: 1.0})}, {}), Point(pid(8), {name: vector}, {})])
-    assert index.count() == 2
-    assert index.search("dense-a", dense(1.0, 0.0), limit=5) == []
-
-
-@pytest.mark.parametrize(("name", "dimensions"), [("bm25", None), ("dense-a", None), ("sparse-a", 3), ("Dense A", 2)])
-def test_a_name_that_says_another_kind_is_refused(index: Index, name: str, dimensions: int | None) -> None:
-    with pytest.raises(ValueError, match=name):
-        index.add_vector(name, dimensions)
-
-
-def test_a_vector_is_not_added_anew_with_other_dimensions(index: Index) -> None:
-    index.add_vector("dense-a", 2)
-    with pytest.raises(ValueError, match="dense-a"):
-        index.add_vector("dense-a", 3)
-
-
-def test_points_are_read_by_id_with_all_that_they_have(index: Index) -> None:
-    index.add_vector("dense-a", 2)
-    vectors: dict[str, Vector] = {"bm25": sparse({3: 0.5}), "dense-a": dense(0.6, 0.8), "sparse-a": sparse({9: 2.0})}
-    index.insert([Point(pid(n), vectors if n == 2 else {}, {"video": "a", "n": n}) for n in (3, 1, 2)])
-    first = index.points(limit=2)
-    assert [(point.id, point.payload["n"]) for point in first] == [(pid(1), 1), (pid(2), 2)]
-    assert first[0].vectors == {}
-    held = first[1].vectors
-    assert (held["bm25"], held["sparse-a"]) == (vectors["bm25"], vectors["sparse-a"])
-    assert isinstance(held["dense-a"], DenseVector)
-    assert held["dense-a"].values == pytest.approx((0.6, 0.8), abs=1e-3)
-    assert [point.id for point in index.points(pid(2))] == [pid(3)]
-    assert index.points(pid(3)) == []
-
-
-def test_added_vectors_are_there_after_reopening(opener: Open, folder: Path) -> None:
-    index = opener(folder, META)
-    index.add_vector("dense-a", 2)
-    index.insert([Point(pid(1), {"dense-a": dense(1.0, 0.0)}, {"video": "a"})])
-    index.close()
-    settle(folder)
-    index = opener(folder, META)
-    assert index.vectors() == {"bm25": None, "dense-a": 2}
-    assert [hit.id for hit in index.search("dense-a", dense(1.0, 0.0), limit=1)] == [pid(1)]
-    index.clear()
-    assert index.vectors() == {"bm25": None}
-    index.close()

@@ -1,0 +1,362 @@
+"""The index on a Qdrant server or cluster, which the libraries of several machines may share.
+
+All of them write into one collection. A window's id follows from its video, its second and the rule of division, and
+points are only inserted, never overwritten: machines that index the same video write the same points, and what one of
+them has added stays. What a library does not know there is another's (`Index.foreign`), and no call here deletes it,
+except that a video which one library removes or divides anew leaves for all.
+
+The meta record is the collection's metadata. Inverse document frequencies are of the whole collection, per shard.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from subtitle_rag.config import QdrantSettings
+from subtitle_rag.errors import AppError
+from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector
+from subtitle_rag.retrieval.index_rules import (
+    BM25,
+    best,
+    check_id,
+    check_name,
+    check_payload,
+    check_points,
+    check_room,
+    check_vector,
+    finds_nothing,
+    mismatch,
+    record_of,
+    unique,
+)
+from subtitle_rag.retrieval.server_terms import (
+    OLDEST,
+    address,
+    connect,
+    failure,
+    point_from,
+    recent,
+    room,
+    server_filter,
+    server_vector,
+)
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient, models
+
+COLLECTION = "scenes"
+BATCH = 128
+"""Points that a request carries: 4 MB with a dense vector; a server takes 32 MB."""
+PAGE = 1_000
+_KEYWORDS, _DATES = ("channel_id", "video"), ("published",)
+
+
+def open_server(settings: QdrantSettings, meta: dict[str, Any], *, own: Collection[str] | None = None) -> "ServerIndex":
+    """The index on the server that the settings name; nothing is sent before its constructor does.
+
+    Raises:
+        UsageError: `qdrant_url`, `qdrant_no_key`.
+        BusyError, AppError: from `ServerIndex`.
+    """
+    client = connect(settings)
+    try:
+        return ServerIndex(client, settings, meta, own=own)
+    except BaseException:
+        client.close()
+        raise
+
+
+class ServerIndex:
+    """`Index` in the collection `COLLECTION`, which is made where there is none; safe from several threads.
+
+    Where the collection was made under another `meta`, it is left alone, unless `own` is given: then it is made anew
+    if all of its points are of these videos.
+
+    Raises:
+        BusyError: `qdrant_unreachable`.
+        AppError: `qdrant_refused`, `qdrant_old`, `qdrant_failed`; `index_mismatch`, or `qdrant_others` with `own`.
+    """
+
+    def __init__(
+        self,
+        client: "QdrantClient",
+        settings: QdrantSettings,
+        meta: dict[str, Any],
+        *,
+        own: Collection[str] | None = None,
+    ) -> None:
+        self.place = address(settings.url)
+        self._client = client
+        self._settings = settings
+        self._closed = False
+        record = record_of(meta)
+        with self._call():
+            self.version = client.info().version
+            """Of the server."""
+            if not recent(self.version):
+                oldest = ".".join(map(str, OLDEST))
+                raise AppError("qdrant_old", url=self.place, found=self.version[:20], oldest=oldest)
+            made = self._make(record)
+            found = made.config.metadata or {}
+            if found != record and own is None:
+                raise mismatch(self.place, found, record)
+            if found != record:
+                made = self._make_anew(own or (), record)
+        self._room = room(made)
+
+    def _make(self, record: dict[str, Any]) -> "models.CollectionInfo":
+        """Make the collection and its payload indexes, as far as they are not there; what the server tells of it."""
+        from qdrant_client import models
+
+        if not self._client.collection_exists(COLLECTION):
+            half = models.SparseIndexParams(datatype=models.Datatype.FLOAT16)
+            try:
+                self._client.create_collection(
+                    COLLECTION,
+                    vectors_config={},
+                    sparse_vectors_config={BM25: models.SparseVectorParams(index=half, modifier=models.Modifier.IDF)},
+                    shard_number=self._settings.shards,
+                    replication_factor=self._settings.replication,
+                    metadata=record,
+                )
+            except Exception:  # another machine was quicker
+                if not self._client.collection_exists(COLLECTION):
+                    raise
+        made = self._client.get_collection(COLLECTION)
+        kinds = models.PayloadSchemaType
+        for key, kind in [*((k, kinds.KEYWORD) for k in _KEYWORDS), *((k, kinds.DATETIME) for k in _DATES)]:
+            if key not in made.payload_schema:
+                self._client.create_payload_index(COLLECTION, key, kind, wait=True)
+        return made
+
+    def _make_anew(self, own: Collection[str], record: dict[str, Any]) -> "models.CollectionInfo":
+        from qdrant_client import models
+
+        ours = models.FieldCondition(key="video", match=models.MatchAny(any=list(own)))
+        others = self._client.count(COLLECTION, models.Filter(must_not=[ours]) if own else None, exact=True).count
+        if others:
+            raise AppError("qdrant_others", url=self.place, n=others, collection=COLLECTION)
+        self._client.delete_collection(COLLECTION)
+        return self._make(record)
+
+    @contextmanager
+    def _call(self) -> "Iterator[QdrantClient]":
+        if self._closed:
+            raise RuntimeError("the index is closed")
+        from json import JSONDecodeError
+
+        from qdrant_client.common.client_exceptions import QdrantException
+        from qdrant_client.http.exceptions import ApiException
+
+        try:
+            yield self._client
+        except (ApiException, QdrantException, JSONDecodeError, AssertionError) as error:
+            # the last two: something answers there that is no Qdrant
+            raise failure(error, self.place, self._settings.api_key_env) from None
+
+    def insert(self, points: Sequence[Point]) -> None:
+        """See `Index.insert`. Of points with the same id in one call the first one counts."""
+        from qdrant_client import models
+
+        check_points(points)
+        for point in points:
+            for name, vector in point.vectors.items():
+                self._require_room(name, vector)
+        new = unique(points)
+        for start in range(0, len(new), BATCH):
+            made = [
+                models.PointStruct(
+                    id=p.id, vector={n: server_vector(v) for n, v in p.vectors.items()}, payload=p.payload
+                )
+                for p in new[start : start + BATCH]
+            ]
+            with self._call() as client:
+                client.upsert(COLLECTION, made, wait=True, update_mode=models.UpdateMode.INSERT_ONLY)
+
+    def add_vector(self, name: str, dimensions: int | None = None) -> None:
+        """See `Index.add_vector`. Raises ValueError where it is there with other dimensions."""
+        from qdrant_client import models
+
+        check_name(name, dimensions)
+        if name not in self.vectors():
+            config: models.VectorNameConfig
+            if dimensions is None:
+                half = models.VectorStorageDatatype.FLOAT16
+                config = models.SparseVectorNameConfig(sparse=models.SparseVectorConfig(datatype=half))
+            else:
+                dense = models.DenseVectorConfig(
+                    size=dimensions, distance=models.Distance.COSINE, datatype=models.VectorStorageDatatype.FLOAT16
+                )
+                config = models.DenseVectorNameConfig(dense=dense)
+            with self._call() as client:
+                client.create_vector_name(COLLECTION, name, config, wait=True)
+                if dimensions is not None:
+                    graph = models.HnswConfigDiff(m=16, ef_construct=100)
+                    stored = models.VectorParamsDiff(on_disk=True, hnsw_config=graph)
+                    client.update_collection(COLLECTION, vectors_config={name: stored})
+        self._room = self.vectors()
+        if self._room.get(name, dimensions) != dimensions:
+            raise ValueError(f"{name} has {self._room[name]} dimensions")
+
+    def drop_vector(self, name: str) -> None:
+        if name == BM25:
+            raise ValueError(f"{name} stays")
+        with self._call() as client:
+            client.delete_vector_name(COLLECTION, name, wait=True)
+        self._room = self.vectors()
+
+    def vectors(self) -> dict[str, int | None]:
+        with self._call() as client:
+            return room(client.get_collection(COLLECTION))
+
+    def _require_room(self, name: str, vector: Vector) -> None:
+        """Raises ValueError where there is no room; another machine may have made some since."""
+        try:
+            check_room(self._room, name, vector)
+        except ValueError:
+            self._room = self.vectors()
+            check_room(self._room, name, vector)
+
+    def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
+        """See `Index.replace_vector`. Ids that are not in the index are passed over."""
+        from qdrant_client import models
+
+        for point_id, vector in vectors.items():
+            check_id(point_id)
+            check_vector(name, vector)
+            self._require_room(name, vector)
+        for there in self._present(list(vectors)):
+            made = [models.PointVectors(id=i, vector={name: server_vector(vectors[i])}) for i in there]
+            with self._call() as client:
+                client.update_vectors(COLLECTION, made, wait=True)
+
+    def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
+        from qdrant_client import models
+
+        for point_id, payload in payloads.items():
+            check_payload(point_id, payload)
+        for there in self._present(list(payloads)):
+            made = [
+                models.OverwritePayloadOperation(overwrite_payload=models.SetPayload(payload=payloads[i], points=[i]))
+                for i in there
+            ]
+            with self._call() as client:
+                client.batch_update_points(COLLECTION, made, wait=True)
+
+    def _present(self, ids: Sequence[str]) -> Iterator[list[str]]:
+        """Those of the ids that are there, in batches: an unknown one fails the request that names it."""
+        for start in range(0, len(ids), BATCH):
+            with self._call() as client:
+                records = client.retrieve(COLLECTION, ids[start : start + BATCH], with_payload=False)
+            if records:
+                yield [str(record.id) for record in records]
+
+    def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
+        """See `Index.delete_video`; other machines' points of this video go too."""
+        from qdrant_client import models
+
+        for point_id in keep:
+            check_id(point_id)
+        where = server_filter(Filter(videos=(video_id,), without=frozenset(keep)))
+        assert where is not None
+        with self._call() as client:
+            client.delete(COLLECTION, models.FilterSelector(filter=where), wait=True)
+
+    def search(
+        self,
+        name: str,
+        query: Vector,
+        *,
+        limit: int,
+        where: Filter | None = None,
+        payload: Sequence[str] | None = None,
+    ) -> list[Hit]:
+        """See `Index.search`; where more than `MOST_TIES` points tie at the cut, the server chooses among them."""
+        where = where or Filter()
+        if finds_nothing(name, query, limit, where):
+            return []
+        try:
+            self._require_room(name, query)
+        except ValueError:
+            if name in self._room:
+                raise
+            return []
+        wanted = payload is None or (list(payload) or False)
+
+        def read(count: int, whole: bool) -> list[Hit]:
+            with self._call() as client:
+                found = client.query_points(
+                    COLLECTION,
+                    query=server_vector(query),
+                    using=name,
+                    query_filter=server_filter(where),
+                    limit=count,
+                    with_payload=wanted if whole else False,
+                )
+            return [Hit(str(p.id), p.score, p.payload or {}) for p in found.points]
+
+        def payloads(ids: Collection[str]) -> dict[str, dict[str, Any]]:
+            with self._call() as client:
+                records = client.retrieve(COLLECTION, list(ids), with_payload=wanted)
+            return {str(record.id): record.payload or {} for record in records}
+
+        try:
+            return best(limit, read, payloads)
+        except (AppError, ValueError):
+            self._room = self.vectors()
+            if name not in self._room:  # another machine has dropped it since
+                return []
+            raise
+
+    def ids(self, video_id: str) -> set[str]:
+        found: set[str] = set()
+        where = server_filter(Filter(videos=(video_id,)))
+        offset: Any = None
+        while True:
+            with self._call() as client:
+                records, offset = client.scroll(
+                    COLLECTION, where, limit=PAGE, offset=offset, with_payload=False, with_vectors=False
+                )
+            found.update(str(record.id) for record in records)
+            if offset is None:
+                return found
+
+    def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
+        if after is not None:
+            check_id(after)
+        # the server's offset is the first id to read
+        offset = None if after is None else str(UUID(int=UUID(after).int + 1))
+        with self._call() as client:
+            records, _next = client.scroll(COLLECTION, limit=limit, offset=offset, with_payload=True, with_vectors=True)
+        return [point_from(record) for record in records]
+
+    def get(self, ids: Collection[str]) -> list[Point]:
+        return [point_from(record) for record in self._retrieved(ids, vectors=True)]
+
+    def foreign(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
+        return {str(record.id): record.payload or {} for record in self._retrieved(ids, vectors=False)}
+
+    def _retrieved(self, ids: Collection[str], *, vectors: bool) -> "Iterator[models.Record]":
+        asked = list(ids)
+        for point_id in asked:
+            check_id(point_id)
+        for start in range(0, len(asked), BATCH):
+            with self._call() as client:
+                yield from client.retrieve(
+                    COLLECTION, asked[start : start + BATCH], with_payload=True, with_vectors=vectors
+                )
+
+    def count(self) -> int:
+        with self._call() as client:
+            return client.count(COLLECTION, exact=True).count
+
+    def clear(self, videos: Collection[str] = ()) -> None:
+        """See `Index.clear`: other libraries' points and the named vectors stay."""
+        for video_id in videos:
+            self.delete_video(video_id)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._client.close()

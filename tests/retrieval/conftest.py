@@ -1,0 +1,79 @@
+"""Every implementation of `Index`, opened, and tiny models. An implementation joins by a line in `IMPLEMENTATIONS`."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.config import QdrantSettings
+from subtitle_rag.retrieval.index import Index
+from subtitle_rag.retrieval.index_client import open_index
+from subtitle_rag.retrieval.index_server import COLLECTION, open_server
+from tests.retrieval.points import META, Open, settle
+from tests.stand_ins.qdrant import StandIn
+from tests.tiny_models import dense_folder, encoder_folder, other_encoder_folder, reranker_folder
+
+__all__ = ["dense_folder", "encoder_folder", "other_encoder_folder", "reranker_folder"]
+
+EMBEDDED: dict[str, Callable[..., Index]] = {
+    "edge": partial(open_index, hosted=False),
+    "hosted": partial(open_index, hosted=True),
+}
+IMPLEMENTATIONS = [*EMBEDDED, "server"]
+
+
+class Servers:
+    """A server for each folder."""
+
+    def __init__(self, opened: ExitStack) -> None:
+        self._opened = opened
+        self._by_folder: dict[Path, StandIn] = {}
+
+    def open(self, folder: Path, meta: dict[str, Any], *, fresh: bool = False) -> Index:
+        if folder not in self._by_folder:
+            self._by_folder[folder] = self._opened.enter_context(StandIn())
+        server = self._by_folder[folder]
+        if fresh:
+            server.memory.delete_collection(COLLECTION)
+        return open_server(QdrantSettings(url=server.base), meta)
+
+
+@pytest.fixture(params=IMPLEMENTATIONS, scope="module")
+def opener(request: pytest.FixtureRequest) -> Iterator[Open]:
+    with ExitStack() as opened:
+        yield EMBEDDED.get(request.param) or Servers(opened).open
+
+
+@pytest.fixture(params=list(EMBEDDED), scope="module")
+def embedded(request: pytest.FixtureRequest) -> Open:
+    """Those that lie in the folder."""
+    return EMBEDDED[request.param]
+
+
+@pytest.fixture(scope="module")
+def home(opener: Open, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One folder, and so one host process, for all tests that need no reopening."""
+    folder = tmp_path_factory.mktemp("index")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SUBTITLE_RAG_HOST_LINGER", "1")
+        yield folder
+        settle(folder)
+
+
+@pytest.fixture
+def index(opener: Open, home: Path) -> Iterator[Index]:
+    opened = opener(home, META, fresh=True)
+    opened.add_vector("sparse-a")
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """For tests that open again: a host that leaves at once."""
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.05")
+    yield tmp_path / "index"
+    settle(tmp_path / "index")

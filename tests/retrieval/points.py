@@ -1,0 +1,51 @@
+"""Points, queries and opened indexes, as the tests of every `Index` want them."""
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.retrieval.index import DenseVector, Filter, Index, Point, SparseVector
+
+META = {"kiwi": "0.24.1", "bm25": 1}
+Open = Callable[..., Index]
+
+
+def settle(folder: Path) -> None:
+    """Wait until no host holds `folder`."""
+    try:
+        pid = json.loads((folder / "host.json").read_text())["pid"]
+    except OSError:
+        pid = None
+    deadline = time.monotonic() + 10
+    while pid is not None:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+        assert time.monotonic() < deadline, "the host stays"
+        time.sleep(0.01)
+
+
+def pid(n: int) -> str:
+    return str(uuid.UUID(int=n))
+
+
+def sparse(weights: dict[int, float]) -> SparseVector:
+    return SparseVector(tuple(weights), tuple(weights.values()))
+
+
+def dense(*values: float) -> DenseVector:
+    return DenseVector(tuple(values))
+
+
+def point(n: int, weights: dict[int, float] | None = None, **payload: Any) -> Point:
+    return Point(pid(n), {"bm25": sparse({1: 1.0} if weights is None else weights)}, payload)
+
+
+def found(index: Index, *terms: int, name: str = "bm25", limit: int = 100, where: Filter | None = None) -> list[int]:
+    query = sparse(dict.fromkeys(terms or (1,), 1.0))
+    return [uuid.UUID(hit.id).int for hit in index.search(name, query, limit=limit, where=where)]

@@ -1,0 +1,247 @@
+"""The index on a server: what it makes there, what of others it spares, and how its failures are told."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from subtitle_rag.config import QdrantSettings
+from subtitle_rag.errors import AppError, BusyError, UsageError
+from subtitle_rag.retrieval import server_terms
+from subtitle_rag.retrieval.index import Point
+from subtitle_rag.retrieval.index_server import BATCH, COLLECTION, ServerIndex, open_server
+from subtitle_rag.retrieval.server_terms import address
+from tests.retrieval.points import META, dense, found, pid, point, sparse
+from tests.stand_ins.qdrant import StandIn
+
+KEY = "s3cret-key-of-mine"
+
+
+@pytest.fixture
+def server() -> Iterator[StandIn]:
+    with StandIn() as running:
+        yield running
+
+
+def settings(server: StandIn, **others: Any) -> QdrantSettings:
+    return QdrantSettings(url=server.base, **others)
+
+
+def opened(server: StandIn, **others: Any) -> ServerIndex:
+    return open_server(settings(server, **others), META)
+
+
+def failure(call: Callable[..., Any], *arguments: Any) -> AppError:
+    with pytest.raises(AppError) as caught:
+        call(*arguments)
+    assert KEY not in f"{caught.value} {caught.value!r} {caught.value.details}"
+    return caught.value
+
+
+def bodies(server: StandIn, method: str, ending: str) -> list[dict[str, Any]]:
+    return [body for asked, path, body in server.asked if asked == method and path.endswith(ending)]
+
+
+def test_the_collection_is_made_once_as_the_settings_say(server: StandIn) -> None:
+    for _twice in range(2):
+        opened(server, shards=2, replication=3).close()
+    (made,) = bodies(server, "PUT", f"/{COLLECTION}")
+    assert (made["shard_number"], made["replication_factor"]) == (2, 3)
+    assert made["metadata"] == {"schema": 1, **META}
+    assert made["sparse_vectors"]["bm25"]["modifier"] == "idf"
+    fields = [(body["field_name"], body["field_schema"]) for body in bodies(server, "PUT", "/index")]
+    assert fields == [("channel_id", "keyword"), ("video", "keyword"), ("published", "datetime")]
+
+
+def test_opening_takes_three_requests(server: StandIn) -> None:
+    opened(server).close()
+    server.asked.clear()
+    opened(server).close()
+    collection = f"/collections/{COLLECTION}"
+    assert [(method, path) for method, path, _body in server.asked] == [
+        ("GET", "/"),
+        ("GET", f"{collection}/exists"),
+        ("GET", collection),
+    ]
+
+
+def test_an_index_of_the_payload_that_is_missing_is_made_good(server: StandIn) -> None:
+    opened(server).close()
+    server._indexes.pop("published")
+    opened(server).close()
+    assert [body["field_name"] for body in bodies(server, "PUT", "/index")][3:] == ["published"]
+
+
+def test_a_dense_vector_has_half_precision_a_graph_and_lies_on_the_disk(server: StandIn) -> None:
+    opened(server).add_vector("dense-a", 8)
+    (made,) = bodies(server, "PUT", "/vectors/dense-a")
+    assert made == {"dense": {"size": 8, "distance": "Cosine", "datatype": "float16"}}
+    (stored,) = [body["vectors"] for body in bodies(server, "PATCH", "") if "vectors" in body]
+    assert stored["dense-a"]["on_disk"] is True
+    assert stored["dense-a"]["hnsw_config"]["m"] == 16
+
+
+def test_points_are_only_ever_inserted_and_in_batches(server: StandIn) -> None:
+    index = opened(server)
+    index.insert([point(n, video="a") for n in range(1, BATCH + 2)])
+    sent = bodies(server, "PUT", "/points")
+    assert [len(body["points"]) for body in sent] == [BATCH, 1]
+    assert {body["update_mode"] for body in sent} == {"insert_only"}
+
+
+def test_two_machines_share_a_collection(server: StandIn) -> None:
+    one, other = opened(server), opened(server)
+    one.insert([point(1, video="a"), point(2, video="b", by="one")])
+    one.add_vector("dense-a", 2)
+    one.replace_vector("dense-a", {pid(2): dense(1.0, 0.0)})
+    other.insert([point(2, video="b", by="other"), point(3, video="c")])
+    assert one.count() == other.count() == 3
+    assert other.foreign([pid(2), pid(9)]) == {pid(2): {"video": "b", "by": "one"}}
+    assert [hit.id for hit in other.search("dense-a", dense(1.0, 0.0), limit=5)] == [pid(2)]
+    other.clear(["b", "c"])
+    assert found(one) == [1]
+    one.drop_vector("dense-a")
+    assert other.search("dense-a", dense(1.0, 0.0), limit=5) == []
+    with pytest.raises(ValueError, match="dense-a"):
+        other.replace_vector("dense-a", {pid(1): dense(1.0, 0.0)})
+
+
+def test_a_collection_of_other_rules_is_made_anew_only_if_it_is_one_s_own(server: StandIn) -> None:
+    opened(server).insert([point(1, video="a"), point(2, video="b")])
+    newer = {**META, "kiwi": "0.25"}
+    assert failure(open_server, settings(server), newer).code == "index_mismatch"
+    with pytest.raises(AppError) as caught:
+        open_server(settings(server), newer, own=["a"])
+    assert (caught.value.code, caught.value.details["n"]) == ("qdrant_others", 1)
+    assert opened(server).count() == 2
+    anew = open_server(settings(server), newer, own=["a", "b"])
+    assert anew.count() == 0
+    assert failure(opened, server).code == "index_mismatch"
+
+
+# failures
+
+
+def test_a_server_that_is_down_is_told_and_comes_back(server: StandIn) -> None:
+    index = opened(server)
+    server.stop()
+    for call in (index.count, index.vectors, lambda: index.insert([point(1)]), lambda: found(index)):
+        error = failure(call)
+        assert isinstance(error, BusyError)
+        assert (error.code, error.details["url"]) == ("qdrant_unreachable", index.place)
+    assert failure(opened, server).code == "qdrant_unreachable"
+    server.start()
+    index.insert([point(1)])
+    assert found(index) == [1]
+
+
+def test_a_server_that_does_not_answer_is_not_waited_for_longer_than_set(server: StandIn) -> None:
+    index = opened(server, timeout=1)
+    server.failing = lambda _method, _path: time.sleep(3)
+    error = failure(index.count)
+    assert (error.code, error.details["reason"]) == ("qdrant_unreachable", "timed out")
+
+
+def test_a_connection_is_waited_for_less_than_an_answer(server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = opened(server, timeout=30)
+    waits: list[dict[str, float]] = []
+
+    def seen(request: Any, send: Any) -> Any:
+        waits.append(request.extensions["timeout"])
+        return send(request)
+
+    index._client.http.client.middleware, before = seen, index._client.http.client.middleware
+    index._client.http.client.add_middleware(before)
+    index.count()
+    assert [(wait["connect"], wait["read"]) for wait in waits] == [(server_terms.CONNECT_S, 30)]
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "code"),
+    [
+        (500, {"status": {"error": "no space left on device"}}, "qdrant_unreachable"),
+        (503, b"<html>", "qdrant_unreachable"),
+        (429, {"status": {"error": "too many"}}, "qdrant_unreachable"),
+        (400, {"status": {"error": "Wrong input"}}, "qdrant_failed"),
+        (404, b"not here", "qdrant_failed"),
+        (200, b"<html>", "qdrant_failed"),
+        (200, {"hello": "world"}, "qdrant_failed"),
+        (401, b"Must provide an API key", "qdrant_key_needed"),
+        (403, b"Forbidden", "qdrant_key_needed"),
+    ],
+)
+def test_what_a_server_answers_is_told(server: StandIn, status: int, answer: Any, code: str) -> None:
+    index = opened(server)
+    server.failing = lambda _method, _path: (status, answer)
+    error = failure(index.count)
+    assert error.code == code
+    assert isinstance(error, BusyError) == (code == "qdrant_unreachable")
+    assert failure(opened, server).code == code
+
+
+def test_the_key_opens_and_is_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with StandIn(key=KEY) as server:
+        own = settings(server, api_key_env="MY_QDRANT_KEY")
+        assert failure(opened, server).code == "qdrant_key_needed"
+        with pytest.raises(UsageError) as missing:
+            open_server(own, META)
+        assert missing.value.details == {"variable": "MY_QDRANT_KEY"}
+        monkeypatch.setenv("MY_QDRANT_KEY", KEY + "x")
+        refused = failure(open_server, own, META)
+        assert (refused.code, refused.details["variable"]) == ("qdrant_refused", "MY_QDRANT_KEY")
+        monkeypatch.setenv("MY_QDRANT_KEY", KEY)
+        index = open_server(own, META)
+        assert KEY not in repr(index)
+        server.failing = lambda _method, _path: (400, {"status": {"error": f"bad key {KEY}"}})
+        assert failure(index.count).details["reason"] == "400 bad key …"
+
+
+def test_a_server_that_is_too_old_is_told(server: StandIn) -> None:
+    server.version = "1.17.3"
+    error = failure(opened, server)
+    assert (error.code, error.details["found"], error.details["oldest"]) == ("qdrant_old", "1.17.3", "1.18")
+    assert not bodies(server, "PUT", "")
+    for version in ("1.18.0", "v2.0.0-dev", "unknown"):
+        server.version = version
+        opened(server).close()
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("http://LocalHost", "http://localhost:6333"),
+        (" https://cluster.example:443/qdrant/ ", "https://cluster.example:443/qdrant"),
+        ("http://[::1]:6334", "http://[::1]:6334"),
+    ],
+)
+def test_addresses_have_one_spelling(url: str, place: str) -> None:
+    assert address(url) == place == address(place)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["localhost:6333", "ftp://host", "http://", "http://me:secret@host", "http://host:port", "http://h?api-key=1"],
+)
+def test_what_is_no_address_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        address(url)
+    assert (caught.value.code, caught.value.details) == ("qdrant_url", {})
+
+
+def test_two_machines_may_make_the_collection_at_once(server: StandIn) -> None:
+    asked = iter([False])
+    answer = {"result": {"exists": False}, "status": "ok", "time": 0.0}
+    opened(server).close()
+    # as if the other one had made it between the question and the creation
+    server.failing = lambda _method, path: (200, answer) if path.endswith("/exists") and not next(asked, True) else None
+    index = opened(server)
+    assert len(bodies(server, "PUT", f"/{COLLECTION}")) == 2
+    index.insert([Point(pid(1), {"bm25": sparse({1: 1.0})}, {})])
+    assert index.count() == 1
+
+
+def test_a_new_setting_of_shards_changes_nothing_that_is_there(server: StandIn) -> None:
+    opened(server).insert([point(1)])
+    assert open_server(replace(settings(server), shards=4), META).count() == 1

@@ -1,0 +1,125 @@
+"""What every implementation of `Index` must do with dense vectors, and with vectors that come and go."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.retrieval.index import DenseVector, Filter, Index, Point, SparseVector, Vector
+from tests.retrieval.points import META, Open, dense, found, pid, settle, sparse
+
+
+def test_a_dense_vector_is_compared_by_its_cosine(index: Index) -> None:
+    index.insert([Point(pid(n), {"bm25": sparse({1: 1.0})}, {"video": "a"}) for n in (1, 2, 3)])
+    index.add_vector("dense-a", 2)
+    index.replace_vector("dense-a", {pid(1): dense(10.0, 0.0), pid(2): dense(1.0, 1.0), pid(99): dense(1.0, 0.0)})
+    hits = index.search("dense-a", dense(0.5, 0.0), limit=5)
+    assert [hit.id for hit in hits] == [pid(1), pid(2)]
+    assert [hit.score for hit in hits] == pytest.approx([1.0, math.sqrt(0.5)], abs=1e-3)
+    index.replace_vector("dense-a", {pid(1): dense(0.0, 1.0)})
+    assert [hit.id for hit in index.search("dense-a", dense(1.0, 0.0), limit=5)] == [pid(2), pid(1)]
+    assert found(index, 1) == [1, 2, 3]
+
+
+def test_a_dense_search_obeys_the_filter(index: Index) -> None:
+    index.add_vector("dense-a", 2)
+    index.insert(
+        [Point(pid(n), {"dense-a": dense(1.0, n)}, {"video": "a" if n % 2 else "b"}) for n in (1, 2, 3, 4)],
+    )
+    hits = index.search("dense-a", dense(1.0, 0.0), limit=9, where=Filter(videos=("b",)))
+    assert [hit.id for hit in hits] == [pid(2), pid(4)]
+
+
+def test_vectors_are_added_and_dropped_while_points_stay(index: Index) -> None:
+    index.insert([Point(pid(1), {"bm25": sparse({1: 1.0})}, {"video": "a"})])
+    assert index.search("dense-b", dense(1.0, 2.0, 3.0), limit=1) == []
+    for _twice in range(2):
+        index.add_vector("dense-b", 3)
+        index.add_vector("sparse-b")
+    assert index.vectors() == {"bm25": None, "sparse-a": None, "sparse-b": None, "dense-b": 3}
+    index.replace_vector("dense-b", {pid(1): dense(1.0, 2.0, 3.0)})
+    for _twice in range(2):
+        index.drop_vector("dense-b")
+    assert index.vectors() == {"bm25": None, "sparse-a": None, "sparse-b": None}
+    assert index.search("dense-b", dense(1.0, 2.0, 3.0), limit=1) == []
+    assert found(index, 1) == [1]
+    index.add_vector("dense-b", 2)
+    assert index.search("dense-b", dense(1.0, 2.0), limit=1) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "vector"),
+    [
+        ("dense-a", dense(1.0, 2.0, 3.0)),
+        ("dense-a", dense(0.0, 0.0)),
+        ("dense-a", dense(1.0, math.nan)),
+        ("dense-a", dense(1e30, 1e30)),
+        ("dense-a", SparseVector((1,), (1.0,))),
+        ("sparse-a", dense(1.0, 2.0)),
+        ("dense-none", dense(1.0, 2.0)),
+        ("sparse-none", SparseVector((1,), (1.0,))),
+        ("bm25 ", SparseVector((1,), (1.0,))),
+    ],
+)
+def test_a_vector_that_cannot_be_held_is_refused(index: Index, name: str, vector: DenseVector | SparseVector) -> None:
+    index.add_vector("dense-a", 2)
+    index.insert([Point(pid(n), {"bm25": sparse({1: 1.0})}, {"video": "a"}) for n in (1, 2)])
+    with pytest.raises(ValueError, match=name.strip()):
+        index.replace_vector(name, {pid(2): vector})
+    with pytest.raises(ValueError, match=name.strip()):
+        index.insert([Point(pid(7), {"bm25": sparse({1: 1.0})}, {}), Point(pid(8), {name: vector}, {})])
+    assert index.count() == 2
+    assert index.search("dense-a", dense(1.0, 0.0), limit=5) == []
+
+
+@pytest.mark.parametrize(("name", "dimensions"), [("bm25", None), ("dense-a", None), ("sparse-a", 3), ("Dense A", 2)])
+def test_a_name_that_says_another_kind_is_refused(index: Index, name: str, dimensions: int | None) -> None:
+    with pytest.raises(ValueError, match=name):
+        index.add_vector(name, dimensions)
+
+
+def test_a_vector_is_not_added_anew_with_other_dimensions(index: Index) -> None:
+    index.add_vector("dense-a", 2)
+    with pytest.raises(ValueError, match="dense-a"):
+        index.add_vector("dense-a", 3)
+
+
+def test_points_are_read_by_id_with_all_that_they_have(index: Index) -> None:
+    index.add_vector("dense-a", 2)
+    vectors: dict[str, Vector] = {"bm25": sparse({3: 0.5}), "dense-a": dense(0.6, 0.8), "sparse-a": sparse({9: 2.0})}
+    index.insert([Point(pid(n), vectors if n == 2 else {}, {"video": "a", "n": n}) for n in (3, 1, 2)])
+    first = index.points(limit=2)
+    assert [(point.id, point.payload["n"]) for point in first] == [(pid(1), 1), (pid(2), 2)]
+    assert first[0].vectors == {}
+    held = first[1].vectors
+    assert (held["bm25"], held["sparse-a"]) == (vectors["bm25"], vectors["sparse-a"])
+    assert isinstance(held["dense-a"], DenseVector)
+    assert held["dense-a"].values == pytest.approx((0.6, 0.8), abs=1e-3)
+    assert [point.id for point in index.points(pid(2))] == [pid(3)]
+    assert index.points(pid(3)) == []
+
+
+def test_points_are_got_by_their_ids(index: Index) -> None:
+    index.add_vector("dense-a", 2)
+    own: dict[str, Vector] = {"bm25": sparse({3: 0.5}), "dense-a": dense(0.0, 4.0)}
+    index.insert([Point(pid(n), own if n % 2 else {}, {"n": n}) for n in range(1, 301)])
+    got = {point.id: point for point in index.get([pid(n) for n in (*range(1, 299), 999)])}
+    assert len(got) == 298
+    assert (got[pid(3)].payload, got[pid(3)].vectors["bm25"]) == ({"n": 3}, own["bm25"])
+    assert got[pid(3)].vectors["dense-a"] == dense(0.0, 1.0)
+    assert got[pid(2)].vectors == {}
+    assert index.get([]) == []
+    with pytest.raises(ValueError, match="window-1"):
+        index.get(["window-1"])
+
+
+def test_added_vectors_are_there_after_reopening(opener: Open, folder: Path) -> None:
+    index = opener(folder, META)
+    index.add_vector("dense-a", 2)
+    index.insert([Point(pid(1), {"dense-a": dense(1.0, 0.0)}, {"video": "a"})])
+    index.close()
+    settle(folder)
+    index = opener(folder, META)
+    assert index.vectors() == {"bm25": None, "dense-a": 2}
+    assert [hit.id for hit in index.search("dense-a", dense(1.0, 0.0), limit=1)] == [pid(1)]
+    index.close()

@@ -1,0 +1,67 @@
+"""What `doctor` says of the models that run in the program."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.commandline import Run, ran
+from tests.tiny_models import encoder_folder as encoder_folder
+from tests.tiny_models import reranker_folder as reranker_folder
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    return partial(ran, capsys)
+
+
+def checks(run: Run, home: Path, text: str) -> dict[str, dict[str, Any]]:
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.toml").write_text(f"[models]\n{text}\n", encoding="utf-8")
+    document = run("doctor", "--offline", "--json").document
+    return {check["name"]: check for check in document["result"]["checks"]}
+
+
+def test_missing_models_are_optional_and_named_with_what_fetches_them(run: Run, isolated_home: Path) -> None:
+    found = checks(run, isolated_home, "")
+    for kind, name in (("encoder", "BAAI/bge-m3"), ("reranker", "BAAI/bge-reranker-v2-m3")):
+        assert (found[kind]["severity"], name in found[kind]["message"]) == ("warning", True)
+        assert f"subtitle-rag models get {name}" in found[kind]["hint"]
+
+
+def test_models_in_folders_are_named_by_their_ids(
+    run: Run, isolated_home: Path, encoder_folder: Path, reranker_folder: Path
+) -> None:
+    own = f'encoder = "{encoder_folder.as_posix()}"\nreranker = "{reranker_folder.as_posix()}"'
+    found = checks(run, isolated_home, own)
+    for kind, folder in (("encoder", encoder_folder), ("reranker", reranker_folder)):
+        assert found[kind]["severity"] == "ok"
+        assert found[kind]["message"].startswith(f"{folder.name}@")
+
+
+def test_no_models_wanted_is_no_finding(run: Run, isolated_home: Path) -> None:
+    found = checks(run, isolated_home, 'encoder = ""\nreranker = ""')
+    assert [found[kind]["severity"] for kind in ("encoder", "reranker")] == ["ok", "ok"]
+
+
+def test_a_damaged_model_is_told(run: Run, isolated_home: Path, tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    found = checks(run, isolated_home, f'encoder = "{(tmp_path / "own").as_posix()}"')["encoder"]
+    assert (found["severity"], "config.json" in found["message"]) == ("warning", True)
+
+
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_device_and_precision_are_told(run: Run, isolated_home: Path, precision: str) -> None:
+    found = checks(run, isolated_home, f'device = "cpu"\nprecision = "{precision}"')["device"]
+    assert found["severity"] == "ok"
+    assert found["message"].startswith("cpu (")
+    assert precision in found["message"]
+
+
+def test_a_device_that_is_not_here_is_told(run: Run, isolated_home: Path) -> None:
+    import torch
+
+    missing = "cuda" if not torch.cuda.is_available() else "mps"
+    found = checks(run, isolated_home, f'device = "{missing}"')["device"]
+    assert (found["severity"], missing in found["message"], bool(found["hint"])) == ("error", True, True)
