@@ -6,23 +6,28 @@ means, leaves work to do, never work to undo.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import date
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from subtitle_rag.captions import files
 from subtitle_rag.captions.parse import parse
 from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
-from subtitle_rag.errors import BusyError, CaptionError, UsageError
+from subtitle_rag.errors import AppError, BusyError, CaptionError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, Removed, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.library.locks import alone
+from subtitle_rag.library.place import index_place, put_index_place
 from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.retrieval.index import Index, Point
-from subtitle_rag.retrieval.material import Material
+from subtitle_rag.retrieval.kept import Kept, kept_path
+from subtitle_rag.retrieval.material import MAKING, Making, Material
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.vectors import Noted
 
 BATCH = 256
 """Windows that are analysed and written together."""
@@ -44,10 +49,11 @@ class Indexer:
     library and the index raise.
     """
 
-    def __init__(self, library: Library, index: Index, analyzer: Analyzer) -> None:
+    def __init__(self, library: Library, index: Index, analyzer: Analyzer, making: Making = MAKING) -> None:
         self._library = library
         self._index = index
         self._analyzer = analyzer
+        self._making = making
 
     def index(
         self,
@@ -117,13 +123,17 @@ class Indexer:
                 yield self._make_searchable(work)
 
     def rebuild(self) -> Iterator[WindowsIndexed]:
-        """Make the whole index anew from the library alone."""
-        with self._working():
+        """Make the whole index anew from the library alone, except for the neural vectors that can be read there."""
+        with self._working(anew=True), closing(Kept(kept_path(self._library))) as kept:
             self._rewindow()
+            kept.take(self._index, self._library)
             self._library.forget_index()
+            put_index_place(self._library, self._index.place)
             self._purge()
+            kept.make_room(self._index)
             for work in self._pending():
-                yield self._make_searchable(work)
+                yield self._make_searchable(work, kept)
+            kept.done()
 
     def remove(self, video_ids: Iterable[str]) -> Iterator[Removed]:
         """Forget videos, in the library and in the index."""
@@ -196,28 +206,37 @@ class Indexer:
                 contexts = {id: text for id, text in self._contexts(video_id).items() if id in ids}
                 material = Material(video, own, contexts)
                 fresh = [*self._analyzer.morphemes(material.before()), *(known[window.id] for window in own)]
-                made = material.vectors(fresh, only=contexts)
+                made = material.vectors(fresh, contexts, self._making)
                 self._index.replace_vector("bm25", made)
+                told = {window.id: payload(video, window) for window in own if window.id in made}
+                self._index.replace_payload({id: {**told[id], "context": contexts[id][1]} for id in told})
                 self._library.put_source_hashes(ANALYZER, {id: material.source(id) for id in made})
 
     def _contexts(self, video_id: str) -> dict[str, tuple[str, str]]:
         """The contexts that count, by window: their key and text."""
         return {id: (context.key, context.text) for id, context in self._library.contexts.of_video(video_id).items()}
 
-    def _make_searchable(self, work: Work) -> WindowsIndexed:
-        """Write the points of these videos' windows; what the index held of them before goes first."""
+    def _make_searchable(self, work: Work, kept: Kept | None = None) -> WindowsIndexed:
+        """Write the points of these videos' windows; what the index held of them before goes first.
+
+        Neural vectors are those that a point has, where there is one, or that were kept.
+        """
         self._purge()
         materials = [Material(video, some, self._contexts(video.id)) for video, some in work]
         texts = [text for material in materials for text in material.texts()]
         analyses = self._analyzer.morphemes(texts) if texts else iter(())
         points: list[Point] = []
         noted: dict[str, tuple[str, Morphemes]] = {}
+        restored: dict[str, list[Noted]] = {}
         for material in materials:
+            neural, sources = kept.of(material) if kept else ({}, {})
+            restored |= sources
             # the analyzer's workers go on while vectors are made of these
             part = list(islice(analyses, len(material.texts())))
-            vectors = material.vectors(part)
+            vectors = material.vectors(part, making=self._making)
             for window, analysis in zip(material.windows, part[-len(material.windows) :], strict=True):
-                point = Point(window.id, {"bm25": vectors[window.id]}, payload(material.video, window))
+                named = {"bm25": vectors[window.id], **neural.get(window.id, {})}
+                point = Point(window.id, named, payload(material.video, window))
                 if context := material.contexts.get(window.id):
                     point.payload["context"] = context[1]
                 points.append(point)
@@ -225,21 +244,35 @@ class Indexer:
         if points:
             self._index.insert(points)
             self._library.put_indexed(ANALYZER, noted)
+            self._library.vectors.put(restored)
         return WindowsIndexed(len(points))
 
     def _purge(self) -> None:
-        for video_id in self._library.purges():
-            if video_id == ALL:
-                self._index.clear()
-            else:
-                self._index.delete_video(video_id)
+        left = self._library.purges()
+        if ALL in left:
+            present = [state.video.id for state in self._library.videos()]
+            self._index.clear([*present, *(video_id for video_id in left if video_id != ALL)])
+            self._library.purged(ALL)
+            return
+        for video_id in left:
+            self._index.delete_video(video_id)
             self._library.purged(video_id)
 
-    def _working(self, patience: float | None = None) -> AbstractContextManager[None]:
-        """Keep a second indexer away from the library; wait for one that is there for so many seconds."""
-        path = self._library.path
+    @contextmanager
+    def _working(self, patience: float | None = None, *, anew: bool = False) -> Iterator[None]:
+        """Keep a second indexer away from the library; wait for one that is there for so many seconds.
+
+        Raises `index_elsewhere` where the library has filled another index meanwhile, unless this is made `anew`.
+        """
+        path, place = self._library.path, self._index.place
         busy = BusyError("library_busy", path=str(path.parent))
-        return alone(path.with_suffix(".lock"), busy, MOMENT_S if patience is None else patience)
+        with alone(path.with_suffix(".lock"), busy, MOMENT_S if patience is None else patience):
+            filled = index_place(self._library)
+            if filled != place and not anew:
+                if self._library.counts().searchable:
+                    raise AppError("index_elsewhere", found=filled, wanted=place)
+                put_index_place(self._library, place)
+            yield
 
 
 def _selected(found: list[Discovered], since: date | None, limit: int | None) -> list[Discovered]:

@@ -161,7 +161,7 @@ def test_no_query_is_a_pattern_or_a_program(sample: Run, query: str) -> None:
         (["search", "치킨", "--channel", "없는 채널"], "unknown_channel"),
         (["search", "치킨", "--video", "없는 영상"], "unknown_video"),
         (["search", "치킨", "--video", ""], "unknown_video"),
-        (["search", "치킨", "--retrievers", "dense"], "unknown_retriever"),
+        (["search", "치킨", "--retrievers", "dense"], "retriever_not_ready"),
         (["search", "치킨", "--retrievers", ","], "unknown_retriever"),
         (["search", "치킨", "--limit", "0"], "usage"),
         (["search"], "usage"),
@@ -265,8 +265,9 @@ def test_status_counts(sample: Run) -> None:
         "captions": {"done": 9, "due": 0, "failed": 0},
         "bm25": {"done": result["windows"], "due": 0},
         "contexts": {"done": 0, "due": result["windows"], "empty": 0},
+        "vectors": {"done": 0, "due": result["windows"], "encoder": None},
     }
-    rows = "Channels Videos Waiting Windows Searchable With Failed"
+    rows = "Channels Videos Waiting Windows Searchable With With Failed"
     assert [line.split()[0] for line in sample("status").out.splitlines()] == rows.split()
 
 

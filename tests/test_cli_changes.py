@@ -77,6 +77,7 @@ def test_index_json(run: Run, captions: Path) -> None:
         "windows_indexed": windows,
         "library": {"videos": 3, "windows": windows},
         "contexts": None,
+        "vectors": None,
     }
 
 
@@ -164,7 +165,7 @@ def test_rebuild_makes_the_same_index(indexed: Run, captions: Path) -> None:
     before = scenes(indexed(*QUERY))
     windows = indexed("status", "--json").result["windows"]
     shutil.rmtree(captions)
-    assert indexed("rebuild", "--json").result == {"windows_indexed": windows}
+    assert indexed("rebuild", "--json").result == {"windows_indexed": windows, "vectors_kept": 0}
     assert scenes(indexed(*QUERY)) == before
     assert indexed("rebuild").out == f"{windows} windows became searchable.\n"
 

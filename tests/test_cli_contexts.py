@@ -171,7 +171,7 @@ def test_without_models_everything_else_works(run: Run) -> None:
     assert run("search", "국수", "--json").result["scenes"]
     assert run("contexts", "status", "--json").result["written"] == 0
     assert run("models", "list").code == 0
-    assert run("models", "get", "--json").failure == "llm_off"
+    assert run("models", "get", "wanted:q4", "--json").failure == "llm_off"
 
 
 def test_models_of_the_cloud_and_other_computers_get_no_captions(
@@ -216,7 +216,8 @@ def test_a_model_is_fetched_and_a_broken_fetch_goes_on(run: Run, ollama: StandIn
     assert run("models", "get", "wanted:q4", "--json").code == 3
     fetched = sum(model.known_layers.values())
     assert 2_000 <= fetched < sum(model.layers)
-    assert run("models", "get", "wanted:q4", "--json").result == {"name": "wanted:q4"}
+    (got,) = run("models", "get", "wanted:q4", "--json").result["models"]
+    assert (got["kind"], got["name"]) == ("context", "wanted:q4")
     assert run("contexts", "write", "--model", "wanted:q4", "--json").result["written"] == 4
     assert run("models", "get", "unknown:q4", "--json").failure == "llm_model_unknown"
 

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from threading import Timer
@@ -15,7 +16,7 @@ import pytest
 from filelock import FileLock
 
 from subtitle_rag import indexing
-from subtitle_rag.captions import windows as rules
+from subtitle_rag.captions.windows import RULE, WindowRule, windows
 from subtitle_rag.domain import Chapter, Details, Heat, Storyboard, Track, Video
 from subtitle_rag.errors import BusyError, CaptionError
 from subtitle_rag.events import Found, IndexReport, Listed, Resting, VideoDone, VideoFailed, WindowsIndexed
@@ -202,13 +203,15 @@ def test_where_nothing_is_left_there_is_nothing_to_finish(place: Place) -> None:
     assert place.written() == files
 
 
+OLD = WindowRule(target_ms=30_000)
+
+
 @pytest.fixture
 def aged(place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """A library whose windows were made by another rule than the current one, and from files that are gone."""
     with monkeypatch.context() as patch:
-        for module in (rules, indexing):
-            patch.setattr(module, "RULE", "p0.old")
-        patch.setattr(rules, "TARGET_MS", 30_000)
+        patch.setattr(indexing, "RULE", str(OLD))
+        patch.setattr(indexing, "windows", partial(windows, rule=OLD))
         place.run(captions)
         add(place, watched(), manual(), DETAILS)
         assert place.sound()
@@ -233,7 +236,7 @@ def anew(place: Place, folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("way", ["index", "finish", "rebuild"])
 def test_windows_of_an_older_rule_are_made_anew_from_the_stored_tracks(aged: Place, tmp_path: Path, way: str) -> None:
-    assert rule_hashes(aged) == {"p0.old"}
+    assert rule_hashes(aged) == {str(OLD)}
     old = {window.id for state in aged.library.videos() for window in aged.library.windows_of(state.video.id)}
     expected = anew(aged, tmp_path / "anew")
     others = caption_folder(tmp_path / "other", 1, minutes=1, seed=3)
@@ -244,7 +247,7 @@ def test_windows_of_an_older_rule_are_made_anew_from_the_stored_tracks(aged: Pla
     else:
         list(getattr(aged.indexer, way)())
     now = {window.id for state in aged.library.videos() for window in aged.library.windows_of(state.video.id)}
-    assert (now, rule_hashes(aged)) == (expected, {rules.RULE})
+    assert (now, rule_hashes(aged)) == (expected, {RULE})
     assert not now & old
     assert aged.library.details(ID) == DETAILS
     assert aged.sound()
@@ -271,7 +274,7 @@ def test_dividing_anew_goes_on_where_it_was_ended(
         patch.setattr(Library, "put_windows", ending)
         with pytest.raises(StopError):
             list(aged.indexer.finish())
-    assert "p0.old" in rule_hashes(aged)
+    assert str(OLD) in rule_hashes(aged)
     list(aged.indexer.finish())
     assert {id for state in aged.library.videos() for id in aged.index.ids(state.video.id)} == expected
     assert aged.sound()

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,16 +11,17 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.captions.sources import Source, looks_like_address, parse
-from subtitle_rag.commands import json_option, jsonl_option, writing
+from subtitle_rag.commands import json_option, jsonl_option, vectors, writing
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import TABS
-from subtitle_rag.errors import BusyError, LlmError, UsageError
+from subtitle_rag.errors import AppError, BusyError, LlmError, UsageError
 from subtitle_rag.events import (
     ContextReport,
     Found,
     IndexEvent,
     IndexReport,
     Resting,
+    VectorsReport,
     VideoDone,
     VideoFailed,
     WindowsIndexed,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from subtitle_rag.library.sources import Followed
 
 no_contexts_option = click.option("--no-contexts", is_flag=True, help=N_("Leave contexts to a later run."))
+no_vectors_option = click.option("--no-vectors", is_flag=True, help=N_("Leave the neural vectors to a later run."))
 no_wait_option = click.option(
     "--no-wait", is_flag=True, help=N_("Where YouTube refuses, end with exit code 3 instead of resting and going on.")
 )
@@ -49,7 +51,7 @@ no_wait_option = click.option(
 @click.option("--playlist/--no-playlist", default=None, help=N_("Of a video's link in a list: take the list, or not."))
 @click.option("--refresh", is_flag=True, help=N_("Ask YouTube again for videos that are in the library."))
 @no_contexts_option
-@click.option("--no-vectors", is_flag=True, expose_value=False, help=N_("Leave the neural vectors to a later run."))
+@no_vectors_option
 @no_wait_option
 @jsonl_option
 @json_option
@@ -66,6 +68,7 @@ def index_(
     playlist: bool | None,
     refresh: bool,
     no_contexts: bool,
+    no_vectors: bool,
     no_wait: bool,
     jsonl: bool,
     as_json: bool,
@@ -84,13 +87,14 @@ def index_(
             runs.append(runtime.indexer.index(paths, languages=wishes.languages, since=first_day, limit=limit))
         if orders:
             runs.append(runtime.fetcher().run(orders, manner))
-        return _ran("index", runtime, runs, contexts=not no_contexts, jsonl=jsonl, as_json=as_json)
+        return _ran("index", runtime, runs, Later(not no_contexts, not no_vectors), jsonl=jsonl, as_json=as_json)
 
 
 @click.command("sync", help=N_("Look for new videos of what is followed, and ask again for what is due."))
 @click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]")
 @click.option("--retry", is_flag=True, help=N_("Ask again for everything that failed, whenever its time is."))
 @no_contexts_option
+@no_vectors_option
 @no_wait_option
 @jsonl_option
 @json_option
@@ -100,6 +104,7 @@ def sync_(
     channels: Sequence[str],
     retry: bool,
     no_contexts: bool,
+    no_vectors: bool,
     no_wait: bool,
     jsonl: bool,
     as_json: bool,
@@ -114,7 +119,7 @@ def sync_(
         orders = [Order(parse(source.url), source.wishes) for source in dict.fromkeys(chosen)]
         manner = Manner(patient=not no_wait, retry=retry, leftovers=not channels)
         runs = [runtime.fetcher().run(orders, manner)]
-        return _ran("sync", runtime, runs, contexts=not no_contexts, jsonl=jsonl, as_json=as_json)
+        return _ran("sync", runtime, runs, Later(not no_contexts, not no_vectors), jsonl=jsonl, as_json=as_json)
 
 
 # What was asked for
@@ -190,35 +195,41 @@ def _named(followed: "Sequence[Followed]", name: str) -> "list[Followed]":
 # What came of it
 
 
+@dataclass(frozen=True, slots=True)
+class Later:
+    """What is made of the captions that came in, when they can be searched already."""
+
+    contexts: bool
+    vectors: bool
+
+
 def _ran(
-    command: str,
-    runtime: Runtime,
-    runs: Iterable[Iterator[IndexEvent]],
-    *,
-    contexts: bool,
-    jsonl: bool,
-    as_json: bool,
+    command: str, runtime: Runtime, runs: Iterable[Iterator[IndexEvent]], later: Later, *, jsonl: bool, as_json: bool
 ) -> int:
-    """Run, narrate, print the sum, and have contexts written for what came in."""
+    """Run, narrate, print the sum, and have contexts written and vectors made for what came in."""
     if as_json and jsonl:
         raise click.UsageError(_("--json and --jsonl exclude each other."))
     total, came = _summed(runs, jsonl=jsonl)
     outcome = _outcome(total, runtime)
+    told = not jsonl and not as_json
     if jsonl:
         output.event_line(total)
-    elif not as_json:
-        for line in _report_lines(total, runtime.library.counts().due):
-            output.data(line)
-    written = _contexts(runtime, came, jsonl=jsonl) if contexts and came else None
-    if written and written.blocked:
-        outcome.errors.append(output.error_entry(written.blocked))
+    _tell(_report_lines(total, runtime.library.counts().due), told)
+    written = _contexts(runtime, came, jsonl=jsonl) if later.contexts and came else None
+    outcome.result["contexts"] = output.context_values(written) if written else None
+    _tell(writing.report_lines(written) if written else (), told)
+    made = _vectors(runtime, came, outcome, jsonl=jsonl) if later.vectors and came else None
+    outcome.result["vectors"] = vectors.report_values(made) if made else None
+    _tell(vectors.report_lines(made) if made else (), told)
+    outcome.errors += [output.error_entry(report.blocked) for report in (written, made) if report and report.blocked]
     if as_json:
-        outcome.result["contexts"] = output.context_values(written) if written else None
         output.envelope(command, outcome)
-    elif written and not jsonl:
-        for line in writing.report_lines(written):
-            output.data(line)
     return outcome.exit_code
+
+
+def _tell(lines: Iterable[str], told: bool) -> None:
+    for line in lines if told else ():
+        output.data(line)
 
 
 def _summed(runs: Iterable[Iterator[IndexEvent]], *, jsonl: bool) -> tuple[IndexReport, list[str]]:
@@ -247,6 +258,25 @@ def _contexts(runtime: Runtime, videos: Sequence[str], *, jsonl: bool) -> Contex
         return None
     except BusyError as error:
         if error.code != "contexts_busy":  # whoever writes them already comes to these as well
+            raise
+        return None
+
+
+def _vectors(runtime: Runtime, videos: Sequence[str], outcome: output.Outcome, *, jsonl: bool) -> VectorsReport | None:
+    """The vectors of what came in, where the encoder is here; everything is searchable already."""
+    from subtitle_rag.library.contexts import Chosen
+
+    try:
+        encoder = runtime.neural.encoder()
+        if encoder is None:
+            return None
+        prelude = _("Searchable. {model} makes vectors; Ctrl+C ends it, and nothing is lost.").format(model=encoder.id)
+        return vectors.write(runtime, Chosen(videos=tuple(videos)), jsonl=jsonl, patient=False, prelude=prelude)
+    except AppError as error:
+        if error.code in ("model_unknown", "model_kind", "model_damaged"):  # the captions came in all the same
+            output.say_error(error)
+            outcome.errors.append(output.error_entry(error))
+        elif error.code != "vectors_busy":  # whoever makes them already comes to these as well
             raise
         return None
 

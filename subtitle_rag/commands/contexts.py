@@ -119,7 +119,7 @@ def contexts_glossary(settings: Settings, channel: str, propose: bool, edit: boo
     from subtitle_rag.contexts import glossary
 
     with Runtime(settings) as runtime:
-        id = _channels(runtime, [channel])[0]
+        id = channels_of(runtime, [channel])[0]
         names = runtime.library.contexts.glossary(id)
         shown = tuple(_proposed(runtime, id)) if propose else names
         if file is not None or edit:
@@ -149,7 +149,7 @@ def _proposed(runtime: Runtime, channel_id: str) -> list[str]:
     )
 
 
-def _channels(runtime: Runtime, names: Sequence[str]) -> list[str]:
+def channels_of(runtime: Runtime, names: Sequence[str]) -> list[str]:
     """Ids of the channels of these ids or names, or whose names hold them."""
     found: list[str] = []
     for name in names:
@@ -163,7 +163,7 @@ def _channels(runtime: Runtime, names: Sequence[str]) -> list[str]:
     return found
 
 
-def _videos(runtime: Runtime, names: Sequence[str]) -> list[str]:
+def videos_of(runtime: Runtime, names: Sequence[str]) -> list[str]:
     found: list[str] = []
     for name in names:
         ids = runtime.library.find_videos(tidy(name))
@@ -177,7 +177,7 @@ def _written(command: str, runtime: Runtime, asked: Asked, *, anew: bool = False
     """Write, narrate, and print the sum."""
     from subtitle_rag.library.contexts import Chosen
 
-    channels, videos = _channels(runtime, asked.channel), _videos(runtime, asked.video)
+    channels, videos = channels_of(runtime, asked.channel), videos_of(runtime, asked.video)
     chosen = Chosen(tuple(channels), tuple(videos), asked.limit, anew)
     report = writing.write(runtime, chosen, asked.model, jsonl=asked.jsonl)
     errors = [output.error_entry(report.blocked)] if report.blocked else []

@@ -94,6 +94,8 @@ def status_(settings: Settings, as_json: bool) -> int:
         failed = [state for state in runtime.library.videos() if state.failure]
         followed = runtime.library.sources.followed()
         contexts = runtime.library.contexts.counts()
+        encoder = runtime.library.vectors.active()
+        vectors = runtime.library.vectors.counts(encoder)
         rest, rest_code = runtime.library.sources.rest()
     if as_json:
         taken = counts.videos - counts.failed - counts.due
@@ -105,6 +107,7 @@ def status_(settings: Settings, as_json: bool) -> int:
                 "captions": {"done": taken, "due": counts.due, "failed": counts.failed},
                 "bm25": {"done": counts.searchable, "due": counts.windows - counts.searchable},
                 "contexts": {"done": contexts.written, "due": contexts.due, "empty": contexts.empty},
+                "vectors": {"done": vectors.made, "due": vectors.due, "encoder": encoder},
             },
             "sources": [_source_values(source) for source in followed],
             "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
@@ -112,7 +115,7 @@ def status_(settings: Settings, as_json: bool) -> int:
         }
         output.envelope("status", output.Outcome(result))
         return 0
-    for line in _status_lines(counts, contexts.written, followed, rest):
+    for line in _status_lines(counts, contexts.written, vectors.made, followed, rest):
         output.data(line)
     for line in _failure_lines(failed):
         output.data(line)
@@ -136,7 +139,9 @@ def _source_values(source: Followed) -> dict[str, Any]:
     }
 
 
-def _status_lines(counts: Counts, contexts: int, followed: Sequence[Followed], rest: int) -> Iterator[str]:
+def _status_lines(
+    counts: Counts, contexts: int, vectors: int, followed: Sequence[Followed], rest: int
+) -> Iterator[str]:
     rows = [
         (_("Channels"), f"{counts.channels:,}"),
         (_("Videos"), f"{counts.videos:,}"),
@@ -144,6 +149,7 @@ def _status_lines(counts: Counts, contexts: int, followed: Sequence[Followed], r
         (_("Windows"), f"{counts.windows:,}"),
         (_("Searchable"), f"{counts.searchable:,}"),
         (_("With a context"), f"{contexts:,}"),
+        (_("With vectors"), f"{vectors:,}"),
         (_("Failed"), f"{counts.failed:,}"),
     ]
     yield from output.table(rows, right=frozenset({1}))
@@ -229,11 +235,21 @@ def rebuild_(settings: Settings, as_json: bool) -> int:
         total = runtime.library.counts().windows
         task = bar.add_task(_("Windows"), total=total)
         done = 0
+        vectors = runtime.library.vectors
+        before = vectors.counts(vectors.active())
         for event in runtime.rebuilder().rebuild():
             done += event.count
             bar.update(task, completed=done)
+        kept = vectors.counts(vectors.active())
     if as_json:
-        output.envelope("rebuild", output.Outcome({"windows_indexed": done}))
+        output.envelope("rebuild", output.Outcome({"windows_indexed": done, "vectors_kept": kept.made}))
     else:
         output.data(n_("{n} window became searchable.", "{n} windows became searchable.", done).format(n=done))
+    if lost := before.made - kept.made:
+        told = n_(
+            "{n} window has lost its vectors: subtitle-rag vectors write makes them anew.",
+            "{n} windows have lost their vectors: subtitle-rag vectors write makes them anew.",
+            lost,
+        )
+        output.say(told.format(n=lost))
     return 0

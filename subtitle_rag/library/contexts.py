@@ -112,8 +112,8 @@ class Contexts:
         with self._write() as db:
             if not context.text and _keeps_text(db, context):
                 return True
-            db.execute(  # its vector is made of another text now
-                """UPDATE indexed SET source_hash = '' WHERE window_id = ?1 AND vector = 'bm25'
+            db.execute(  # its vectors are made of another text now
+                """UPDATE indexed SET source_hash = '' WHERE window_id = ?1
                      AND EXISTS (SELECT 1 FROM context WHERE key = ?2 AND text <> ?3)""",
                 (context.window_id, context.key, context.text),
             )

@@ -163,3 +163,25 @@ _CONTEXTS = (
 def m003_contexts(db: sqlite3.Connection) -> None:
     for statement in _CONTEXTS:
         db.execute(statement)
+
+
+_ANSWERS = (
+    """CREATE TABLE answer (
+         id INTEGER PRIMARY KEY,
+         asked_at INTEGER NOT NULL,
+         question TEXT NOT NULL,
+         text TEXT NOT NULL,
+         model TEXT NOT NULL,
+         prompt TEXT NOT NULL,
+         way TEXT NOT NULL,
+         ending TEXT NOT NULL,
+         sources TEXT NOT NULL,
+         citations TEXT NOT NULL
+       ) STRICT""",
+)
+
+
+@MIGRATIONS.append
+def m004_answers(db: sqlite3.Connection) -> None:
+    for statement in _ANSWERS:
+        db.execute(statement)

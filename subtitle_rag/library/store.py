@@ -14,10 +14,12 @@ from typing import Any
 
 from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.library import rows
+from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database
 from subtitle_rag.library.contexts import Contexts, drop_outdated
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metadata
+from subtitle_rag.library.vectors import Vectors
 
 ALL = "*"
 """In the list of purges: every point of the index."""
@@ -36,6 +38,8 @@ class Library:
         self.database = Database(path)
         self.sources = Sources(self.database)
         self.contexts = Contexts(self.database)
+        self.answers = Answers(self.database)
+        self.vectors = Vectors(self.database)
         self._read = self.database.read
         self._write = self.database.write
 
@@ -54,10 +58,8 @@ class Library:
             put_metadata(db, video)
             if details is not None:
                 _put_details(db, video.id, details)
-            db.execute(
-                "INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                rows.track_values(video.id, track),
-            )
+            values = rows.track_values(video.id, track)
+            db.execute("INSERT OR REPLACE INTO track VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
             _put_windows(db, windows, rule)
             drop_outdated(db, video.id)
             db.execute(
@@ -333,7 +335,7 @@ class Library:
     # What the index must let go of
 
     def purges(self) -> list[str]:
-        """Videos whose points must leave the index before new ones enter; `ALL` means every point."""
+        """Videos whose points must leave the index before new ones enter; `ALL` means every point of the library."""
         with self._read() as db:
             return [video_id for (video_id,) in db.execute("SELECT video_id FROM purge ORDER BY video_id")]
 
@@ -348,9 +350,9 @@ class Library:
     def forget_index(self) -> None:
         """Treat every window as not indexed, and have the index emptied before it is filled again."""
         with self._write() as db:
-            for table in ("indexed", "analysis", "term", "purge"):
+            for table in ("indexed", "analysis", "term"):
                 db.execute(f"DELETE FROM {table}")
-            db.execute("INSERT INTO purge VALUES (?)", (ALL,))
+            db.execute("INSERT OR IGNORE INTO purge VALUES (?)", (ALL,))
 
 
 def _squeezed(text: str) -> str:

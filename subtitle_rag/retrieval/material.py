@@ -1,4 +1,4 @@
-"""What the windows' `bm25` vectors are made of.
+"""What the windows' vectors are made of.
 
 A window is indexed with a context in front of its text. One costs nothing: the video's title, the chapter's, and the
 most telling morphemes of the windows next to it. Where a model has written one, it goes in front as well.
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.lexical import inverse_document_frequency
-from subtitle_rag.retrieval.morphemes import document_vector
+from subtitle_rag.retrieval.morphemes import SHIPPED, Bm25, document_vector
 
 KEYWORDS = 5
 """Morphemes taken from each neighbouring window; 10 or 20 rank no better."""
@@ -20,7 +20,18 @@ EARLY_MS = 5_000
 """A chapter may be marked so much later than the window that begins it."""
 
 
-def keywords(analyses: Sequence[Morphemes]) -> list[list[str]]:
+@dataclass(frozen=True, slots=True)
+class Making:
+    """How `bm25` vectors are made: the numbers of their weights, and the morphemes taken from each neighbour."""
+
+    numbers: Bm25 = SHIPPED
+    keywords: int = KEYWORDS
+
+
+MAKING = Making()
+
+
+def keywords(analyses: Sequence[Morphemes], limit: int = KEYWORDS) -> list[list[str]]:
     """The most telling forms of each of a video's windows, by tf·idf within the video.
 
     Within the video, so that a window's vector depends on nothing that later arrivals could change.
@@ -32,7 +43,7 @@ def keywords(analyses: Sequence[Morphemes]) -> list[list[str]]:
         form, tf = item
         return -tf * inverse_document_frequency(spread[form], len(counts)), form
 
-    return [[form for form, _tf in sorted(count.items(), key=weight) if len(form) > 1][:KEYWORDS] for count in counts]
+    return [[form for form, _tf in sorted(count.items(), key=weight) if len(form) > 1][:limit] for count in counts]
 
 
 @dataclass(slots=True)
@@ -62,17 +73,29 @@ class Material:
 
     def source(self, window_id: str) -> str:
         """A hash of what a window's vector is made of; it ends in its context's key."""
-        key = self.contexts[window_id][0] if window_id in self.contexts else ""
-        return f"{self._digest}/{key}"
+        return f"{self._digest}/{self._key(window_id)}"
 
-    def vectors(self, analyses: Sequence[Morphemes], only: Collection[str] | None = None) -> dict[str, SparseVector]:
+    def passage(self, window_id: str) -> str:
+        """What an encoder reads of a window: title, chapter, context and text, on lines of their own."""
+        text = next(window.text for window in self.windows if window.id == window_id)
+        context = self.contexts.get(window_id, ("", ""))[1]
+        return "\n".join(filter(None, (self.video.title, self._chapters.get(window_id, ""), context, text)))
+
+    def passage_source(self, window_id: str) -> str:
+        """A hash of the passage; it ends in the window's context's key, as `source` does."""
+        digest = hashlib.sha256(self.passage(window_id).encode()).hexdigest()[:32]
+        return f"{digest}/{self._key(window_id)}"
+
+    def vectors(
+        self, analyses: Sequence[Morphemes], only: Collection[str] | None = None, making: Making = MAKING
+    ) -> dict[str, SparseVector]:
         """The vectors by window id, of the analyses of `texts`; of some windows, or of all."""
         coming = iter(analyses)
         title = next(coming)
         chapters = dict(zip(self._titles(), coming, strict=False)) if self._chapters else {}
         contexts = dict(zip((w.id for w in self._with_context()), coming, strict=False)) if self.contexts else {}
         own = list(analyses[len(analyses) - len(self.windows) :])
-        telling = keywords(own)
+        telling = keywords(own, making.keywords)
         vectors = {}
         for at, (window, analysis) in enumerate(zip(self.windows, own, strict=True)):
             if only is not None and window.id not in only:
@@ -85,8 +108,11 @@ class Material:
                 before.append((self.contexts[window.id][1], contexts[window.id]))
             forms = [form for _text, morphemes in before for form in morphemes.forms]
             text = " ".join([*(text for text, _morphemes in before), *near, window.text])
-            vectors[window.id] = document_vector([*forms, *near, *analysis.forms], text)
+            vectors[window.id] = document_vector([*forms, *near, *analysis.forms], text, making.numbers)
         return vectors
+
+    def _key(self, window_id: str) -> str:
+        return self.contexts.get(window_id, ("", ""))[0]
 
     def _titles(self) -> list[str]:
         return list(dict.fromkeys(self._chapters.values()))

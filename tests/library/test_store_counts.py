@@ -88,7 +88,7 @@ class LibraryModel(RuleBasedStateMachine):
     def forget_index(self) -> None:
         self.library.forget_index()
         self.noted = {}
-        self.purges = {ALL}
+        self.purges |= {ALL}
 
     @rule(id=st.sampled_from((*VIDEOS, ALL)))
     def purged(self, id: str) -> None:

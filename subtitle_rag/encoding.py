@@ -1,0 +1,343 @@
+"""The job that makes the windows' neural vectors, as a resumable generator of events; lexical search needs none of it.
+
+The newest videos go first. A batch is claimed, encoded, written to the index and then noted, so that a run that is
+killed anywhere loses the batch under way, and a window that leaves or changes meanwhile is due again. No lock is held
+that indexing or searching would wait for.
+
+Another encoder's vectors are made beside those that are searched, under names of their own. Search turns to them when
+they are whole. Until then windows that come in get vectors of the encoder that is searched first.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.events import EncoderActive, VectorEvent, VectorsDue, VectorsMade, VectorsReport, VectorsWaiting
+from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.locks import alone
+from subtitle_rag.library.place import EMBEDDED, index_place
+from subtitle_rag.library.store import Library
+from subtitle_rag.library.vectors import DueWindow
+from subtitle_rag.retrieval.index import DenseVector, Index, SparseVector, Vector
+from subtitle_rag.retrieval.index_rules import BM25
+from subtitle_rag.retrieval.material import Material
+from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, vector_names
+
+SMALLEST, LARGEST = 8, 256
+"""Windows in a batch. A run begins with few and finds out how many take about as long as follows."""
+SHORT_S, LONG_S = 0.5, 2.0
+REFRESH_S = 30.0
+"""Seconds after which a run asks what is due again, where something has changed: a second's work at 100,000 windows."""
+PAUSE_S = 10.0
+"""Between looks at contexts that are waited for."""
+KEPT_UP = 0.1
+"""Share of what the encoder that is searched has made, up to which it goes on while another one takes over."""
+
+AT_WORK_S = 120
+"""Seconds since the last context after which nobody is taken to write contexts."""
+BEGUN_S = 10.0
+"""Seconds that the first contexts of a run are taken to have needed."""
+SOON_S = 300
+"""A context that is expected within so many seconds is waited for."""
+PATIENCE_S = 600
+"""Longest wait for a context of a video that is not being written."""
+
+
+class Waits:
+    """Which windows wait for a context, so that they are encoded once: those of a video whose contexts are being
+    written, and those that the writer comes to soon, by its order and its pace."""
+
+    def __init__(self) -> None:
+        self._since: dict[str, float] = {}
+
+    def held(self, due: Sequence[DueWindow], written: Sequence[tuple[str, int]], now: float) -> set[str]:
+        """The ids of the windows that wait at `now` (Unix seconds), of those that are due in the writer's order, where
+        `written` are the last contexts (video, Unix seconds)."""
+        recent = [(video_id, at) for video_id, at in written if abs(now - at) <= AT_WORK_S]
+        if not recent:
+            self._since.clear()
+            return set()
+        pace = len(recent) / max(BEGUN_S, now - min(at for _video, at in recent))
+        at_work = {video_id for video_id, _at in recent}
+        coming = [window for window in due if not window.asked]
+        held = {window.id for window in coming if window.video_id in at_work}
+        for window in coming[: int(pace * SOON_S)]:
+            if now - self._since.setdefault(window.id, now) <= PATIENCE_S:
+                held.add(window.id)
+        return held
+
+
+def waiting(library: Library, encoder_id: str) -> set[str]:
+    """The ids of the windows that wait for a context at this moment, of those that are due for an encoder."""
+    return Waits().held(library.vectors.due(encoder_id), library.vectors.last_contexts(), time.time())
+
+
+class EncodingRun:
+    """Makes an encoder's vectors in a library; one at a time works on a library.
+
+    `models` tells whether the encoder that is searched is still here. Setting `stop` from another thread ends a run
+    after the batch under way; `clock` gives Unix seconds, `pause` those between looks at contexts that are waited for.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        index: Index,
+        encoder: Encoder,
+        models: Models,
+        stop: threading.Event | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        pause: float = PAUSE_S,
+    ) -> None:
+        self._library = library
+        self._vectors = library.vectors
+        self._index = index
+        self._encoder = encoder
+        self._models = models
+        self._stop = stop or threading.Event()
+        self._clock = clock
+        self._pause = pause
+        self._waits = Waits()
+        self._size = SMALLEST
+        self._report = VectorsReport(encoder.id)
+
+    def run(self, chosen: Chosen | None = None, *, patient: bool = True) -> Iterator[VectorEvent]:
+        """Make what is missing. The last event is the `VectorsReport`.
+
+        Without `patient` the run ends where all that is left waits for contexts. A failure of the encoder ends it too;
+        the report tells it.
+
+        Raises:
+            BusyError: `vectors_busy`, and what the library and the index raise.
+            AppError: `index_elsewhere` where the index has moved meanwhile, and what the library and the index raise.
+        """
+        chosen = chosen or Chosen()
+        self._report = VectorsReport(self._encoder.id)
+        with self._alone():
+            self._check_place()
+            if chosen.anew:
+                self._vectors.redo(self._encoder.id, channels=chosen.channels, videos=chosen.videos)
+            yield from self._begun()
+            work = _Work(self._library, self._encoder, self._older(), chosen, self._waits, self._clock)
+            yield from self._worked(work, chosen.limit, patient=patient)
+            # counts know of windows that are not searchable yet; while the index is rebuilt, none is
+            if not self._stop.is_set() and not self._vectors.counts(self._encoder.id).due:
+                yield from self._whole()
+            left = work.due(self._encoder)
+            self._report.left = len(left)
+            self._report.waiting = len(self._waits.held(left, self._vectors.last_contexts(), self._clock()))
+        yield self._report
+
+    def _check_place(self) -> None:
+        """Vectors are noted for the index that the library has filled, whatever this process has opened."""
+        filled = index_place(self._library)
+        if self._library.counts().searchable and filled != self._index.place:
+            raise AppError("index_elsewhere", found=filled, wanted=self._index.place)
+
+    # Whose vectors are searched
+
+    def _older(self) -> Encoder | None:
+        """The encoder that is searched, where it is another one and its files are here."""
+        active = self._vectors.active()
+        return self._models.encoder(active) if active not in (None, self._encoder.id) else None
+
+    def _begun(self) -> Iterator[EncoderActive]:
+        """Some vectors are better than none: where no others can be searched, these are from the first one on."""
+        self._drop_orphans()
+        if self._vectors.active() != self._encoder.id and self._older() is None:
+            self._vectors.activate(self._encoder.id)
+            yield EncoderActive(self._encoder.id)
+
+    def _whole(self) -> Iterator[EncoderActive]:
+        """Turn to these vectors, which are whole; what was searched before goes, and what nobody can search."""
+        others = [id for id in self._vectors.encoders() if id != self._encoder.id]
+        if self._vectors.active() != self._encoder.id:
+            self._vectors.activate(self._encoder.id, forget=others)
+            yield EncoderActive(self._encoder.id)
+        else:
+            gone = [id for id in others if self._models.encoder(id) is None]
+            if gone:
+                self._vectors.activate(self._encoder.id, forget=gone)
+        self._drop_orphans()
+
+    def _drop_orphans(self) -> None:
+        """Have the index drop the vectors of which the library knows nothing; not on a server, where they may be
+        another library's.
+
+        A rebuild, which brings vectors back, is not disturbed; the next run comes to them.
+        """
+        if self._index.place != EMBEDDED:
+            return
+        try:
+            with alone(self._library.path.with_suffix(".lock"), BusyError("library_busy", path="")):
+                ids = {*self._vectors.encoders(), self._encoder.id, self._vectors.active() or self._encoder.id}
+                known = {BM25, *(name for id in ids for name in vector_names(id))}
+                for name in self._index.vectors().keys() - known:
+                    self._index.drop_vector(name)
+        except BusyError as error:
+            if error.code != "library_busy":
+                raise
+
+    # Making
+
+    def _worked(self, work: "_Work", limit: int | None, *, patient: bool) -> Iterator[VectorEvent]:
+        told = -1
+        while not self._stop.is_set() and limit != self._report.made:
+            work.look()
+            total = self._report.made + work.count
+            total = total if limit is None else min(total, limit)
+            if total != told:
+                yield VectorsDue(total, self._encoder.id)
+                told = total
+            most = self._size if limit is None else min(self._size, limit - self._report.made)
+            encoder, ids = work.take(most)
+            if ids:
+                made = self._encoded(encoder, ids)
+                if made is None and encoder is self._encoder:
+                    return
+                if made is None:
+                    work.leave_older()
+                    continue
+                self._report.made += len(made)
+                yield VectorsMade(len(made), encoder.id, tuple(made))
+            elif not work.held or not patient:
+                return
+            else:
+                yield VectorsWaiting(len(work.held))
+                self._stop.wait(self._pause)
+                work.outdated = True
+
+    def _encoded(self, encoder: Encoder, ids: Sequence[str]) -> list[str] | None:
+        """Make the vectors of these windows; the ids of those that have them. None where the encoder fails."""
+        claim = self._vectors.claim(encoder.id, vector_names(encoder.id)[0], ids)
+        passages, sources = self._read(ids)
+        started = time.monotonic()
+        try:
+            encoded = encoder.passages(list(passages.values()))
+        except AppError as error:
+            if encoder is self._encoder:
+                self._report.blocked = error
+            return None
+        took = time.monotonic() - started
+        if took < SHORT_S:
+            self._size = min(2 * self._size, LARGEST)
+        elif took > LONG_S:
+            self._size = max(self._size // 2, SMALLEST)
+        self._put(encoder, dict(zip(passages, encoded, strict=True)))
+        return self._vectors.note(claim, sources)
+
+    def _read(self, ids: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+        """The passages of the windows that are there, and their sources."""
+        contexts = {id: (one.key, one.text) for id, one in self._library.contexts.of_windows(ids).items()}
+        there = self._library.windows(ids)
+        videos = {id: self._library.video(id) for id in {window.video_id for window in there.values()}}
+        passages: dict[str, str] = {}
+        sources: dict[str, str] = {}
+        for window in (there[id] for id in ids if id in there):
+            video = videos[window.video_id]
+            if video is not None:
+                material = Material(video, [window], contexts)
+                passages[window.id] = material.passage(window.id)
+                sources[window.id] = material.passage_source(window.id)
+        return passages, sources
+
+    def _put(self, encoder: Encoder, encoded: Mapping[str, Encoded]) -> None:
+        """Write to the index, where there may be no room yet, or no longer: a rebuild begins it anew."""
+        dense, sparse = vector_names(encoder.id)
+        lexical = {id: one.sparse for id, one in encoded.items() if one.sparse is not None}
+        self._put_named(dense, encoder.dimensions, {id: one.dense for id, one in encoded.items()})
+        if encoder.has_sparse:
+            self._put_named(sparse, None, lexical)
+
+    def _put_named(
+        self, name: str, dimensions: int | None, vectors: Mapping[str, DenseVector] | Mapping[str, SparseVector]
+    ) -> None:
+        made: dict[str, Vector] = dict(vectors)
+        self._index.add_vector(name, dimensions)
+        try:
+            self._index.replace_vector(name, made)
+        except ValueError:
+            if name in self._index.vectors():
+                raise
+            self._index.add_vector(name, dimensions)
+            self._index.replace_vector(name, made)
+
+    def _alone(self) -> AbstractContextManager[None]:
+        """Two runs would encode the same windows."""
+        path = self._library.path
+        return alone(path.with_name("vectors.lock"), BusyError("vectors_busy", path=str(path.parent)))
+
+
+class _Work:
+    """What is left for a run, as far as it has looked."""
+
+    def __init__(
+        self,
+        library: Library,
+        encoder: Encoder,
+        older: Encoder | None,
+        chosen: Chosen,
+        waits: Waits,
+        clock: Callable[[], float],
+    ) -> None:
+        self._library = library
+        self._encoder = encoder
+        self._older = older
+        self._chosen = chosen
+        self._waits = waits
+        self._clock = clock
+        self._queues: list[tuple[Encoder, deque[str]]] = []
+        self._version = 0
+        self._looked = 0.0
+        self.outdated = True
+        self.held: set[str] = set()
+        """The windows that wait for a context."""
+
+    @property
+    def count(self) -> int:
+        """Of the vectors that are to be made."""
+        return sum(len(ids) for _encoder, ids in self._queues) + len(self.held)
+
+    def due(self, encoder: Encoder, *, without: bool = False) -> list[DueWindow]:
+        """What is due for an encoder, of what was chosen."""
+        own = self._chosen
+        return self._library.vectors.due(encoder.id, channels=own.channels, videos=own.videos, without=without)
+
+    def look(self) -> None:
+        """See what is due, where that may have changed."""
+        over = not any(ids for _encoder, ids in self._queues)
+        old = time.monotonic() - self._looked > REFRESH_S and self._library.version() != self._version
+        if not (self.outdated or old or over):
+            return
+        self.outdated = False
+        self._version = self._library.version()
+        due = self.due(self._encoder)
+        self.held = self._waits.held(due, self._library.vectors.last_contexts(), self._clock())
+        self._queues = [(self._encoder, deque(window.id for window in due if window.id not in self.held))]
+        if self._older is not None:
+            self._keep_up(self._older)
+        self._looked = time.monotonic()
+
+    def _keep_up(self, older: Encoder) -> None:
+        """Put before all else what has come in since the encoder that is searched was whole, or nearly so."""
+        missing = self.due(older, without=True)
+        _name, made = self._library.vectors.encoders().get(older.id, ("", 0))
+        if missing and len(missing) <= KEPT_UP * made:
+            ids = deque(window.id for window in missing if window.id not in self.held)
+            self._queues.insert(0, (older, ids))
+
+    def leave_older(self) -> None:
+        """Make no more vectors of the encoder that is searched: two models may need more memory than there is."""
+        self._older = None
+        self.outdated = True
+
+    def take(self, count: int) -> tuple[Encoder, list[str]]:
+        """The next windows, at most so many, and whose vectors they get."""
+        for encoder, ids in self._queues:
+            if ids:
+                return encoder, [ids.popleft() for _ in range(min(count, len(ids)))]
+        return self._encoder, []

@@ -1,0 +1,103 @@
+"""The answers that were given, kept so that they can be read again; whoever asked may delete them."""
+
+import json
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from subtitle_rag.events import Answer, Citation, Source
+from subtitle_rag.library.connection import Database
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSource:
+    """A scene that an answer was made from; its window may have left the library since."""
+
+    number: int
+    scene: str
+    video: str
+    title: str
+    at_ms: int
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    """An answer as it is kept."""
+
+    id: int
+    asked_at: int
+    """Unix seconds."""
+    question: str
+    text: str
+    model: str
+    prompt: str
+    """The version of the prompt."""
+    way: str
+    ending: str
+    sources: tuple[KeptSource, ...]
+    """Those that it cites; of a search all."""
+    citations: tuple[Citation, ...]
+
+
+class Answers:
+    """The part of a library that is about answers. Raises what `Library` raises."""
+
+    def __init__(self, database: Database) -> None:
+        self._read = database.read
+        self._write = database.write
+
+    def put(self, answer: Answer, prompt: str) -> int:
+        """Keep an answer; its id."""
+        cited = {citation.number: citation.at_ms for citation in reversed(answer.citations)}
+        sources = [s for s in answer.evidence.sources if s.number in cited or answer.evidence.way == "search"]
+        values = (
+            int(time.time()),
+            answer.question,
+            answer.text,
+            answer.model,
+            prompt,
+            answer.evidence.way,
+            answer.ending,
+            json.dumps([asdict(_kept(source, cited.get(source.number))) for source in sources], ensure_ascii=False),
+            json.dumps([asdict(citation) for citation in answer.citations], ensure_ascii=False),
+        )
+        with self._write() as db:
+            done = db.execute("INSERT INTO answer VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+            return int(done.lastrowid or 0)
+
+    def latest(self, limit: int = 50) -> list[KeptAnswer]:
+        """The newest first."""
+        with self._read() as db:
+            return [_answer(row) for row in db.execute("SELECT * FROM answer ORDER BY id DESC LIMIT ?", (limit,))]
+
+    def get(self, id: int) -> KeptAnswer | None:
+        with self._read() as db:
+            row = db.execute("SELECT * FROM answer WHERE id = ?", (id,)).fetchone()
+        return _answer(row) if row else None
+
+    def forget(self, id: int | None = None) -> int:
+        """Delete one answer, or all; how many there were."""
+        with self._write() as db:
+            if id is None:
+                return db.execute("DELETE FROM answer").rowcount
+            return db.execute("DELETE FROM answer WHERE id = ?", (id,)).rowcount
+
+
+def _kept(source: Source, at_ms: int | None) -> KeptSource:
+    """A source at the time of its first citation, or at the question's best line."""
+    at = source.at_ms if at_ms is None else at_ms
+    return KeptSource(source.number, source.scene, source.video.id, source.video.title, at, source.line(at))
+
+
+def _answer(row: Sequence[Any]) -> KeptAnswer:
+    id, asked_at, question, text, model, prompt, way, ending, sources, citations = row
+    kept = tuple(KeptSource(**entry) for entry in json.loads(sources))
+    marks = tuple(map(_citation, json.loads(citations)))
+    return KeptAnswer(id, asked_at, question, text, model, prompt, way, ending, kept, marks)
+
+
+def _citation(entry: dict[str, Any]) -> Citation:
+    spans = {"span": tuple(entry["span"]), "claim": tuple(entry["claim"]), "missing": tuple(entry["missing"])}
+    return Citation(**{**entry, **spans})

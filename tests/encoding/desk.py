@@ -1,0 +1,137 @@
+"""Runs of the vectors stage over a real library and index, with tiny encoders, and what they come to."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.encoding import EncodingRun
+from subtitle_rag.errors import AppError
+from subtitle_rag.events import VectorEvent, VectorsReport
+from subtitle_rag.library.contexts import Chosen, Context
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.device import Plan
+from subtitle_rag.retrieval.encoder import FlagEncoder
+from subtitle_rag.retrieval.index import Index, Vector
+from subtitle_rag.retrieval.neural import Encoded, Encoder, Reranker, vector_names
+from tests.place import Place
+
+PLAN = Plan("cpu", "float32", "this one", 1, "set")
+NOW = 1_800_000_000
+
+
+class Counting(FlagEncoder):
+    """Keeps what it was given to read; `failure` is raised instead."""
+
+    read: list[str]
+    failure: AppError | None
+
+    @classmethod
+    def of(cls, folder: Path) -> "Counting":
+        return cls(folder, f"{folder.name}@00000000", PLAN).fresh()
+
+    def fresh(self) -> "Counting":
+        """As if it had read nothing."""
+        self.read, self.failure = [], None
+        return self
+
+    def passages(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> list[Encoded]:
+        if self.failure is not None:
+            raise self.failure
+        self.read += texts
+        return super().passages(texts, stop=stop)
+
+
+class Here:
+    """Implements `Models`: the encoders whose files are here, the one that the settings name first."""
+
+    def __init__(self, *encoders: Encoder) -> None:
+        self._encoders = encoders
+
+    def encoder(self, id: str | None = None) -> Encoder | None:
+        return next((one for one in self._encoders if id in (None, one.id)), None)
+
+    def reranker(self) -> Reranker | None:
+        return None
+
+
+@dataclass
+class Clock:
+    """Unix seconds that pass when they are told to."""
+
+    now: float = float(NOW)
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
+class Desk:
+    """A place, and runs there."""
+
+    place: Place
+    clock: Clock = field(default_factory=Clock)
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def library(self) -> Library:
+        return self.place.library
+
+    @property
+    def index(self) -> Index:
+        return self.place.index
+
+    def job(self, *encoders: Encoder) -> EncodingRun:
+        """A run of the first encoder, where all of these are here."""
+        here = Here(*encoders)
+        return EncodingRun(self.library, self.index, encoders[0], here, self.stop, clock=self.clock, pause=0.0)
+
+    def run(
+        self, *encoders: Encoder, chosen: Chosen | None = None, patient: bool = True
+    ) -> tuple[list[VectorEvent], VectorsReport]:
+        """All events but the last one, and that."""
+        *events, report = self.job(*encoders).run(chosen, patient=patient)
+        assert isinstance(report, VectorsReport)
+        return events, report
+
+    def windows(self) -> list[str]:
+        """The ids of all windows."""
+        return [w.id for state in self.library.videos() for w in self.library.windows_of(state.video.id)]
+
+    def holding(self, encoder: Encoder) -> dict[str, dict[str, Vector]]:
+        """Of each window what the index holds under the encoder's names."""
+        names = vector_names(encoder.id)
+        found = {one.id: {name: one.vectors[name] for name in names if name in one.vectors} for one in self._points()}
+        return {id: own for id, own in found.items() if own}
+
+    def _points(self) -> list[Any]:
+        return self.index.get(self.windows())
+
+    def write_context(self, window_id: str, text: str = "국수를 삶는 장면입니다.", **changes: Any) -> None:
+        """As if a model had answered at the clock's time."""
+        (window,) = self.library.windows([window_id]).values()
+        made = Context(
+            **{
+                "key": f"{len(text):08d}{window_id}",
+                "window_id": window_id,
+                "video_id": window.video_id,
+                "model": "writer:q4",
+                "digest": "digest-1",
+                "prompt": "ko1",
+                "scope": "full",
+                "seed": 7,
+                "text": text,
+                "raw": text,
+                "doubts": (),
+                "prompt_tokens": 1,
+                "tokens": 1,
+                "prompt_ms": 1,
+                "ms": 1,
+                "tries": 1,
+                "stale": False,
+                "written_at": int(self.clock.now),
+                **changes,
+            }
+        )
+        assert self.library.contexts.put(made)

@@ -1,0 +1,144 @@
+"""`vectors`, and what `index`, `status` and `rebuild` do about vectors, with a tiny model in its own process."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from subtitle_rag import config
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.commandline import Run, ran
+from tests.invented import caption_folder, end_hosts
+
+Choose = Callable[[Path | str], None]
+
+
+@pytest.fixture(autouse=True)
+def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+
+
+@pytest.fixture
+def choose(isolated_home: Path) -> Choose:
+    """Set the encoder."""
+    isolated_home.mkdir(parents=True, exist_ok=True)
+
+    def choose(encoder: Path | str) -> None:
+        text = f'[models]\nencoder = "{encoder}"\nreranker = ""\ndevice = "cpu"\nprecision = "float32"\n'
+        (isolated_home / "config.toml").write_text(text)
+
+    return choose
+
+
+@pytest.fixture
+def run(choose: Choose, encoder_folder: Path, isolated_home: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    choose(encoder_folder)
+    yield partial(ran, capsys)
+    paths = config.Paths.under(isolated_home)
+    end_hosts([paths.index, paths.cache / "neural"])
+
+
+@pytest.fixture
+def captions(tmp_path: Path) -> Path:
+    return caption_folder(tmp_path / "captions", 2, minutes=2)
+
+
+def test_index_makes_the_vectors_of_what_came_in(run: Run, captions: Path, tmp_path: Path) -> None:
+    assert run("index", captions, "--no-vectors", "--json").result["vectors"] is None
+    due = run("status", "--json").result["stages"]["vectors"]
+    assert (due["done"], due["encoder"]) == (0, None)
+    more = caption_folder(tmp_path / "more", 3, minutes=2, seed=8)
+    told = run("index", more / "영상 2 [invented002].ko.vtt", "--json")
+    made = told.result["vectors"]
+    assert (made["left"], made["waiting"]) == (0, 0)
+    assert f"{made['encoder']} makes vectors" in told.err
+    stage = run("status", "--json").result["stages"]["vectors"]
+    assert stage == {"done": made["made"], "due": due["due"], "encoder": made["encoder"]}
+    assert run("index", captions, "--json").result["vectors"] is None  # nothing came in
+    assert "windows got their vectors." in run("vectors", "write").out
+    assert run("vectors", "status", "--json").result["due"] == 0
+
+
+def test_writing_tells_its_sum_and_its_events(run: Run, captions: Path) -> None:
+    run("index", captions, "--no-vectors")
+    first = run("vectors", "write", "--limit", 1, "--json").result
+    assert (first["made"], first["left"]) == (1, first["library"]["due"])
+    assert first["library"]["made"] == 1
+    *events, report = map(json.loads, run("vectors", "write", "--jsonl").out.splitlines())
+    assert events[0] == {"event": "vectors_due", "windows": first["left"], "encoder": first["encoder"]}
+    assert sum(event["count"] for event in events[1:]) == first["left"] == report["made"]
+    assert {event["event"] for event in events[1:]} == {"vectors_made"}
+    assert (report["event"], report["left"]) == ("report", 0)
+    again = run("vectors", "redo", "--video", "invented000", "--json").result
+    assert 0 < again["made"] < first["library"]["windows"]
+    assert run("vectors", "write", "--json", "--jsonl").code == 2
+
+
+def test_status_tells_which_model_is_searched_and_which_takes_over(
+    run: Run, captions: Path, isolated_home: Path
+) -> None:
+    run("index", captions)
+    before = run("vectors", "status", "--json").result
+    assert (before["due"], before["coming"], before["here"]) == (0, None, True)
+    assert before["device"].startswith("cpu")
+    with Runtime(config.load(isolated_home)) as runtime:
+        runtime.library.vectors.activate("another@00000001")
+    status = run("vectors", "status", "--json").result
+    assert (status["encoder"], status["made"]) == ("another@00000001", 0)
+    size = {"windows": before["windows"], "made": before["made"], "due": 0}
+    assert status["coming"] == {"encoder": before["encoder"], **size}
+    assert f"Taking over: {before['encoder']}" in run("vectors", "status").out
+    run("vectors", "write")  # the other one is not here
+    assert run("vectors", "status", "--json").result["encoder"] == before["encoder"]
+
+
+def test_a_missing_model_is_named_with_what_fetches_it(run: Run, captions: Path, choose: Choose) -> None:
+    choose("BAAI/bge-m3")
+    told = run("index", captions, "--json")
+    assert (told.code, told.document["status"], told.result["vectors"]) == (0, "success", None)
+    refused = run("vectors", "write", "--json")
+    assert (refused.code, refused.failure) == (1, "model_missing")
+    assert "subtitle-rag models get BAAI/bge-m3" in refused.err
+    assert "subtitle-rag models get" in run("vectors", "status").out
+    choose("")
+    assert run("vectors", "write", "--json").failure == "encoder_off"
+    assert run("index", captions, "--json").code == 0
+
+
+def test_a_damaged_model_is_told_and_the_captions_stay(
+    run: Run, captions: Path, choose: Choose, encoder_folder: Path, tmp_path: Path
+) -> None:
+    damaged = shutil.copytree(encoder_folder, tmp_path / "damaged")
+    (damaged / "config.json").unlink()
+    choose(damaged)
+    told = run("index", captions, "--json")
+    assert (told.code, told.document["status"]) == (0, "partial")
+    assert [entry["code"] for entry in told.document["errors"]] == ["model_damaged"]
+    assert told.document["result"]["videos"]["new"] == 2
+
+
+def test_one_run_at_a_time(run: Run, captions: Path, isolated_home: Path) -> None:
+    run("status")
+    with FileLock(isolated_home / "data" / "vectors.lock"):
+        assert run("index", captions, "--json").result["vectors"] is None
+        refused = run("vectors", "write", "--json")
+        assert (refused.code, refused.failure) == (3, "vectors_busy")
+
+
+def test_rebuild_keeps_vectors_and_tells_which_are_lost(run: Run, captions: Path, isolated_home: Path) -> None:
+    made = run("index", captions, "--json").result["vectors"]["made"]
+    told = run("rebuild", "--json")
+    assert told.result["vectors_kept"] == made
+    assert "lost" not in told.err
+    with Runtime(config.load(isolated_home)) as runtime:
+        runtime.host.delete_video("invented000")
+        lost = runtime.library.window_count("invented000")
+    told = run("rebuild", "--json")
+    assert told.result["vectors_kept"] == made - lost
+    assert f"{lost} windows have lost their vectors" in told.err

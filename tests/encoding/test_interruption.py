@@ -1,0 +1,106 @@
+"""kill -9 at random moments of making vectors, of the run and now and then of the processes that serve it.
+
+What is noted as made is in the index, whatever was killed; the next run goes on where that one was.
+`SUBTITLE_RAG_KILLS` sets the number of moments (3).
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import config
+from subtitle_rag.hosting.entry import host_entry
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.neural import vector_names
+from subtitle_rag.runtime import Runtime
+from tests.invented import caption_folder, end_hosts
+
+KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 3)
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
+
+
+@pytest.fixture
+def home(tmp_path: Path, encoder_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A library with a tiny encoder, searchable by words."""
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "2")
+    monkeypatch.setenv("SUBTITLE_RAG_NEURAL_LINGER", "20")
+    home = tmp_path / "home"
+    home.mkdir()
+    settings = f'[models]\nencoder = "{encoder_folder}"\nreranker = ""\ndevice = "cpu"\nprecision = "float32"\n'
+    (home / "config.toml").write_text(settings)
+    with Runtime(config.load(home)) as runtime:
+        list(runtime.indexer.index([caption_folder(tmp_path / "captions", 6 + 2 * KILLS, minutes=8)]))
+    yield home
+    end_hosts(list(places(home)))
+
+
+def places(home: Path) -> tuple[Path, Path]:
+    """The folders of the processes that hold the index and the models."""
+    paths = config.Paths.under(home)
+    return paths.index, paths.cache / "neural"
+
+
+def start(home: Path) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-m", "subtitle_rag", "--home", str(home), "vectors", "write"]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def made(home: Path) -> int:
+    library = Library(config.Paths.under(home).library)
+    try:
+        return len(library.vectors.windows())
+    finally:
+        library.close()
+
+
+def kill_at(home: Path, count: int, delay: float, host: Path | None) -> bool:
+    """Whether the run was still at work when it was killed, `delay` seconds after so many windows were made."""
+    process = start(home)
+    try:
+        while made(home) < count and process.poll() is None:
+            time.sleep(0.005)
+        time.sleep(delay)
+        if host and (entry := host_entry(host)):
+            os.kill(entry["pid"], signal.SIGKILL)
+        return process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def check(home: Path) -> int:
+    """See that the index holds what is noted; how much that is."""
+    with Runtime(config.load(home)) as runtime:
+        noted = runtime.library.vectors.windows()
+        encoder = runtime.neural.encoder()
+        assert encoder is not None
+        points = runtime.index.get(noted)
+        assert {point.id for point in points} == set(noted)
+        assert all(set(point.vectors) == {"bm25", *vector_names(encoder.id)} for point in points)
+        return len(noted)
+
+
+def test_a_run_killed_again_and_again_keeps_what_it_noted_and_gets_there(home: Path) -> None:
+    rng = random.Random(KILLS)
+    with Runtime(config.load(home)) as runtime:
+        windows = runtime.library.counts().windows
+    killed, before = 0, 0
+    for number in range(KILLS):
+        host = (None, *places(home))[number % 3]
+        killed += kill_at(home, before + 1, rng.uniform(0, 0.1), host)
+        now = check(home)
+        assert now >= before
+        before = now
+    assert killed > 0
+    assert before > 0
+    assert start(home).wait() == 0
+    assert check(home) == windows
+    assert start(home).wait() == 0

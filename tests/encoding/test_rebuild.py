@@ -1,0 +1,125 @@
+"""A rebuild of the index brings the neural vectors back, as far as they can be read and are still right."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.retrieval.index_edge import EdgeIndex
+from subtitle_rag.retrieval.kept import keep, kept_path
+from subtitle_rag.retrieval.neural import vector_names
+from tests.encoding.desk import Counting, Desk
+
+
+def rebuild(desk: Desk) -> None:
+    for _event in desk.place.indexer.rebuild():
+        pass
+
+
+def test_a_rebuilt_index_holds_the_vectors_that_it_held(desk: Desk, encoder: Counting) -> None:
+    desk.run(encoder)
+    before, rows, room = desk.holding(encoder), desk.library.vectors.encoders(), desk.index.vectors()
+    encoder.fresh()
+    rebuild(desk)
+    assert desk.place.sound()
+    assert (desk.holding(encoder), desk.library.vectors.encoders(), desk.index.vectors()) == (before, rows, room)
+    assert desk.run(encoder)[1].made == 0
+    assert not kept_path(desk.library).exists()
+
+
+def test_an_encoder_without_sparse_vectors_is_kept_too(desk: Desk, dense_folder: Path) -> None:
+    encoder = Counting.of(dense_folder)
+    desk.run(encoder)
+    before = desk.holding(encoder)
+    rebuild(desk)
+    assert desk.holding(encoder) == before
+    assert set(desk.index.vectors()) == {"bm25", vector_names(encoder.id)[0]}
+
+
+def test_what_is_not_right_any_more_is_made_anew(desk: Desk, encoder: Counting) -> None:
+    desk.run(encoder)
+    encoder.fresh()
+    first, second = desk.windows()[:2]
+    desk.write_context(first)
+    desk.library.vectors.claim(encoder.id, vector_names(encoder.id)[0], [second])
+    rebuild(desk)
+    assert desk.holding(encoder).keys() == set(desk.windows()) - {first, second}
+    desk.clock.now += 1_000  # nobody writes contexts any more
+    assert desk.run(encoder)[1].made == len(encoder.read) == 2
+
+
+def test_a_rebuild_that_is_ended_half_way_loses_none(desk: Desk, encoder: Counting) -> None:
+    desk.run(encoder)
+    before = desk.holding(encoder)
+    encoder.fresh()
+    events = desk.place.indexer.rebuild()
+    next(events)
+    events.close()  # type: ignore[attr-defined]
+    desk.library.forget_index()  # as if that was all that it had come to
+    desk.index.clear()
+    rebuild(desk)
+    assert desk.holding(encoder) == before
+    assert desk.run(encoder)[1].made == 0
+
+
+def test_an_index_that_has_lost_points_gets_vectors_for_them(desk: Desk, encoder: Counting) -> None:
+    desk.run(encoder)
+    lost = desk.index.ids("invented000")
+    desk.index.delete_video("invented000")
+    encoder.fresh()
+    rebuild(desk)
+    assert desk.place.sound()
+    assert desk.run(encoder)[1].made == len(lost) == len(encoder.read)
+
+
+def test_points_that_are_there_keep_their_vectors_when_words_are_analysed_anew(desk: Desk, encoder: Counting) -> None:
+    desk.run(encoder)
+    before = desk.holding(encoder)
+    with desk.library.database.write() as db:
+        db.execute("DELETE FROM indexed WHERE vector = 'bm25'")
+    list(desk.place.indexer.finish())
+    assert desk.holding(encoder) == before
+    assert desk.run(encoder)[1].made == 0
+
+
+def test_an_index_of_other_rules_for_words_gives_its_vectors_up(
+    desk: Desk, encoder: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.05")
+    desk.run(encoder)
+    before = desk.holding(encoder)
+    folder = desk.place.folder / "index"
+    desk.place.index.close()
+    meta = folder / "meta.json"
+    meta.write_text(json.dumps({**json.loads(meta.read_text()), "analyzer": "an older one"}))
+    keep(folder, desk.library)
+    desk.place.index = _opened(folder)
+    rebuild(desk)
+    assert desk.holding(encoder) == before
+
+
+def _opened(folder: Path) -> EdgeIndex:
+    """When the host that read it has left."""
+    from subtitle_rag.errors import BusyError
+    from subtitle_rag.retrieval.morphemes import ANALYZER
+    from tests.invented import came_true
+
+    opened: list[EdgeIndex] = []
+
+    def tried() -> bool:
+        try:
+            opened.append(EdgeIndex(folder, {"analyzer": ANALYZER}, fresh=True))
+        except BusyError:
+            return False
+        return True
+
+    assert came_true(tried)
+    return opened[0]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"schema": 0}'])
+def test_nothing_is_kept_of_an_index_that_cannot_be_read(desk: Desk, tmp_path: Path, text: str) -> None:
+    (tmp_path / "meta.json").write_text(text)
+    keep(tmp_path, desk.library)
+    keep(tmp_path / "absent", desk.library)
+    assert not kept_path(desk.library).exists()

@@ -1,0 +1,193 @@
+"""What the library knows of neural vectors: which windows have them, which are due, and whose are searched."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.library.contexts import Context
+from subtitle_rag.library.store import Library
+from subtitle_rag.library.vectors import RECENT, DueWindow, Noted, VectorCounts
+from tests.invented import RULE, analysis, dump, track, video, windows
+
+ONE, OTHER = "one@00000001", "other@00000002"
+NAMES = {ONE: "dense-00000001", OTHER: "dense-00000002"}
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    with closing(Library(tmp_path / "library.db")) as opened:
+        yield opened
+
+
+def put(
+    library: Library, id: str, count: int = 2, *, searchable: bool = True, raw: bytes = b"", **changes: Any
+) -> None:
+    own = windows(id, count)
+    library.put_video(video(id, **changes), track(raw + id.encode()), own, RULE)
+    if searchable:
+        library.put_indexed("kiwi-1", {window.id: ("digest/", analysis("국수")) for window in own})
+
+
+def write(
+    library: Library, window_id: str, text: str = "국수를 삶는 장면입니다.", key: str = "key", at: int = 1
+) -> None:
+    id = window_id.split("/")[0]
+    values = (f"{key} {window_id}", window_id, id, "writer:q4", "d", "ko1", "full", 7, text, text, (), 1, 1, 1, 1, 2)
+    assert library.contexts.put(Context(*values, stale=False, written_at=at))
+
+
+def make(library: Library, ids: Sequence[str], encoder: str = ONE, key: str = "") -> list[str]:
+    claim = library.vectors.claim(encoder, NAMES[encoder], ids)
+    return library.vectors.note(claim, {id: f"digest/{f'{key} {id}' if key else ''}" for id in ids})
+
+
+def due(library: Library, encoder: str = ONE, **which: Any) -> list[str]:
+    return [window.id for window in library.vectors.due(encoder, **which)]
+
+
+def test_a_library_without_vectors_has_none(library: Library) -> None:
+    vectors = library.vectors
+    assert (vectors.active(), vectors.encoders(), vectors.windows(), vectors.last_contexts()) == (None, {}, [], [])
+    assert (vectors.due(ONE), vectors.counts(ONE), vectors.counts(None)) == ([], VectorCounts(0, 0), VectorCounts(0, 0))
+
+
+def test_windows_are_due_when_they_are_searchable_the_newest_first(library: Library) -> None:
+    put(library, "old", published=date(2025, 1, 1))
+    put(library, "unknown")
+    put(library, "new", published=date(2026, 1, 1))
+    put(library, "pending", searchable=False, published=date(2026, 2, 1))
+    assert due(library) == ["new/0", "new/1", "old/0", "old/1", "unknown/0", "unknown/1"]
+    assert library.vectors.due(ONE)[0] == DueWindow("new/0", "new", asked=False)
+    assert library.vectors.counts(ONE) == VectorCounts(8, 0)
+
+
+def test_what_is_due_can_be_narrowed(library: Library) -> None:
+    put(library, "a", channel_id="c1")
+    put(library, "b", channel_id="c2")
+    assert due(library, channels=["c2"]) == due(library, videos=["b", "absent"]) == ["b/0", "b/1"]
+    assert due(library, channels=["c1"], videos=["b"]) == []
+
+
+def test_what_was_made_is_due_no_more_for_that_encoder(library: Library) -> None:
+    put(library, "a", 3)
+    assert make(library, ["a/0", "a/2", "absent/0"]) == ["a/0", "a/2"]
+    assert (due(library), due(library, OTHER)) == (["a/1"], ["a/0", "a/1", "a/2"])
+    assert library.vectors.counts(ONE) == VectorCounts(3, 2)
+    assert library.vectors.encoders() == {ONE: (NAMES[ONE], 2)}
+    assert library.vectors.noted(["a/0", "a/1"]) == {"a/0": [Noted(NAMES[ONE], ONE, "digest/")]}
+    assert library.counts().searchable == 3
+
+
+def test_a_claim_is_no_vector(library: Library) -> None:
+    put(library, "a")
+    library.vectors.claim(ONE, NAMES[ONE], ["a/0", "a/1"])
+    assert due(library) == due(library, without=True) == ["a/0", "a/1"]
+    assert (library.vectors.counts(ONE).made, library.vectors.windows(), library.vectors.noted(["a/0"])) == (0, [], {})
+
+
+def test_a_context_that_arrives_makes_its_window_due(library: Library) -> None:
+    put(library, "a")
+    make(library, ["a/0", "a/1"])
+    write(library, "a/1")
+    assert library.vectors.due(ONE) == [DueWindow("a/1", "a", asked=True)]
+    assert due(library, without=True) == []
+    assert library.vectors.counts(ONE) == VectorCounts(2, 1)
+    make(library, ["a/1"], key="key")
+    assert due(library) == []
+    write(library, "a/1", "다른 모델이 쓴 문맥입니다.", key="new", at=2)
+    assert due(library) == ["a/1"]
+    make(library, ["a/1"], key="new")
+    write(library, "a/1", "", key="empty", at=3)
+    assert due(library) == []
+    write(library, "a/1", "같은 열쇠의 다른 문맥입니다.", key="new", at=2)
+    assert due(library) == ["a/1"]
+
+
+def leaves(library: Library) -> None:
+    library.remove_video("a")
+
+
+def comes_back(library: Library) -> None:
+    put(library, "a", title="다른 제목")
+
+
+def gets_a_context(library: Library) -> None:
+    write(library, "a/0", "같은 열쇠의 다른 문맥입니다.")
+
+
+def is_emptied(library: Library) -> None:
+    library.forget_index()
+
+
+def is_claimed_again(library: Library) -> None:
+    library.vectors.claim(ONE, NAMES[ONE], ["a/0"])
+
+
+@pytest.mark.parametrize("change", [leaves, comes_back, gets_a_context, is_emptied, is_claimed_again])
+def test_a_claim_ends_with_what_it_was_made_for(library: Library, change: Any) -> None:
+    put(library, "a", 1)
+    write(library, "a/0")
+    claim = library.vectors.claim(ONE, NAMES[ONE], ["a/0"])
+    change(library)
+    assert library.vectors.note(claim, {"a/0": "digest/key a/0"}) == []
+    assert library.vectors.counts(ONE).made == 0
+
+
+def test_changed_captions_forget_vectors_with_their_windows(library: Library) -> None:
+    put(library, "a")
+    make(library, ["a/0", "a/1"])
+    put(library, "a", raw=b"two")
+    assert due(library) == ["a/0", "a/1"]
+    assert library.vectors.encoders() == {}
+
+
+def test_the_encoder_that_is_searched_is_remembered_and_others_forgotten(library: Library) -> None:
+    put(library, "a")
+    for encoder in (ONE, OTHER):
+        make(library, ["a/0"], encoder)
+    library.vectors.activate(ONE)
+    assert library.vectors.active() == ONE
+    library.vectors.activate(OTHER, forget=[ONE])
+    assert library.vectors.active() == OTHER
+    assert library.vectors.encoders() == {OTHER: (NAMES[OTHER], 1)}
+    assert library.counts().searchable == 2
+
+
+def test_vectors_are_redone_for_all_or_for_some(library: Library) -> None:
+    for id, channel in (("a", "c1"), ("b", "c2")):
+        put(library, id, channel_id=channel)
+    everything = ["a/0", "a/1", "b/0", "b/1"]
+    for encoder in (ONE, OTHER):
+        make(library, everything, encoder)
+    assert library.vectors.redo(ONE, channels=["c2"]) == 2
+    assert due(library) == ["b/0", "b/1"]
+    assert library.vectors.redo(ONE, videos=["a"]) == 2
+    assert (library.vectors.redo(ONE), due(library)) == (0, everything)
+    assert due(library, OTHER) == []
+    assert library.counts().searchable == 4
+
+
+def test_what_is_noted_can_be_put_back(library: Library) -> None:
+    put(library, "a")
+    make(library, ["a/0", "a/1"])
+    noted = library.vectors.noted(library.vectors.windows())
+    rows = dump(library.database.path)["indexed"]
+    library.vectors.redo(ONE)
+    library.vectors.put({**noted, "absent/0": noted["a/0"]})
+    assert dump(library.database.path)["indexed"] == rows
+    library.vectors.put({})
+
+
+def test_the_last_contexts_tell_how_fast_they_are_written(library: Library) -> None:
+    own = windows("a", RECENT + 2)
+    put(library, "a", len(own))
+    for number, window in enumerate(own):
+        write(library, window.id, at=1_000 + number)
+    write(library, own[0].id, "다시 쓴 문맥입니다.", at=9_000)
+    found = library.vectors.last_contexts()
+    assert len(found) == RECENT
+    assert found[:2] == [("a", 9_000), ("a", 1_000 + len(own) - 1)]
