@@ -1,9 +1,10 @@
 """The composition: builds each door once, when it is first needed, from the settings."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cached_property
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -12,14 +13,20 @@ from subtitle_rag.errors import AppError, BusyError, LlmError
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
+    from subtitle_rag.answers.answer import Answerer
     from subtitle_rag.contexts.writer import Writer
+    from subtitle_rag.encoding import EncodingRun
     from subtitle_rag.fetching.run import Fetcher
     from subtitle_rag.indexing import Indexer
     from subtitle_rag.library.store import Library
     from subtitle_rag.llm import Llm
+    from subtitle_rag.models.store import ModelStore
     from subtitle_rag.retrieval.index import Index
     from subtitle_rag.retrieval.index_client import HostedIndex
+    from subtitle_rag.retrieval.index_fallback import Fallback
+    from subtitle_rag.retrieval.index_server import ServerIndex
     from subtitle_rag.retrieval.morphemes import Analyzer
+    from subtitle_rag.retrieval.neural_client import HostedModels
     from subtitle_rag.retrieval.search import Searcher
 
 
@@ -39,16 +46,20 @@ class Runtime:
 
     def close(self) -> None:
         """Close what was opened, so that it is opened anew if it is asked for. What was written stays."""
-        for name in ("searcher", "indexer", "index"):  # they hold the doors that are closed here
+        for name in ("searcher", "indexer", "index", "fallback"):  # they hold the doors that are closed here
             self.__dict__.pop(name, None)
-        for name in ("host", "library"):
+        for name in ("host", "server", "neural", "library"):
             door = self.__dict__.pop(name, None)
             if door is not None:
                 door.close()
 
     def preload(self) -> None:
         """Begin to load what answers queries; a query waits for it."""
-        threading.Thread(target=_quietly, args=(self.host.load,), daemon=True).start()
+        threading.Thread(target=_quietly, args=(self.words.load,), daemon=True).start()
+
+    def preload_neural(self) -> None:
+        """Begin to load the models that a search with all retrievers asks, where they are here; nothing waits."""
+        self.neural.load_soon(self.library.vectors.active())
 
     @cached_property
     def library(self) -> "Library":
@@ -74,32 +85,104 @@ class Runtime:
         return HostedIndex(self.settings.paths.index, {"analyzer": ANALYZER}, fresh=fresh)
 
     @cached_property
+    def server(self) -> "ServerIndex":
+        """The search index on the Qdrant server that the settings name, whatever state that is in."""
+        return self._open_server()
+
+    def _open_server(self, *, own: Collection[str] | None = None) -> "ServerIndex":
+        from subtitle_rag.retrieval.index_server import open_server
+        from subtitle_rag.retrieval.morphemes import ANALYZER
+
+        return open_server(self.settings.qdrant, {"analyzer": ANALYZER}, own=own)
+
+    @property
+    def words(self) -> "HostedIndex | Analyzer":
+        """What analyses queries: the host of the embedded index, else this process."""
+        return self.analyzer if self.settings.qdrant.url else self.host
+
+    @cached_property
     def index(self) -> "Index":
-        """The search index; raises `index_damaged` where it has lost points that the library knows of."""
-        known, found = self.library.counts().searchable, self.host.count()
+        """The search index that the settings name.
+
+        Raises:
+            AppError: `index_elsewhere` where the library has filled another one, `index_damaged` where it has lost
+                points that the library knows of.
+        """
+        from subtitle_rag.library.place import index_place
+
+        filled, wanted = index_place(self.library), self.place
+        known = self.library.counts().searchable
+        if known and filled != wanted:
+            raise AppError("index_elsewhere", found=filled, wanted=wanted)
+        index: Index = self.server if self.settings.qdrant.url else self.host
+        found = index.count()
         # an indexer at work takes windows out of the library first, then out of the index
         known = min(known, self.library.counts().searchable)
         if known > found:
-            path = str(self.settings.paths.index)
-            raise AppError(
-                "index_damaged",
-                path=path,
-                reason=_("it holds {found} of {known} windows").format(found=found, known=known),
-            )
-        return self.host
+            path = wanted if self.settings.qdrant.url else str(self.settings.paths.index)
+            reason = _("it holds {found} of {known} windows").format(found=found, known=known)
+            raise AppError("index_damaged", path=path, reason=reason)
+        return index
+
+    @property
+    def place(self) -> str:
+        """Where the index is that the settings name, as `library.place` notes it."""
+        from subtitle_rag.library.place import EMBEDDED
+        from subtitle_rag.retrieval.server_terms import address
+
+        return address(self.settings.qdrant.url) if self.settings.qdrant.url else EMBEDDED
+
+    @cached_property
+    def fallback(self) -> "Fallback":
+        """The server's index for searches, and the embedded one, where there is one, while it cannot be reached."""
+        from subtitle_rag.retrieval.index_fallback import Fallback
+
+        def embedded() -> "Index | None":
+            with suppress(AppError):
+                return self.host if (self.settings.paths.index / "shard").exists() else None
+            return None
+
+        return Fallback(lambda: self.index, embedded)
+
+    @property
+    def trouble(self) -> BusyError | None:
+        """Why another index than the one that the settings name has answered the last search."""
+        return self.fallback.trouble if self.settings.qdrant.url else None
 
     @cached_property
     def searcher(self) -> "Searcher":
         from subtitle_rag.retrieval.lexical import QueryAnalyzer
         from subtitle_rag.retrieval.search import Searcher
 
-        return Searcher(self.library, self.index, QueryAnalyzer(self.library, self.host))
+        queries = QueryAnalyzer(self.library, self.words)
+        if not self.settings.qdrant.url:
+            return Searcher(self.library, self.index, queries, self.neural)
+        from subtitle_rag.retrieval.foreign import SharedWindows
+
+        shared = SharedWindows(self.library, self.fallback, self.analyzer)
+        return Searcher(self.library, self.fallback, queries, self.neural, shared)
 
     @cached_property
     def indexer(self) -> "Indexer":
         from subtitle_rag.indexing import Indexer
 
         return Indexer(self.library, self.index, self.analyzer)
+
+    @cached_property
+    def models(self) -> "ModelStore":
+        """The encoders and rerankers that are here."""
+        from subtitle_rag.models.store import ModelStore
+
+        own = self.settings.models
+        folder = Path(own.folder).expanduser() if own.folder else self.settings.paths.models
+        return ModelStore(folder, own)
+
+    @cached_property
+    def neural(self) -> "HostedModels":
+        """The encoders and the reranker, as the process that holds them has them; it starts when one is used."""
+        from subtitle_rag.retrieval.neural_client import HostedModels
+
+        return HostedModels(self.settings.paths.cache / "neural", self.models)
 
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
         """What brings captions from YouTube; `stop` ends its runs from another thread."""
@@ -133,17 +216,71 @@ class Runtime:
         with self.llms() as hosts:
             yield Writer(self.library, self.indexer, hosts, model or self.context_model, stop)
 
+    def encoding(self, stop: threading.Event | None = None) -> "EncodingRun":
+        """What makes neural vectors; `stop` ends its runs from another thread.
+
+        Raises:
+            AppError: `model_missing`, `encoder_off`, and what `HostedModels.encoder` raises.
+        """
+        from subtitle_rag.encoding import EncodingRun
+        from subtitle_rag.models.manifest import ENCODER
+
+        encoder = self.neural.encoder()
+        if encoder is None:
+            name = self.models.chosen(ENCODER)
+            raise AppError("model_missing", name=name) if name else AppError("encoder_off")
+        return EncodingRun(self.library, self.index, encoder, self.neural, stop)
+
+    @contextmanager
+    def answerer(self, model: str | None = None, *, remember: bool = False) -> "Iterator[Answerer]":
+        """What answers questions; where no host can be asked it shows scenes. With `remember` answers are kept."""
+        from subtitle_rag.answers.answer import Answerer
+        from subtitle_rag.answers.gathering import Gatherer
+
+        gatherer = Gatherer(self.library, self.searcher)
+        with ExitStack() as opened:
+            hosts: list[Llm] = []
+            missing: AppError | None = None
+            try:
+                hosts = opened.enter_context(self.llms())
+            except LlmError as error:
+                missing = error
+            yield Answerer(
+                self.library,
+                gatherer,
+                self.words,
+                hosts,
+                model or self.context_model,
+                missing=missing,
+                remember=remember,
+            )
+
     def rebuilder(self) -> "Indexer":
-        """An indexer for `rebuild`: an index that cannot be used is emptied."""
+        """An indexer for `rebuild`."""
         from subtitle_rag.indexing import Indexer
 
+        return Indexer(self.library, self.usable_index(), self.analyzer)
+
+    def usable_index(self) -> "Index":
+        """The search index that the settings name, whatever the library knows of it; one that cannot be used is made
+        anew, a server's only if it holds nobody else's windows."""
+        from subtitle_rag.retrieval.kept import keep
+
         try:
-            index = self.host
+            return self.server if self.settings.qdrant.url else self.host
         except BusyError:
             raise
-        except AppError:
-            index = self.__dict__["host"] = self._open_host(fresh=True)
-        return Indexer(self.library, index, self.analyzer)
+        except AppError as error:
+            if not self.settings.qdrant.url:
+                if error.code == "index_mismatch":
+                    keep(self.settings.paths.index, self.library)
+                self.__dict__["host"] = self._open_host(fresh=True)
+                return self.host
+            if error.code != "index_mismatch":
+                raise
+            own = [state.video.id for state in self.library.videos()]
+            self.__dict__["server"] = self._open_server(own=[*own, *self.library.purges()])
+            return self.server
 
 
 def _quietly(call: Callable[[], None]) -> None:

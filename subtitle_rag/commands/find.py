@@ -1,7 +1,10 @@
 """`search`, `show`, `open`."""
 
+import sys
+import threading
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -11,15 +14,20 @@ from subtitle_rag import output, player
 from subtitle_rag.commands import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import Chapter, Details, Track, Video, Window, clock, parse_clock, watch_url
-from subtitle_rag.errors import UsageError
+from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.query import Query, day, parse, tidy
-from subtitle_rag.retrieval.search import RETRIEVERS, Scene, SearchResult
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, SearchResult
 from subtitle_rag.runtime import Runtime
 
 AROUND_MS = 60_000
 CHAPTER_SLACK_MS = 5_000
 """Authors mark a chapter by the second, and a little late."""
+DIGITS = {"bm25": 2, "fused": 4}
+"""After the point, of a score; three of the others."""
+PATIENCE_S = 1.0
+"""After which somebody at a terminal is told what a search waits for."""
 
 
 @click.command("search", help=N_('Find scenes. "a phrase", -word, channel:NAME, after:2026-01-01, before:2026-12-31.'))
@@ -29,7 +37,8 @@ CHAPTER_SLACK_MS = 5_000
 @click.option("--video", multiple=True, help=N_("Only this video: its id, or a part of its title."))
 @click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later."))
 @click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier."))
-@click.option("--retrievers", default=",".join(RETRIEVERS), help=N_("Which retrievers to ask, with commas."))
+@click.option("--retrievers", metavar="NAMES", help=N_("Which of bm25, dense and sparse to ask, with commas."))
+@click.option("--no-rerank", is_flag=True, help=N_("Leave the order as the retrievers make it."))
 @click.option("--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever."))
 @json_option
 @click.pass_obj
@@ -41,22 +50,35 @@ def search_(
     video: Sequence[str],
     after: str | None,
     before: str | None,
-    retrievers: str,
+    retrievers: str | None,
+    no_rerank: bool,
     explain: bool,
     as_json: bool,
 ) -> int:
     asked = _narrowed(parse(" ".join(query)), channel, video, after, before)
-    names = [name.strip() for name in retrievers.split(",")]
+    names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
+    shown = limit or settings.search.limit
     with Runtime(settings) as runtime:
         runtime.preload()
-        found = runtime.searcher.search(asked, limit=limit or settings.search.limit, retrievers=names)
+        with _patience():
+            found = runtime.searcher.search(asked, limit=shown, retrievers=names, rerank=not no_rerank)
         empty = not found.scenes and not runtime.library.counts().videos
+        trouble = [runtime.trouble] if runtime.trouble else []
+    failures = [output.error_entry(error) for error in (*trouble, *_told(found))]
+    for failure in failures:
+        output.say_error(failure)
     if as_json:
-        output.envelope("search", output.Outcome(result_values(found)))
+        output.envelope("search", output.Outcome(result_values(found), failures))
         return 0
-    for scene in found.scenes:
-        for line in scene_lines(scene, explain=explain):
+    explained = _explained(found) if explain else []
+    for at, scene in enumerate(found.scenes):
+        for line in (*scene_lines(scene), *explained[at : at + 1]):
             output.data(line)
+    _say_rest(found, empty=empty)
+    return 0
+
+
+def _say_rest(found: SearchResult, *, empty: bool) -> None:
     if not found.scenes:
         output.say(_("No scenes found. Fewer or shorter words find more."))
     elif found.more:
@@ -65,7 +87,25 @@ def search_(
         output.say(
             _("The library is empty. subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
         )
-    return 0
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    """Tell somebody at a terminal what a slow search waits for."""
+    said = _("Still searching. The first search loads what later ones have at hand.")
+    timer = threading.Timer(PATIENCE_S, output.say, [said])
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _told(found: SearchResult) -> list[AppError]:
+    """Why retrievers or the reranker had no part in the result, each reason once."""
+    return list({error.code: error for _name, error in found.missing}.values())
 
 
 def _narrowed(
@@ -89,7 +129,7 @@ def result_values(found: SearchResult) -> dict[str, Any]:
     return {
         "query": found.query.raw,
         "retrievers": list(found.retrievers),
-        "reranked": False,
+        "reranked": found.reranked,
         "took_ms": dict(found.took_ms),
         "more": found.more,
         "scenes": [_scene_values(scene) for scene in found.scenes],
@@ -117,13 +157,13 @@ def _scene_values(scene: Scene) -> dict[str, Any]:
         "highlights": [list(span) for span in scene.highlights],
         "score": scene.score,
         "scores": {
-            **{name: {"rank": s.rank, "score": s.score} for name, s in scene.scores.items()},
-            "fused": scene.score,
+            name: {"rank": s.rank, "score": s.score} if name in RETRIEVERS else s.score
+            for name, s in scene.scores.items()
         },
     }
 
 
-def scene_lines(scene: Scene, *, explain: bool = False) -> Iterator[str]:
+def scene_lines(scene: Scene) -> Iterator[str]:
     """A scene as a person reads it: the best line with its time, where it is from, and the link."""
     video = scene.video
     text, spans = best_text(scene)
@@ -134,9 +174,24 @@ def scene_lines(scene: Scene, *, explain: bool = False) -> Iterator[str]:
         context = _("Context: {text}").format(text=scene.context)
         yield f"               {context}"
     yield f"               {scene.jump_url or video.source or video.id}"
-    if explain:
-        ranks = ", ".join(f"{name} #{s.rank} {s.score:.2f}" for name, s in scene.scores.items())
-        yield f"               {ranks}  {clock(scene.start_ms)}–{clock(scene.end_ms)}  {scene.id}"
+
+
+def _explained(found: SearchResult) -> list[str]:
+    """A line for each scene: where every retriever, the fusion and the reranker placed it, and its own score."""
+    columns = {name: name for name in found.retrievers}
+    if columns.keys() - set(LEXICAL):
+        columns["fused"] = _("fused")
+    if found.reranked:
+        columns["rerank"] = _("reranked")
+    rows = []
+    for scene in found.scenes:
+        cells = []
+        for name, title in columns.items():
+            own = scene.scores.get(name)
+            cells += [f"{title} #{own.rank}", f"{own.score:.{DIGITS.get(name, 3)}f}"] if own else [f"{title} –", ""]
+        rows.append([*cells, f"{clock(scene.start_ms)}–{clock(scene.end_ms)}", scene.id])
+    right = frozenset(range(1, 2 * len(columns), 2))
+    return [f"               {line}" for line in output.table(rows, right=right)] if rows else []
 
 
 def best_text(scene: Scene) -> tuple[str, list[tuple[int, int]]]:
@@ -268,8 +323,21 @@ def _place(runtime: Runtime, target: str) -> tuple[Video, int]:
     except ValueError:
         window = None
     if window is None:
-        return _video(runtime, target), 0
+        return _elsewhere(runtime, target) or (_video(runtime, target), 0)
     return _video(runtime, window.video_id), window.start_ms
+
+
+def _elsewhere(runtime: Runtime, target: str) -> tuple[Video, int] | None:
+    """The place of a scene that another library has put into the index of both."""
+    from subtitle_rag.retrieval.foreign import foreign_from
+
+    try:
+        id = str(uuid.UUID(target))
+    except ValueError:
+        return None
+    payloads = runtime.index.foreign([id]) if runtime.settings.qdrant.url else {}
+    made = foreign_from(id, payloads[id]) if id in payloads else None
+    return (made.video, made.window.start_ms) if made else None
 
 
 def _video(runtime: Runtime, name: str) -> Video:

@@ -1,20 +1,19 @@
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from subtitle_rag.domain import Line, Video
 from subtitle_rag.errors import UsageError
-from subtitle_rag.retrieval.index import Hit
+from subtitle_rag.retrieval.fusion import MAX_MERGED
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse
-from subtitle_rag.retrieval.search import MAX_MERGED, Ranked, RetrieverScore, Scene, SearchResult, fused, merged
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search import SearchResult
 from tests.searchable import FILLER, LINE_MS, LINES, Minutes, Searchable, video
 
 CRAB = video("crabmarket1", "꽃게 시장 구경", "느긋한 식탁", "2026-01-10")
@@ -173,10 +172,11 @@ def test_a_filter_that_names_nothing_says_so(made: Searchable) -> None:
     assert refused(made, "소스 video:없는영상") == ("unknown_video", {"video": "없는영상"})
 
 
-def test_a_retriever_that_is_not_there_is_named(made: Searchable) -> None:
+@pytest.mark.parametrize(("name", "code"), [("dense", "retriever_not_ready"), ("colbert", "unknown_retriever")])
+def test_a_retriever_that_cannot_be_asked_is_named(made: Searchable, name: str, code: str) -> None:
     with pytest.raises(UsageError) as caught:
-        made.searcher.search(parse("소스"), retrievers=("dense",))
-    assert (caught.value.code, caught.value.details) == ("unknown_retriever", {"name": "dense", "ready": "bm25"})
+        made.searcher.search(parse("소스"), retrievers=("bm25", name))
+    assert (caught.value.code, caught.value.details) == (code, {"name": name, "ready": "bm25"})
 
 
 # Scenes
@@ -266,72 +266,6 @@ def test_a_video_that_left_the_library_takes_no_place(tmp_path: Path, analyzer: 
     assert [(s.rank, s.video) for s in result.scenes] == [(1, CRAB)]
     assert result.more is False
     made.close()
-
-
-# Fusion and merging alone
-
-
-def ranked(*places: tuple[str, int]) -> list[Ranked]:
-    return [
-        Ranked(f"{video}{at}", video, at, 1 / rank, {"bm25": RetrieverScore(rank, 1 / rank)})
-        for rank, (video, at) in enumerate(places, start=1)
-    ]
-
-
-def shape(groups: Sequence[Sequence[Ranked]]) -> list[list[str]]:
-    return [[entry.window_id for entry in group] for group in groups]
-
-
-@pytest.mark.parametrize(
-    ("places", "expected"),
-    [
-        ([], []),
-        ([("a", 1), ("a", 3)], [["a1"], ["a3"]]),
-        ([("a", 1), ("b", 2)], [["a1"], ["b2"]]),
-        ([("a", 2), ("b", 9), ("a", 1)], [["a2", "a1"], ["b9"]]),
-        ([("a", 1), ("a", 2), ("a", 3), ("a", 4)], [["a1", "a2", "a3"], ["a4"]]),
-        ([("a", 1), ("a", 3), ("a", 2)], [["a1", "a2"], ["a3"]]),
-    ],
-)
-def test_only_direct_neighbours_merge(places: list[tuple[str, int]], expected: list[list[str]]) -> None:
-    assert shape(merged(ranked(*places), 20)) == expected
-
-
-@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 12)), unique=True), st.integers(0, 12))
-def test_groups_are_runs_in_the_order_of_their_best(places: list[tuple[str, int]], limit: int) -> None:
-    groups = merged(ranked(*places), 100)
-    assert sorted(chain(*shape(groups))) == sorted(f"{video}{at}" for video, at in places)
-    assert [g[0].score for g in groups] == sorted((g[0].score for g in groups), reverse=True)
-    for group in groups:
-        ordinals = sorted(entry.ordinal for entry in group)
-        assert ordinals == list(range(ordinals[0], ordinals[0] + len(group)))
-        assert len(group) <= MAX_MERGED
-        assert len({entry.video_id for entry in group}) == 1
-    assert shape(merged(ranked(*places), limit)) == shape(groups)[:limit]
-
-
-PLACES = dict.fromkeys("abc", ("v", 0))
-
-
-def hits(*ids: str) -> list[Hit]:
-    return [Hit(id, 10.0 - at, {}) for at, id in enumerate(ids)]
-
-
-def test_one_list_keeps_its_order_and_scores() -> None:
-    assert [(r.window_id, r.score) for r in fused({"bm25": hits("c", "x", "a", "b")}, PLACES)] == [
-        ("c", 10),
-        ("a", 8),
-        ("b", 7),
-    ]
-
-
-def test_several_lists_are_fused_by_rank() -> None:
-    both = fused({"bm25": hits("a", "b"), "dense": hits("b", "c")}, PLACES)
-    assert [r.window_id for r in both] == ["b", "a", "c"]
-    assert both[0].score == 1 / 62 + 1 / 61
-    assert both[0].scores == {"bm25": RetrieverScore(2, 9.0), "dense": RetrieverScore(1, 10.0)}
-    assert [r.window_id for r in fused({"bm25": hits("a"), "dense": hits("b")}, PLACES, {"dense": 2.0})] == ["b", "a"]
-    assert [r.window_id for r in fused({"bm25": hits("b"), "dense": hits("a")}, PLACES)] == ["a", "b"]
 
 
 def test_the_fixture_makes_a_window_a_minute(made: Searchable) -> None:

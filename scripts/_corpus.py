@@ -1,0 +1,202 @@
+"""What the benchmarks share: a corpus that is read and analysed once, and libraries of any size made of it."""
+
+import hashlib
+import os
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from zlib import crc32
+
+from subtitle_rag.captions import files
+from subtitle_rag.captions.parse import parse
+from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.config import Paths
+from subtitle_rag.domain import Morphemes, Track, Video, Window
+from subtitle_rag.events import VideoFailed
+from subtitle_rag.indexing import BATCH, Indexer, payload
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.index import Point, SparseVector
+from subtitle_rag.retrieval.index_client import HostedIndex
+from subtitle_rag.retrieval.material import Material
+from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer, term_id
+
+SAMPLE = Path(__file__).parents[1] / "subtitle_rag" / "sample"
+QUERIES = 200
+
+
+@dataclass(frozen=True)
+class Row:
+    what: str
+    figure: str
+    budget: str = ""
+    met: bool | None = None
+
+    def __str__(self) -> str:
+        met = "" if self.met is None else ("yes" if self.met else "**no**")
+        return f"| {self.what} | {self.figure} | {self.budget} | {met} |"
+
+
+@dataclass(frozen=True)
+class Analysed:
+    """A video of the corpus with all that indexing makes of it."""
+
+    video: Video
+    track: Track
+    windows: list[Window]
+    analyses: list[Morphemes]
+    vectors: list[SparseVector]
+
+
+def timed(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def corpus_folders(data: Path | None, scratch: Path) -> list[Path]:
+    """Where the corpus lies; without `data`, ten copies of the sample."""
+    if data is not None:
+        found = [data / name for name in ("pyconkr_2019", "fashion_asr")]
+        return [folder for folder in found if folder.is_dir()] or [data]
+    folder = scratch / "copies"
+    folder.mkdir()
+    for copy in range(10):
+        for number, file in enumerate(sorted(SAMPLE.glob("*.vtt"))):
+            (folder / f"copy {copy} [copy-{copy:02d}-{number:03d}].ko.vtt").write_bytes(file.read_bytes())
+    return [folder]
+
+
+def joined(
+    tracks: Iterable[tuple[Video, Track]], own: Iterable[list[Window]], analyses: Iterator[Morphemes]
+) -> Iterator[Analysed]:
+    for (video, track), some in zip(tracks, own, strict=True):
+        yield Analysed(video, track, some, [next(analyses) for _window in some], [])
+
+
+def analysed(folders: Sequence[Path], analyzer: Analyzer) -> list[Analysed]:
+    """The corpus with all that indexing makes of it."""
+    groups = [group for group in files.discover(folders) if not isinstance(group, VideoFailed)]
+    tracks = [(group.video, files.read(group.candidates[0])) for group in groups]
+    own = [windows(video.id, list(parse(t.raw, t.format, path=video.id))) for video, t in tracks]
+    analyses = analyzer.morphemes([window.text for some in own for window in some])
+    made = []
+    for one in joined(tracks, own, iter(list(analyses))):
+        material = Material(one.video, one.windows, {})
+        vectors = material.vectors([*analyzer.morphemes(material.before()), *one.analyses])
+        made.append(replace(one, vectors=list(vectors.values())))
+    return made
+
+
+# --- libraries of any size ---
+
+
+class Filling:
+    """A home that is filled without analysing anything twice."""
+
+    def __init__(self, home: Path, analyzer: Analyzer) -> None:
+        self.home = home
+        self.paths = Paths.under(home)
+        self.library = Library(self.paths.library)
+        self.index = HostedIndex(self.paths.index, {"analyzer": ANALYZER})
+        self.indexer = Indexer(self.library, self.index, analyzer)
+
+    def put(self, some: Iterable[Analysed]) -> None:
+        for one in some:
+            self.library.put_video(one.video, one.track, one.windows, RULE)
+            noted = {w.id: ("bench", found) for w, found in zip(one.windows, one.analyses, strict=True)}
+            self.library.put_indexed(ANALYZER, noted)
+
+    def insert(self, some: Iterable[Analysed]) -> None:
+        pairs = ((one.video, w, vector) for one in some for w, vector in zip(one.windows, one.vectors, strict=True))
+        points = [Point(window.id, {"bm25": vector}, payload(video, window)) for video, window, vector in pairs]
+        for start in range(0, len(points), BATCH):
+            self.index.insert(points[start : start + BATCH])
+
+    def add(self, some: Sequence[Analysed]) -> None:
+        self.put(some)
+        self.insert(some)
+
+    def close(self) -> None:
+        self.library.close()
+        self.index.close()
+
+
+def copied(corpus: Sequence[Analysed], copy: int) -> Iterator[Analysed]:
+    """The corpus once more: new ids, shuffled words, every twentieth form renamed."""
+    rng = random.Random(copy)
+    forms = {form for one in corpus for found in one.analyses for form in found.forms}
+    renamed = {form: f"{form}{copy}" for form in forms if crc32(f"{copy}{form}".encode()) % 20 == 0}
+    ids = {term_id("m", form): term_id("m", other) for form, other in renamed.items()}
+    for number, one in enumerate(corpus):
+        video = replace(one.video, id=f"bench-{copy}-{number}", title=f"{one.video.title} {copy}", source=None)
+        own = []
+        for window in one.windows:
+            words = window.text.split(" ")
+            rng.shuffle(words)
+            id = hashlib.md5(f"{copy}{window.id}".encode()).hexdigest()
+            id = "-".join((id[:8], id[8:12], id[12:16], id[16:20], id[20:]))
+            own.append(replace(window, id=id, video_id=video.id, text=" ".join(words), lines=window.lines[:1]))
+        analyses = [replace(a, forms=tuple(renamed.get(form, form) for form in a.forms)) for a in one.analyses]
+        vectors = [renumbered(vector, ids) for vector in one.vectors]
+        yield Analysed(video, one.track, own, analyses, vectors)
+
+
+def renumbered(vector: SparseVector, ids: dict[int, int]) -> SparseVector:
+    pairs = {ids.get(index, index): value for index, value in zip(vector.indices, vector.values, strict=True)}
+    indices = tuple(sorted(pairs))
+    return SparseVector(indices, tuple(pairs[index] for index in indices))
+
+
+def grown(
+    place: Filling,
+    corpus: Sequence[Analysed],
+    sizes: Sequence[int],
+    change: Callable[[Analysed], Analysed] = lambda one: one,
+) -> Iterator[tuple[int, float]]:
+    """Fill to one size after the other; yields (windows, seconds of filling) where a size is reached."""
+    held, copy, seconds = 0, 0, 0.0
+    for size in sizes:
+        while held < size:
+            some: list[Analysed] = []
+            for one in map(change, copied(corpus, copy)):
+                left = size - held
+                some.append(Analysed(one.video, one.track, one.windows[:left], one.analyses[:left], one.vectors[:left]))
+                held += len(some[-1].windows)
+            seconds += timed(lambda some=some: place.add(some))  # type: ignore[misc]
+            copy += 1
+        yield size, seconds
+
+
+def typed(corpus: Sequence[Analysed]) -> list[str]:
+    """Queries of one to four words that stand near each other in some window."""
+    rng = random.Random(1)
+    texts = [window.text.split(" ") for one in corpus for window in one.windows]
+    found: list[str] = []
+    while len(found) < QUERIES:
+        words, count = rng.choice(texts), rng.randint(1, 4)
+        at = rng.randrange(len(words))
+        query = " ".join(words[at : at + count])
+        if any(character.isalnum() for character in query):
+            found.append(query)
+    return found
+
+
+def spread(values: Sequence[float]) -> tuple[float, float]:
+    """p50 and p95, in ms."""
+    ordered = sorted(1000 * value for value in values)
+    return ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]
+
+
+def end_host(home: Path) -> None:
+    """End the host of a home and wait until it is gone."""
+    from subtitle_rag.hosting.entry import host_entry
+
+    folder = Paths.under(home).index
+    entry = host_entry(folder)
+    if entry is None:
+        return
+    os.kill(entry["pid"], 15)
+    while host_entry(folder) is not None:
+        time.sleep(0.01)

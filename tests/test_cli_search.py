@@ -1,0 +1,128 @@
+"""What `search` says where several retrievers and a reranker answer: tiny models, run in this process."""
+
+import shutil
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import subtitle_rag
+from subtitle_rag import cli, config
+from subtitle_rag.commands import find
+from subtitle_rag.encoding import EncodingRun
+from subtitle_rag.retrieval.search import RETRIEVERS
+from subtitle_rag.runtime import Runtime
+from tests.commandline import Run, ran
+from tests.invented import end_hosts
+from tests.models_here import Asked, Here, Read
+from tests.tiny_models import tiny_encoder, tiny_reranker
+
+SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
+
+
+@pytest.fixture(autouse=True)
+def shared_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Here:
+    folder = tmp_path_factory.mktemp("models")
+    encoder = Asked(tiny_encoder(folder / "tiny-m3"), "tiny@00000000")
+    return Here([encoder], Read(tiny_reranker(folder / "tiny-reranker"), depth=3))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, models: Here) -> Iterator[Path]:
+    """A home whose library holds the sample, with vectors."""
+    home = tmp_path_factory.mktemp("sample") / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+        assert cli.run(["--home", str(home), "index", str(SAMPLE)]) == 0
+        with Runtime(config.load(home=home)) as runtime:
+            for _event in EncodingRun(runtime.library, runtime.index, models.encoders[0], models).run(patient=False):
+                pass
+    yield home
+    end_hosts([config.Paths.under(home).index])
+
+
+@pytest.fixture
+def search(capsys: pytest.CaptureFixture[str], home: Path, models: Here, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setattr(Runtime, "neural", models)
+    return partial(ran, capsys, "--home", home, "search", "치킨", "소스")
+
+
+def test_json_tells_what_every_retriever_made_of_a_scene(search: Run) -> None:
+    result = search("--limit", "5", "--json").result
+    assert (result["retrievers"], result["reranked"]) == (list(RETRIEVERS), True)
+    assert set(result["took_ms"]) == {"retrieve", "encode", "rerank"}
+    read, others = result["scenes"][:3], result["scenes"][3:]
+    assert [scene["score"] for scene in read] == [scene["scores"]["rerank"] for scene in read]
+    assert [scene["score"] for scene in others] == [scene["scores"]["fused"] for scene in others]
+    for scene in result["scenes"]:
+        assert set(scene["scores"]["dense"]) == {"rank", "score"}
+
+
+def test_explain_aligns_ranks_and_scores(search: Run) -> None:
+    lines = search("--explain").out.splitlines()
+    told = [line for line in lines if "fused #" in line]
+    assert len(told) == 20
+    assert len({line.index("fused #") for line in told}) == len({line.index("dense ") for line in told}) == 1
+    assert "reranked #1" in told[0]
+    assert "reranked –" in told[3]
+    assert [line.split()[0] for line in told] == ["bm25"] * 20
+
+
+def test_the_order_of_the_retrievers_can_be_kept_and_they_can_be_chosen(search: Run, models: Here) -> None:
+    assert models.read
+    read = len(models.read.calls)
+    result = search("--no-rerank", "--retrievers", "dense, bm25", "--json").result
+    assert (set(result["retrievers"]), result["reranked"], len(models.read.calls)) == ({"bm25", "dense"}, False, read)
+    assert set(result["scenes"][0]["scores"]) == {"bm25", "dense", "fused"}
+
+
+def test_words_alone_ask_no_model(search: Run, models: Here) -> None:
+    encoded = len(models.encoders[0].queries)
+    plain = search("--retrievers", "bm25", "--no-rerank")
+    assert plain.code == 0
+    assert len(models.encoders[0].queries) == encoded
+
+
+def test_without_a_model_s_files_no_process_is_started_for_one(capsys: pytest.CaptureFixture[str], home: Path) -> None:
+    result = ran(capsys, "--home", home, "search", "치킨", "--json").result
+    assert (result["retrievers"], result["reranked"]) == (["bm25"], False)
+    assert not (config.Paths.under(home).cache / "neural").exists()
+
+
+@pytest.fixture
+def broken(models: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The encoder's weights are cut off."""
+    whole = models.encoders[0]
+    folder = Path(shutil.copytree(whole.path, tmp_path / "broken"))
+    (folder / "pytorch_model.bin").write_bytes(b"PK")
+    monkeypatch.setattr(Runtime, "neural", Here([Asked(folder, whole.id)]))
+
+
+def test_a_model_that_fails_is_told_beside_what_words_find(search: Run, broken: None) -> None:
+    plain = search("--json")
+    document = plain.document
+    assert (plain.code, document["status"], document["result"]["retrievers"]) == (0, "partial", ["bm25"])
+    assert [entry["code"] for entry in document["errors"]] == ["model_damaged"]
+    assert document["result"]["scenes"]
+    told = search()
+    assert told.code == 0
+    assert told.err.startswith(f"! {document['errors'][0]['message']}\n")
+    assert "치킨" in told.out
+
+
+def test_a_model_that_fails_where_it_was_asked_for_ends_the_search(search: Run, broken: None) -> None:
+    ran = search("--retrievers", "dense", "--json")
+    assert (ran.code, ran.failure) == (1, "model_damaged")
+
+
+def test_whoever_waits_at_a_terminal_is_told_why(search: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find, "PATIENCE_S", 0.0)
+    assert "Still searching." not in search().err
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert "Still searching." in search().err
