@@ -1,4 +1,4 @@
-"""`paths`, `doctor`, `demo`, `eval`."""
+"""`paths`, `doctor`, `demo`."""
 
 from dataclasses import replace
 from importlib.resources import as_file, files
@@ -10,7 +10,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import json_option
 from subtitle_rag.commands.find import result_values, scene_lines
-from subtitle_rag.config import Paths, Settings
+from subtitle_rag.config import Paths, QdrantSettings, Settings
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.runtime import Runtime
@@ -66,7 +66,7 @@ def doctor_(settings: Settings, offline: bool, as_json: bool) -> int:
 @json_option
 @click.pass_obj
 def demo_(settings: Settings, as_json: bool) -> int:
-    own = replace(settings, paths=Paths.under(settings.paths.cache / "demo"))
+    own = replace(settings, paths=Paths.under(settings.paths.cache / "demo"), qdrant=QdrantSettings())
     with Runtime(own) as runtime, as_file(files("subtitle_rag") / "sample") as folder:
         indexer = _demo_indexer(runtime)
         runtime.preload()
@@ -100,36 +100,3 @@ def _demo_indexer(runtime: Runtime) -> "Indexer":
         for _event in runtime.rebuilder().rebuild():
             pass
         return runtime.indexer
-
-
-@click.group("eval", help=N_("Measure how well scenes are found."))
-def eval_() -> None:
-    """The verbs of measuring."""
-
-
-@eval_.command("run", help=N_("Answer the questions of a file and print hit@k, MRR and nDCG by kind."))
-@click.argument("queries", type=click.Path(path_type=Path))
-@click.option(
-    "--contexts",
-    type=click.Path(path_type=Path),
-    help=N_("Measure once more with the contexts of this file in place of a model's."),
-)
-@json_option
-@click.pass_obj
-def eval_run(settings: Settings, queries: Path, contexts: Path | None, as_json: bool) -> int:
-    from subtitle_rag.evaluation import report as reports
-    from subtitle_rag.evaluation import run as evaluation
-
-    with Runtime(settings) as runtime, output.progress() as bar:
-        task = bar.add_task(_("Questions"), total=None)
-        report = evaluation.run(
-            runtime,
-            queries,
-            contexts=contexts,
-            progress=lambda done, total: bar.update(task, completed=done, total=total),
-        )
-    if as_json:
-        output.envelope("eval run", output.Outcome(report.to_json()))
-    else:
-        output.data(reports.render(report))
-    return 0

@@ -1,7 +1,10 @@
-"""Questions with known answers: what `eval run` reads.
+"""Files of questions with known answers, as `eval run` reads them; folders are read by `sets`.
 
 Two formats, told apart by their content: JSON lines (`{"id", "query", "kind", "gold": [{"video", "start", "end"}]}`,
 seconds, over the videos of a library) and KorQuAD 1.0 (one JSON object, which brings its own documents).
+
+What `eval make` wrote is of the first kind, and says in every line who made it. Such questions are no measure beside
+those of a person: a file holds the ones or the others.
 """
 
 import json
@@ -16,6 +19,7 @@ from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import korquad
 from subtitle_rag.evaluation.questions import Gold, Question, bad_queries
+from subtitle_rag.evaluation.records import MADE_BY
 from subtitle_rag.i18n import _
 
 
@@ -26,6 +30,8 @@ class Dataset:
     path: Path
     questions: tuple[Question, ...]
     documents: tuple[tuple[Video, tuple[Window, ...]], ...] = field(default=(), repr=False)
+    made: bool = False
+    """Whether a model made the questions (`eval make`)."""
 
 
 def load(path: Path) -> Dataset:
@@ -34,7 +40,7 @@ def load(path: Path) -> Dataset:
     Raises:
         UsageError: `unreadable`; `bad_queries` with the line and what is wrong in it.
     """
-    text = _text(path)
+    text = read_text(path)
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError):
@@ -42,13 +48,14 @@ def load(path: Path) -> Dataset:
     if isinstance(whole, dict) and "data" in whole and "query" not in whole:
         questions, documents = korquad.read(path, whole)
         return Dataset(path, questions, documents)
-    questions = tuple(_questions(path, text))
-    if not questions:
+    found = tuple(_questions(path, text))
+    if not found:
         raise bad_queries(path, 1, _("it holds no questions"))
-    return Dataset(path, questions)
+    return Dataset(path, tuple(question for question, _made in found), made=found[0][1])
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """A file's text; raises UsageError `unreadable`, `bad_queries` where it is not UTF-8."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -66,7 +73,7 @@ def objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
     Raises:
         UsageError: `unreadable`, `bad_queries`.
     """
-    yield from _objects(path, _text(path))
+    yield from _objects(path, read_text(path))
 
 
 def _objects(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -79,17 +86,25 @@ def _objects(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
                 raise bad_queries(path, number, str(error)) from error
 
 
-def _questions(path: Path, text: str) -> Iterator[Question]:
+def _questions(path: Path, text: str) -> Iterator[tuple[Question, bool]]:
+    """Every question, and whether a model made it; a file of both is refused."""
     seen: set[str] = set()
+    made: bool | None = None
     for number, entry in _objects(path, text):
+        by_model = MADE_BY in entry or "origin" in entry
         try:
+            if made not in (None, by_model):
+                raise ValueError(_("made and hand-made questions are mixed; keep them in files of their own"))
+            made = by_model
+            if by_model and (MADE_BY in entry or "refused" in entry):
+                continue
             question = _question(entry)
             if question.id in seen:
                 raise ValueError(_("the id {id} is there twice").format(id=question.id))
         except ValueError as error:
             raise bad_queries(path, number, str(error)) from error
         seen.add(question.id)
-        yield question
+        yield question, made
 
 
 def _object(line: str) -> Mapping[str, Any]:
@@ -110,7 +125,9 @@ def _question(entry: Mapping[str, Any]) -> Question:
     if not isinstance(gold, list) or not gold:
         raise ValueError(_("gold must be a list with at least one range"))
     ranges = tuple(_gold(item) for item in gold)
-    return Question(string(entry, "id"), string(entry, "query"), string(entry, "kind"), ranges)
+    answer = entry.get("answer")
+    told = answer if isinstance(answer, str) else ""
+    return Question(string(entry, "id"), string(entry, "query"), string(entry, "kind"), ranges, told)
 
 
 def string(entry: Mapping[str, Any], name: str) -> str:

@@ -1,12 +1,14 @@
 """Figures of merit of ranked windows, with bootstrapped intervals.
 
 Success@k, RR@10 and nDCG@10 are computed by `ir_measures` (MacAvaney, Macdonald & Ounis 2022, "Streamlining
-Evaluation with ir-measures"), which hands them to trec_eval. `failure@20` is counted here, because it is about gold
-ranges: 1 − the share of a question's ranges that one of the first 20 windows shows, however many windows show each.
+Evaluation with ir-measures"), which hands them to trec_eval; nDCG's gain is the grade, a hit is any grade above 0.
+`recall@k` is counted here, because it is about gold ranges: the share of a question's ranges that one of the first k
+windows shows, however many windows show each. `failure@20` is 1 − recall@20, as in Anthropic 2024, "Introducing
+Contextual Retrieval".
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +16,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-METRICS = ("hit@1", "hit@5", "hit@20", "failure@20", "mrr@10", "ndcg@10")
+METRICS = ("hit@1", "hit@5", "hit@20", "recall@5", "recall@20", "failure@20", "mrr@10", "ndcg@10")
 """Names of the figures, all of 0–1, in the order of the columns of `per_question`."""
-FAILURE_DEPTH = 20
+FAILURE = "failure@20"
+"""The only one of them of which less is better."""
 RESAMPLES = 2_000
 SEED = 20_090_719
 """Of the resampling: the same questions always get the same intervals."""
@@ -31,6 +34,8 @@ class Judged:
 
     ranges: int
     windows: Mapping[str, frozenset[int]]
+    grades: Mapping[str, int] = field(default_factory=dict)
+    """Of windows whose grade is not 1."""
 
 
 def per_question(judged: Sequence[Judged], rankings: Sequence[Sequence[str]]) -> "NDArray[np.float64]":
@@ -39,7 +44,11 @@ def per_question(judged: Sequence[Judged], rankings: Sequence[Sequence[str]]) ->
 
     values = np.zeros((len(judged), len(METRICS)))
     columns = {measure: METRICS.index(name) for name, measure in _measures().items()}
-    qrels = {str(at): dict.fromkeys(question.windows, 1) for at, question in enumerate(judged) if question.windows}
+    qrels = {
+        str(at): {id: question.grades.get(id, 1) for id in question.windows}
+        for at, question in enumerate(judged)
+        if question.windows
+    }
     # scores that fall with the rank: trec_eval orders by score, not by place
     run = {
         str(at): {window_id: float(-rank) for rank, window_id in enumerate(ranking)}
@@ -51,10 +60,14 @@ def per_question(judged: Sequence[Judged], rankings: Sequence[Sequence[str]]) ->
 
         for result in ir_measures.iter_calc(list(columns), qrels, run):
             values[int(result.query_id), columns[result.measure]] = result.value
-    values[:, METRICS.index("failure@20")] = [
-        _failure(question, ranking) for question, ranking in zip(judged, rankings, strict=True)
-    ]
+    for name, depth in _RECALLS.items():
+        found = [_recall(question, ranking[:depth]) for question, ranking in zip(judged, rankings, strict=True)]
+        values[:, METRICS.index(name)] = found
+    values[:, METRICS.index(FAILURE)] = 1.0 - values[:, METRICS.index("recall@20")]
     return values
+
+
+_RECALLS = {"recall@5": 5, "recall@20": 20}
 
 
 def _measures() -> dict[str, Any]:
@@ -69,9 +82,9 @@ def _measures() -> dict[str, Any]:
     }
 
 
-def _failure(question: Judged, ranking: Sequence[str]) -> float:
-    found = frozenset[int]().union(*(question.windows.get(id, frozenset()) for id in ranking[:FAILURE_DEPTH]))
-    return 1.0 - len(found) / question.ranges
+def _recall(question: Judged, best: Sequence[str]) -> float:
+    found = frozenset[int]().union(*(question.windows.get(id, frozenset()) for id in best))
+    return len(found) / question.ranges
 
 
 def means(values: "NDArray[np.float64]") -> dict[str, float]:
@@ -90,6 +103,26 @@ def intervals(values: "NDArray[np.float64]") -> dict[str, tuple[float, float]]:
 
     low, high = np.percentile(_draws(len(values)) @ values / len(values), (2.5, 97.5), axis=0)
     return {name: (float(a), float(b)) for name, a, b in zip(METRICS, low, high, strict=True)}
+
+
+def relative_change(before: "NDArray[np.float64]", after: "NDArray[np.float64]") -> tuple[float, float, float] | None:
+    """How much the mean of `after` is above that of `before`, as a share of the latter, with the interval of the
+    paired bootstrap; None where that would divide by nothing."""
+    import numpy as np
+
+    if not before.any():
+        return None
+    draws = _draws(len(before))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = draws @ after / (draws @ before) - 1.0
+    low, high = np.percentile(ratios[np.isfinite(ratios)], (2.5, 97.5))
+    return float(after.mean() / before.mean() - 1.0), float(low), float(high)
+
+
+def is_real(interval: tuple[float, float]) -> bool:
+    """Whether a difference with this interval is one: 0 is not in it."""
+    low, high = interval
+    return low > 0 or high < 0
 
 
 @lru_cache(maxsize=1)

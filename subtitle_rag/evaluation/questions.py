@@ -18,6 +18,8 @@ class Gold:
     video: str
     start_ms: int
     end_ms: int
+    grade: int = 1
+    """How well it answers, where the set has grades; only nDCG tells them apart."""
 
     def answered_by(self, start_ms: int, end_ms: int) -> bool:
         """Whether a window of the same video shows enough of this range: `OVERLAP_MS`.
@@ -38,10 +40,17 @@ class Question:
     query: str
     kind: str
     gold: tuple[Gold, ...]
+    answer: str = ""
+    """What a right answer says, where the file tells it; `eval judge` measures with it."""
 
 
 def bad_queries(path: Path, line: int, reason: str) -> UsageError:
     return UsageError("bad_queries", path=str(path), line=line, reason=reason)
+
+
+def grades(question: Question, shown: Mapping[str, frozenset[int]]) -> dict[str, int]:
+    """Of windows that answer a question (see `answers`) the best grade among the ranges that each shows."""
+    return {id: max(question.gold[number].grade for number in numbers) for id, numbers in shown.items()}
 
 
 def answers(question: Question, windows: Mapping[str, Sequence[Window]]) -> dict[str, frozenset[int]]:

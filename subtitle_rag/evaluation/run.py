@@ -1,53 +1,42 @@
 """`eval run`: every question through the program's own search and through the baselines, and what came of it."""
 
-import hashlib
-import os
-import re
-import tempfile
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions.windows import RULE
-from subtitle_rag.domain import Track, Video, Window, nfc
 from subtitle_rag.errors import UsageError
+from subtitle_rag.evaluation import arms as ways
+from subtitle_rag.evaluation import asked as asking
 from subtitle_rag.evaluation import baselines as baseline
-from subtitle_rag.evaluation import given, metrics
-from subtitle_rag.evaluation.dataset import Dataset, load
-from subtitle_rag.evaluation.metrics import Judged
-from subtitle_rag.evaluation.questions import Question, answers, bad_queries
-from subtitle_rag.evaluation.report import EvalReport, Figures, Gap, Row
-from subtitle_rag.i18n import _
-from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.query import parse
-from subtitle_rag.retrieval.search import DEPTH, RETRIEVERS, Searcher
+from subtitle_rag.evaluation import given, ladder, metrics, sets
+from subtitle_rag.evaluation.arms import GIVEN, MODEL, NONE, Arm, Doors, Wanted
+from subtitle_rag.evaluation.asked import Asked
+from subtitle_rag.evaluation.dataset import Dataset
+from subtitle_rag.evaluation.questions import Question
+from subtitle_rag.evaluation.report import EvalReport, Figures, Gap, Over, Row
+from subtitle_rag.evaluation.views import Progress, Views
+from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, Reading, reordered
+from subtitle_rag.retrieval.scenes import OwnWindows, readings
+from subtitle_rag.retrieval.search import DEPTH, LEXICAL
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_BRACKETED_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]")
+    Values = NDArray[np.float64]
 
-Progress = Callable[[int, int], None]
-"""Called with the questions that were searched and their total."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """One way in which the program searches; `setting` says what is not as in the library."""
-
-    name: str
-    searcher: Searcher
-    setting: str = ""
+ALL = Wanted()
+_NOT_THERE = ("retriever_not_ready", "unknown_retriever")
 
 
 @dataclass(slots=True)
 class _Searched:
-    """What the program's own search made of the questions."""
+    """What a way of searching made of the questions."""
 
     rankings: list[list[str]]
     texts: list[str]
@@ -61,142 +50,52 @@ def run(
     path: Path,
     *,
     contexts: Path | None = None,
+    wanted: Wanted = ALL,
     baselines: bool = True,
     progress: Progress | None = None,
+    encoding: Progress | None = None,
 ) -> EvalReport:
-    """Measure the search with the questions in `path`: over the library, or over the file's own documents.
+    """Measure the search with the questions in `path`: over the library, or over the set's own documents.
 
-    `contexts` is a file of contexts that stand in for a model's in a second row. Windows are ranked one by one, before
-    neighbours merge, so that a long scene wins nothing.
+    `contexts` is a file of contexts that stand in for a model's. Windows are ranked one by one, before neighbours
+    merge, so that a long scene wins nothing. What is not measured as the library has it is measured in copies;
+    `encoding` is told of the windows of each that must be encoded, before the first one is and after every batch.
 
     Raises:
         UsageError: `unreadable`, `bad_queries`; the latter also where the library has none of the videos asked for.
-        BusyError, AppError: from the library and the index.
+            `retriever_not_ready` where an arm is wanted whose models are not here.
+        BusyError, AppError: from the library, the index and the models.
     """
-    dataset = load(path)
+    dataset = sets.load(path)
+    laid = given.load(contexts) if contexts is not None else []
+    own = {video.id: windows for video, windows in dataset.documents} or asking.all_windows(runtime.library)
+    asked = asking.asked(dataset, runtime.library, own)
+    doors = Doors.of(runtime, wanted)
+    chosen = doors.sets(wanted)
     with ExitStack() as opened:
-        library, searcher = runtime.library, runtime.searcher
-        if dataset.documents:
-            library, searcher = opened.enter_context(_temporary(dataset.documents, runtime))
-        arms = [Arm("bm25", searcher)]
-        if contexts is not None:
-            own = _windows(library)
-            laid = given.lay(given.load(contexts), lambda names: _by_name(library, own, names))
-            copied = opened.enter_context(_temporary(_documents(library), runtime, laid))
-            arms.append(Arm("bm25 + contexts", copied[1], contexts.name))
-        return _measured(dataset, library, arms, baselines, progress)
+        views = Views(runtime, doors, opened, any(names != LEXICAL for names in chosen), encoding)
+        arms = ways.arms(views.of(dataset, laid, contexts.name if contexts else ""), chosen, doors.reranker)
+        found = _searched(arms, asked, progress)
+    pairs = [(window.id, window.text) for windows in own.values() for window in windows] if baselines else []
+    return _report(dataset, asked, arms, found, pairs, doors)
 
 
-Documents = Iterable[tuple[Video, Sequence[Window]]]
+def _searched(arms: Sequence[Arm], asked: Asked, progress: Progress | None) -> list[_Searched]:
+    count = len(asked.questions)
+    return [_search(arm, asked.questions, progress, at * count, len(arms) * count) for at, arm in enumerate(arms)]
 
 
-def _documents(library: Library) -> Iterator[tuple[Video, Sequence[Window]]]:
-    for state in library.videos():
-        if state.windows:
-            yield state.video, library.windows_of(state.video.id)
-
-
-@contextmanager
-def _temporary(
-    documents: Documents, runtime: Runtime, contexts: Mapping[str, str] | None = None
-) -> Iterator[tuple[Library, Searcher]]:
-    """A library of these documents, made by the same code as the user's and gone at the end; `contexts` by window."""
-    from subtitle_rag.indexing import Indexer
-    from subtitle_rag.retrieval.index_client import open_index
-    from subtitle_rag.retrieval.lexical import QueryAnalyzer
-    from subtitle_rag.retrieval.morphemes import ANALYZER
-
-    with tempfile.TemporaryDirectory(prefix="subtitle-rag-eval-") as folder:
-        library = Library(Path(folder) / "library.db")
-        index = open_index(Path(folder) / "index", {"analyzer": ANALYZER}, hosted=False)
-        try:
-            for video, windows in documents:
-                digest = hashlib.sha256("\n".join(window.text for window in windows).encode()).hexdigest()
-                library.put_video(video, Track("ko", "file", "vtt", b"", digest, 0), windows, RULE)
-            library.put_rule(RULE)
-            given.put(library, contexts or {})
-            for _made in Indexer(library, index, runtime.analyzer).rebuild():
-                pass
-            yield library, Searcher(library, index, QueryAnalyzer(library, runtime.analyzer))
-        finally:
-            index.close()
-            library.close()
-
-
-def _measured(
-    dataset: Dataset, library: Library, arms: Sequence[Arm], baselines: bool, progress: Progress | None
-) -> EvalReport:
-    windows = _windows(library)
-    named = _by_name(library, windows, {gold.video for question in dataset.questions for gold in question.gold})
-    missing = sorted(name for name, own in named.items() if not own)
-    asked = [q for q in dataset.questions if any(named[gold.video] for gold in q.gold)]
-    if not asked:
-        raise bad_queries(dataset.path, 1, _("the library has none of the videos that the questions are about"))
-    judged = [_judged(question, named) for question in asked]
-    kinds = [question.kind for question in asked]
-    total = len(asked) * len(arms)
-    found = [_search(arm.searcher, asked, _from(progress, at * len(asked), total)) for at, arm in enumerate(arms)]
-    ours = metrics.per_question(judged, found[0].rankings)
-    rows: list[Row] = []
-    for arm, searched in zip(arms, found, strict=True):
-        values, first = metrics.per_question(judged, searched.rankings), ours if rows else None
-        took = searched.took_ms
-        row = _row(arm.name, values, kinds, retrievers=RETRIEVERS, setting=arm.setting, first=first, took_ms=took)
-        rows.append(replace(row, contexts=bool(arm.setting)))
-    if baselines:
-        pairs = [(window.id, window.text) for own in windows.values() for window in own]
-        for one in baseline.BASELINES:
-            ranked = baseline.rankings(one, pairs, found[0].texts, depth=DEPTH)
-            values = metrics.per_question(judged, ranked)
-            rows.append(_row(one.name, values, kinds, setting=baseline.SETTING, first=ours))
-    counted = {question.id for question in asked}
-    left_out = [question.id for question in dataset.questions if question.id not in counted]
-    return EvalReport(len(asked), tuple(rows), tuple(missing), tuple(left_out), tuple(found[0].refused))
-
-
-def _from(progress: Progress | None, done: int, total: int) -> Progress | None:
-    """Progress that begins where the arms before have ended."""
-    return (lambda more, _all: progress(done + more, total)) if progress else None
-
-
-def _windows(library: Library) -> dict[str, list[Window]]:
-    """The windows of every video that has some."""
-    return {state.video.id: library.windows_of(state.video.id) for state in library.videos() if state.windows}
-
-
-def _by_name(library: Library, windows: dict[str, list[Window]], names: Collection[str]) -> dict[str, list[Window]]:
-    """The windows of each of these videos; none where the library has none.
-
-    A name is a video's id, its caption file's name, or another caption file's that carries the id as yt-dlp writes
-    it. One name may stand for several videos: files that are called the same in different folders.
-    """
-    files: dict[str, list[str]] = {}
-    for state in library.videos():
-        if state.video.source:
-            files.setdefault(nfc(os.path.basename(state.video.source)), []).append(state.video.id)  # noqa: PTH119
-    named = {}
-    for name in names:
-        ids = {name, *files.get(name, ()), *_BRACKETED_ID.findall(name)}
-        named[name] = [window for id in sorted(ids) for window in windows.get(id, ())]
-    return named
-
-
-def _judged(question: Question, named: dict[str, list[Window]]) -> Judged:
-    ranges = sum(bool(named[gold.video]) for gold in question.gold)
-    return Judged(ranges, answers(question, named))
-
-
-def _search(searcher: Searcher, questions: Sequence[Question], progress: Progress | None) -> _Searched:
-    import numpy as np
-
+def _search(arm: Arm, questions: Sequence[Question], progress: Progress | None, before: int, total: int) -> _Searched:
     result = _Searched([], [], [], {})
     times: list[float] = []
-    for done, question in enumerate(questions, start=1):
+    for done, question in enumerate(questions, start=before + 1):
         started = time.perf_counter()
         try:
             query = parse(question.query)
-            ranking = [ranked.window_id for ranked in searcher.rank(query)]
-        except UsageError:
+            ranking = _ranking(arm, query)
+        except UsageError as error:
+            if error.code in _NOT_THERE:
+                raise
             result.refused.append(question.id)
             result.rankings.append([])
             result.texts.append("")
@@ -205,40 +104,90 @@ def _search(searcher: Searcher, questions: Sequence[Question], progress: Progres
             result.rankings.append(ranking)
             result.texts.append(query.text)
         if progress:
-            progress(done, len(questions))
-    if times:
-        p50, p95 = np.percentile(times, (50, 95))
-        result.took_ms = {"p50": round(float(p50), 1), "p95": round(float(p95), 1)}
+            progress(done, total)
+    result.took_ms = _percentiles(times)
     return result
 
 
+def _ranking(arm: Arm, query: Query) -> list[str]:
+    """The ids of the best windows; of so many as the program reads again, in the reranker's order."""
+    ranked = arm.view.searcher.rank(query, retrievers=arm.retrievers)
+    if arm.reranker is None or not ranked:
+        return [one.window_id for one in ranked]
+    depth = arm.reranker.depth or UNMEASURED_DEPTH
+    passages = readings(OwnWindows(arm.view.library), [one.window_id for one in ranked[:depth]])
+    scores = Reading().scores(arm.reranker, query.text, passages, lambda: False) or {}
+    return [group[0].window_id for group in reordered([[one] for one in ranked], scores)]
+
+
+def _percentiles(times: Sequence[float]) -> dict[str, float]:
+    import numpy as np
+
+    if not times:
+        return {}
+    p50, p95 = np.percentile(times, (50, 95))
+    return {"p50": round(float(p50), 1), "p95": round(float(p95), 1)}
+
+
+def _report(
+    dataset: Dataset,
+    asked: Asked,
+    arms: Sequence[Arm],
+    found: Sequence[_Searched],
+    pairs: Sequence[tuple[str, str]],
+    doors: Doors,
+) -> EvalReport:
+    values = [metrics.per_question(asked.judged, searched.rankings) for searched in found]
+    rows = [_arm_row(at, arms, values, found[at], asked.kinds) for at in range(len(arms))]
+    for one in baseline.BASELINES if pairs else ():
+        ranked = baseline.rankings(one, pairs, found[0].texts, depth=DEPTH)
+        row = _row(one.name, metrics.per_question(asked.judged, ranked), asked.kinds, first=values[0])
+        rows.append(replace(row, setting=baseline.SETTING, contexts_from=NONE))
+    counted = {question.id for question in asked.questions}
+    left_out = tuple(question.id for question in dataset.questions if question.id not in counted)
+    steps = ladder.climbed(arms, [own[:, metrics.METRICS.index(metrics.FAILURE)] for own in values], doors)
+    refused = tuple(found[0].refused)
+    return EvalReport(len(asked.questions), tuple(rows), asked.missing, left_out, refused, steps, doors.absent)
+
+
+def _arm_row(
+    at: int, arms: Sequence[Arm], values: "Sequence[Values]", searched: _Searched, kinds: Sequence[str]
+) -> Row:
+    arm = arms[at]
+    previous = arm.previous(arms)
+    over = Over(previous.name, _gaps(values[at] - values[arms.index(previous)])) if previous else None
+    return replace(
+        _row(arm.name, values[at], kinds, first=values[0] if at else None, over=over),
+        retrievers=arm.retrievers,
+        setting=arm.view.setting,
+        contexts=arm.view.level in (MODEL, GIVEN),
+        contexts_from=arm.view.level,
+        rerank=arm.reranker is not None,
+        took_ms=searched.took_ms or None,
+    )
+
+
+def _gaps(differences: "Values") -> dict[str, Gap]:
+    ahead = metrics.intervals(differences)
+    return {metric: Gap(value, ahead[metric]) for metric, value in metrics.means(differences).items()}
+
+
 def _row(
-    name: str,
-    values: "NDArray[np.float64]",
-    kinds: Sequence[str],
-    *,
-    retrievers: tuple[str, ...] = (),
-    setting: str = "",
-    first: "NDArray[np.float64] | None" = None,
-    took_ms: dict[str, float] | None = None,
+    name: str, values: "Values", kinds: Sequence[str], *, first: "Values | None" = None, over: Over | None = None
 ) -> Row:
     import numpy as np
 
     of_kind = np.array(kinds)
-    gaps = None
-    if first is not None:
-        ahead = metrics.intervals(first - values)
-        gaps = {metric: Gap(value, ahead[metric]) for metric, value in metrics.means(first - values).items()}
+    by_kind = {
+        kind: Figures(int((of_kind == kind).sum()), metrics.means(values[of_kind == kind]))
+        for kind in dict.fromkeys(kinds)
+    }
     return Row(
         name=name,
-        retrievers=retrievers,
+        retrievers=(),
         figures=Figures(len(values), metrics.means(values)),
-        by_kind={
-            kind: Figures(int((of_kind == kind).sum()), metrics.means(values[of_kind == kind]))
-            for kind in dict.fromkeys(kinds)
-        },
+        by_kind=by_kind,
         ci95=metrics.intervals(values),
-        setting=setting,
-        gaps=gaps,
-        took_ms=took_ms,
+        gaps=_gaps(first - values) if first is not None else None,
+        over=over,
     )

@@ -27,6 +27,8 @@ def test_the_right_window_first() -> None:
         "hit@1": 1.0,
         "hit@5": 1.0,
         "hit@20": 1.0,
+        "recall@5": 1.0,
+        "recall@20": 1.0,
         "failure@20": 0.0,
         "mrr@10": 1.0,
         "ndcg@10": 1.0,
@@ -81,12 +83,14 @@ def second(judged: Judged, ranking: list[str]) -> dict[str, float]:
     first = right.index(True) + 1 if any(right) else math.inf
     gain = sum(hit / math.log2(place + 2) for place, hit in enumerate(right[:10]))
     ideal = sum(1 / math.log2(place + 2) for place in range(min(10, len(judged.windows))))
-    shown = {number for id in ranking[:20] for number in judged.windows.get(id, ())}
+    shown = {depth: {number for id in ranking[:depth] for number in judged.windows.get(id, ())} for depth in (5, 20)}
     return {
         "hit@1": float(first <= 1),
         "hit@5": float(first <= 5),
         "hit@20": float(first <= 20),
-        "failure@20": 1 - len(shown) / judged.ranges,
+        "recall@5": len(shown[5]) / judged.ranges,
+        "recall@20": len(shown[20]) / judged.ranges,
+        "failure@20": 1 - len(shown[20]) / judged.ranges,
         "mrr@10": 1 / first if first <= 10 else 0.0,
         "ndcg@10": gain / ideal if ideal else 0.0,
     }
@@ -104,6 +108,74 @@ def test_a_second_computation_agrees(cases: list[tuple[Judged, list[str]]]) -> N
     for (judged, ranking), found in zip(cases, values, strict=True):
         wanted = second(judged, ranking)
         assert found.tolist() == pytest.approx([wanted[name] for name in METRICS])
+
+
+def each_its_own(right: list[str]) -> Judged:
+    """A question for which every right window shows a range of its own, as a passage does."""
+    return Judged(len(right), {id: frozenset({at}) for at, id in enumerate(right)})
+
+
+PASSAGES = st.tuples(
+    st.lists(IDS, unique=True, min_size=1, max_size=15), st.lists(IDS, unique=True, min_size=1, max_size=30)
+)
+
+
+@settings(deadline=None)
+@given(st.lists(PASSAGES, min_size=1, max_size=6))
+def test_sentence_transformers_evaluator_agrees(cases: list[tuple[list[str], list[str]]]) -> None:
+    from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
+
+    evaluator = InformationRetrievalEvaluator(
+        queries={str(at): "q" for at in range(len(cases))},
+        corpus=dict.fromkeys(names(40), "passage"),
+        relevant_docs={str(at): set(right) for at, (right, _ranking) in enumerate(cases)},
+        accuracy_at_k=[1, 5, 20],
+        precision_recall_at_k=[5, 20],
+        mrr_at_k=[10],
+        ndcg_at_k=[10],
+        map_at_k=[20],
+    )
+    theirs = evaluator.compute_metrics(
+        [[{"corpus_id": id, "score": float(-at)} for at, id in enumerate(ranking)] for _right, ranking in cases]
+    )
+
+    values = metrics.per_question([each_its_own(right) for right, _ in cases], [ranking for _, ranking in cases])
+
+    ours = metrics.means(values)
+    assert [ours[f"hit@{k}"] for k in (1, 5, 20)] == pytest.approx([theirs["accuracy@k"][k] for k in (1, 5, 20)])
+    assert [ours[f"recall@{k}"] for k in (5, 20)] == pytest.approx([theirs["recall@k"][k] for k in (5, 20)])
+    assert ours["mrr@10"] == pytest.approx(theirs["mrr@k"][10])
+    assert ours["ndcg@10"] == pytest.approx(theirs["ndcg@k"][10])
+
+
+@settings(deadline=None)
+@given(st.dictionaries(IDS, st.integers(1, 3), min_size=1), st.permutations(names(40)))
+def test_scikit_learn_agrees_on_grades(grades: dict[str, int], ranking: list[str]) -> None:
+    from sklearn.metrics import ndcg_score  # type: ignore[import-untyped]
+
+    ((*_rest, found),) = metrics.per_question([Judged(1, dict.fromkeys(grades, ONE), grades)], [ranking])
+
+    gains, scores = [grades.get(id, 0) for id in ranking], [-at for at in range(len(ranking))]
+    assert found == pytest.approx(ndcg_score([gains], [scores], k=10))
+
+
+def test_a_relative_change_has_the_interval_of_the_paired_bootstrap() -> None:
+    before, after = np.array([1.0, 1.0, 0.0, 1.0] * 50), np.array([1.0, 0.0, 0.0, 1.0] * 50)
+
+    change = metrics.relative_change(before, after)
+
+    assert change is not None
+    value, low, high = change
+    assert value == pytest.approx(-1 / 3)
+    assert low < value < high < 0
+    # two of three failures stay: the share of a binomial sample of 150
+    assert high - low == pytest.approx(2 * 1.96 * math.sqrt(1 / 3 * 2 / 3 / 150), rel=0.15)
+    assert metrics.relative_change(np.zeros(4), np.ones(4)) is None
+
+
+@pytest.mark.parametrize(("interval", "real"), [((0.1, 0.2), True), ((-0.2, -0.1), True), ((0.0, 0.2), False)])
+def test_a_difference_is_real_where_its_interval_leaves_0_out(interval: tuple[float, float], real: bool) -> None:
+    assert metrics.is_real(interval) is real
 
 
 def test_intervals_are_the_same_every_time() -> None:

@@ -39,7 +39,7 @@ def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
 
     report = run(filled, path, progress=lambda done, total: seen.append((done, total)))
 
-    assert [row.name for row in report.rows] == ["bm25", "whitespace", "bigrams"]
+    assert [row.name for row in report.rows] == ["bm25", "bm25 bare", "whitespace", "bigrams"]
     ours = report.rows[0]
     assert report.queries == 3
     assert ours.figures.means["hit@1"] == pytest.approx(2 / 3)
@@ -48,7 +48,7 @@ def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
         "by id": (1, 1.0),
         "hopeless": (1, 0.0),
     }
-    assert seen == [(1, 3), (2, 3), (3, 3)]
+    assert seen == [(done, 6) for done in range(1, 7)]
     assert (report.missing, report.left_out, report.refused) == ((), (), ())
 
 
@@ -65,7 +65,7 @@ def test_the_baselines_are_compared_and_can_be_left_away(filled: Runtime, tmp_pa
     assert gaps is not None
     assert (gaps["hit@5"].value, gaps["hit@5"].interval) == (1.0, (1.0, 1.0))
     assert rows["bm25"].gaps is None
-    assert [row.name for row in run(filled, path, baselines=False).rows] == ["bm25"]
+    assert [row.name for row in run(filled, path, baselines=False).rows] == ["bm25", "bm25 bare"]
 
 
 def test_missing_videos_are_told_and_do_not_count(filled: Runtime, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_refused_query_counts_as_not_found(filled: Runtime, tmp_path: Path) ->
 
     assert report.refused == ("q1",)
     assert report.queries == 2
-    assert [row.figures.means["hit@20"] for row in report.rows] == [0.5, 0.0, 0.5]
+    assert [row.figures.means["hit@20"] for row in report.rows] == [0.5, 0.5, 0.0, 0.5]
     assert "q1" in render(report)
 
 
@@ -119,14 +119,21 @@ def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> 
 
     assert json.loads(json.dumps(result, allow_nan=False)) == result
     assert result["queries"] == 1
-    first, second, _third = result["rows"]
+    first, second, third, _fourth = result["rows"]
     assert (first["name"], first["retrievers"], first["contexts"], first["rerank"]) == ("bm25", ["bm25"], False, False)
     assert all(0 <= first[name] <= 1 for name in METRICS)
     assert first["by_kind"]["keyword"] == {"n": 1, **{name: first[name] for name in METRICS}}
     assert set(first["ci95"]) == set(METRICS)
     assert set(first["took_ms"]) == {"p50", "p95"}
-    assert second["retrievers"] == []
-    assert set(second["first_minus_this"]) == set(METRICS)
+    assert (first["contexts_from"], second["name"], second["contexts_from"]) == ("no-model", "bm25 bare", "none")
+    assert first["over"]["name"] == "bm25 bare"
+    assert set(first["over"]["this_minus_that"]) == set(METRICS)
+    assert "over" not in second
+    assert third["retrievers"] == []
+    assert set(third["first_minus_this"]) == set(METRICS)
+    assert set(third["real"]) <= set(METRICS)
+    assert set(result["absent"]) == {"encoder", "reranker"}
+    assert all(entry["reason"] for entry in result["steps"] if entry["failure@20"] is None)
 
 
 def test_a_table_stands_whatever_the_kinds_are_called() -> None:
@@ -183,11 +190,11 @@ def test_a_korquad_file_brings_its_own_library(
     report = run(runtime, path)
 
     assert report.queries == 3
-    assert [row.name for row in report.rows] == ["bm25", "whitespace", "bigrams"]
+    assert [row.name for row in report.rows] == ["bm25", "bm25 bare", "whitespace", "bigrams"]
     assert report.rows[0].figures.means["hit@1"] == 1.0
     assert runtime.library.counts().videos == 0
     assert list(scratch.iterdir()) == []
-    assert render(report).count("| all |") == 3
+    assert render(report).count("| all |") == 4
 
 
 def test_the_scene_benchmark_beats_both_baselines(runtime: Runtime, real_data: Path) -> None:
@@ -198,5 +205,5 @@ def test_the_scene_benchmark_beats_both_baselines(runtime: Runtime, real_data: P
 
     assert (report.queries, report.missing) == (100, ())
     ours, *others = (row.figures.means["mrr@10"] for row in report.rows)
-    assert len(others) == 2
+    assert len(others) == 3
     assert all(ours > other for other in others)

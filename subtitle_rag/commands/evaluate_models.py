@@ -1,0 +1,263 @@
+"""`eval make` and `eval judge`: what local models do for the measuring."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subtitle_rag import output
+from subtitle_rag.commands import json_option, writing
+from subtitle_rag.config import Settings
+from subtitle_rag.domain import clock
+from subtitle_rag.errors import AppError, BusyError, UsageError
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.retrieval.query import tidy
+from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.evaluation.judging import Figures, JudgeReport
+    from subtitle_rag.evaluation.making import MakeReport
+    from subtitle_rag.evaluation.review import Review
+
+REASONS = {
+    "length": N_("too long, too short, or without an answer"),
+    "language": N_("not Korean"),
+    "deictic": N_("speaks of a window or a video that nobody has yet found"),
+    "names_video": N_("names the video's title or file"),
+    "syntax": N_("holds what the search takes for a filter"),
+    "quote": N_("its quote does not stand in the window"),
+    "copied": N_("copies the window"),
+    "duplicate": N_("was asked before"),
+    "known": N_("the model answers it without the window"),
+}
+"""Why a made question was refused; failures of the model have their own codes."""
+KEYS = ("k", "e", "d", "q")
+"""Keep, edit, drop, quit: the same in every language."""
+
+
+@click.command("make", help=N_("Have a local model make questions of your own library, into a file for eval run."))
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--count", type=click.IntRange(1, 10_000), default=100, help=N_("So many questions in all (100)."))
+@click.option("--seed", type=click.IntRange(0), help=N_("Chooses the windows (7)."))
+@click.option("--model", help=N_("Another model of Ollama than the config names."))
+@click.option("--review", is_flag=True, help=N_("Look at the questions one by one: keep, edit or drop. Makes none."))
+@json_option
+@click.pass_obj
+def eval_make(
+    settings: Settings, file: Path, count: int, seed: int | None, model: str | None, review: bool, as_json: bool
+) -> int:
+    from subtitle_rag.evaluation import making
+
+    with Runtime(settings) as runtime, _alone(runtime):
+        if review:
+            return _reviewed(file, as_json=as_json)
+        with runtime.llms() as hosts:
+            wanted = making.Wanted(count, model, seed)
+            events = making.make(runtime.library, hosts, file, wanted, runtime.context_model)
+            report = _make_told(events, count)
+    errors = [output.error_entry(report.blocked)] if report.blocked else []
+    code = 0 if report.blocked is None or report.blocked.code == "questions_short" else _code(report.blocked)
+    if report.blocked:
+        output.say_error(report.blocked)
+    if as_json:
+        output.envelope("eval make", output.Outcome({"path": str(file), **report.to_json()}, errors, code))
+        return code
+    for line in _made_lines(report, file):
+        output.data(line)
+    return code
+
+
+def _make_told(events: Iterator[Any], count: int) -> "MakeReport":
+    """The report of a run, with a bar that shows how far it is."""
+    from subtitle_rag.evaluation.making import MakeReport, QuestionMade
+
+    report = MakeReport(count, {})
+    with output.progress() as bar:
+        task = bar.add_task(_("Questions"), total=count)
+        for event in events:
+            if isinstance(event, MakeReport):
+                report = event
+            elif isinstance(event, QuestionMade):
+                bar.update(task, completed=event.questions, description=tidy(event.query)[: writing.TITLE])
+    return report
+
+
+def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
+    total = sum(report.made.values())
+    yield n_("{n} new question, {all} in {path}:", "{n} new questions, {all} in {path}:", report.new).format(
+        n=report.new, all=total, path=file
+    )
+    yield from output.table([(f"  {kind}", str(number)) for kind, number in report.made.items()], right=frozenset({1}))
+    if report.refused:
+        yield _("Refused:")
+        yield from output.table(_reasons(report.refused), right=frozenset({1}))
+    yield writing.cost(report.cost.read, report.cost.written, report.cost.ms)
+    if total:
+        yield _("Look at them before you trust them: subtitle-rag eval make {path} --review").format(path=file)
+
+
+def _reasons(refused: Mapping[str, int]) -> list[tuple[str, str]]:
+    return [(f"  {_(REASONS[code]) if code in REASONS else code}", str(number)) for code, number in refused.items()]
+
+
+def _reviewed(file: Path, *, as_json: bool) -> int:
+    from subtitle_rag.evaluation.review import Review
+
+    review = Review(file)
+    waiting = review.open
+    for number, entry in enumerate(waiting, start=1):
+        for line in _question_lines(entry, f"{number}/{len(waiting)}"):
+            output.say(line)
+        if not _decided(review, str(entry["id"]), str(entry["query"])):
+            break
+    counts = review.counts()
+    if as_json:
+        output.envelope("eval make", output.Outcome({"path": str(file), "review": counts}))
+        return 0
+    rows = [
+        (_("Kept"), counts["kept"]),
+        (_("Edited"), counts["edited"]),
+        (_("Dropped"), counts["dropped"]),
+        (_("Not looked at"), counts["open"]),
+    ]
+    for line in output.table([(name, str(n)) for name, n in rows], right=frozenset({1})):
+        output.data(line)
+    return 0
+
+
+def _question_lines(entry: Mapping[str, Any], place: str) -> Iterator[str]:
+    """A question as its reviewer sees it. All of it came from a model: nothing in it reaches the terminal as a code."""
+    yield ""
+    yield f"{place}  [{tidy(str(entry['kind']))}]  {tidy(str(entry['query']))}"
+    yield f"    → {tidy(str(entry.get('answer', '')))}"
+    for one in entry.get("evidence", ()):
+        at = clock(round(float(one["start"]) * 1000))
+        yield f"    {at:>8}  “{tidy(str(one['quote']))}”  {tidy(str(entry.get('title', '')))}"
+
+
+def _decided(review: "Review", id: str, query: str) -> bool:
+    """Ask for a person's word and store it; False where they have had enough."""
+    asked = _("k keep, e edit, d drop, q quit")
+    match click.prompt(asked, type=click.Choice(KEYS), show_choices=False, err=True):
+        case "k":
+            review.keep(id)
+        case "d":
+            review.drop(id)
+        case "e":
+            while True:
+                edited = tidy(click.prompt(_("Question"), default=query, err=True))
+                try:
+                    review.edit(id, edited)
+                    break
+                except UsageError as error:
+                    if error.code != "not_plain":
+                        raise
+                    output.say_error(error)
+        case _:
+            return False
+    return True
+
+
+@click.command("judge", help=N_("Have a local model judge scenes and answers by the four measures of RAGAS."))
+@click.argument("queries", type=click.Path(path_type=Path))
+@click.option(
+    "--answers",
+    type=click.Path(path_type=Path),
+    help=N_("Answers to judge, as lines of id and answer; without them only scenes are judged."),
+)
+@click.option(
+    "--output", "out", type=click.Path(path_type=Path), help=N_("Where judgements are kept, and gone on with.")
+)
+@click.option("--model", help=N_("The judge; by default the largest model here that does not write contexts."))
+@click.option("--allow-same", is_flag=True, help=N_("Let the model that writes contexts be the judge."))
+@click.option(
+    "--scenes", type=click.IntRange(1, 20), default=5, help=N_("How many scenes of each search to judge (5).")
+)
+@click.option("--retrievers", metavar="NAMES", help=N_("Which of bm25, dense and sparse to ask, with commas."))
+@json_option
+@click.pass_obj
+def eval_judge(
+    settings: Settings,
+    queries: Path,
+    answers: Path | None,
+    out: Path | None,
+    model: str | None,
+    allow_same: bool,
+    scenes: int,
+    retrievers: str | None,
+    as_json: bool,
+) -> int:
+    from subtitle_rag.evaluation import judging
+
+    names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
+    path = out or queries.with_name(f"{queries.stem}.judged.jsonl")
+    with Runtime(settings) as runtime, _alone(runtime), runtime.llms() as hosts:
+        host, info = judging.chosen(hosts, runtime.context_model, model, allow_same=allow_same)
+        listed = judging.cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
+        if answers is None:
+            output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
+        report = _judge_told(judging.judge(listed, path, host, info, runtime.neural.encoder()))
+    errors = [output.error_entry(report.blocked)] if report.blocked else []
+    code = _code(report.blocked) if report.blocked else 0
+    if report.blocked:
+        output.say_error(report.blocked)
+    if as_json:
+        output.envelope("eval judge", output.Outcome({"path": str(path), **report.to_json()}, errors, code))
+        return code
+    for line in _judged_lines(report, path):
+        output.data(line)
+    return code
+
+
+def _judge_told(events: Iterator[Any]) -> "JudgeReport":
+    from subtitle_rag.evaluation.judging import Judged, JudgeReport
+
+    report: JudgeReport | None = None
+    with output.progress() as bar:
+        task = bar.add_task(_("Judgements"), total=None)
+        for event in events:
+            if isinstance(event, Judged):
+                bar.update(task, completed=event.done, total=event.total)
+            else:
+                report = event
+    assert report is not None  # the last event
+    return report
+
+
+def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
+    judge = report.judge
+    yield _("Judge: {model} ({digest}), prompt {prompt}").format(
+        model=judge["model"], digest=judge["digest"][:12], prompt=judge["prompt"]
+    )
+    rows = [(_("measure"), _("mean"), "n", _("errors"), _("left out"), _("method"))]
+    rows += [(name, *_cells(figures)) for name, figures in report.measures.items()]
+    yield from output.table(rows, right=frozenset({1, 2}))
+    yield writing.cost(report.cost.read, report.cost.written, report.cost.ms)
+    yield _("A small judge's figures tell something only beside another run of the same judge over the same questions.")
+    yield _("Every judgement is in {path}").format(path=path)
+
+
+def _cells(figures: "Figures") -> tuple[str, str, str, str, str]:
+    mean = "–" if figures.mean is None else f"{figures.mean:.3f}"
+    return mean, str(len(figures.values)), _tally(figures.errors), _tally(figures.left_out), figures.method
+
+
+def _tally(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{code} {number}" for code, number in counts.items()) or "–"
+
+
+@contextmanager
+def _alone(runtime: Runtime) -> Iterator[None]:
+    """Two runs would ask the same model for the same things, and write into each other's file."""
+    from subtitle_rag.library.locks import alone
+
+    folder = runtime.library.path.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    with alone(folder / "evaluation.lock", BusyError("evaluation_busy", path=str(folder))):
+        yield
+
+
+def _code(error: AppError) -> int:
+    return output.exit_code_for(error)

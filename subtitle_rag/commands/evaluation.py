@@ -1,0 +1,170 @@
+"""`eval`: how well scenes are found."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from subtitle_rag import output
+from subtitle_rag.commands import evaluate_models, json_option
+from subtitle_rag.config import Settings
+from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from subtitle_rag.evaluation.report import EvalReport
+    from subtitle_rag.evaluation.sweeping import Sweep
+
+CHART_CELLS = 100
+"""Width of a chart where no terminal says how wide it is."""
+
+
+@click.group("eval", help=N_("Measure how well scenes are found."))
+def eval_() -> None:
+    """The verbs of measuring."""
+
+
+@eval_.command(
+    "run",
+    help=N_("Answer the questions of a file, or of a BEIR or TREC folder, and print how well each part searches."),
+)
+@click.argument("queries", type=click.Path(path_type=Path))
+@click.option(
+    "--contexts",
+    type=click.Path(path_type=Path),
+    help=N_("Measure once more with the contexts of this file in place of a model's."),
+)
+@click.option(
+    "--arms", metavar="LIST", help=N_("Only these retrievers, as in bm25,dense,bm25+dense; each that is ready and all.")
+)
+@click.option("--no-neural", is_flag=True, help=N_("Leave out all that needs a model, and encode nothing."))
+@click.option("--no-rerank", is_flag=True, help=N_("Leave out the reranker."))
+@click.option("--svg", type=click.Path(path_type=Path), help=N_("Draw the figures into this file, too."))
+@click.option("--chart/--no-chart", default=None, help=N_("Draw bars below the tables; on a terminal they are drawn."))
+@json_option
+@click.pass_obj
+def eval_run(
+    settings: Settings,
+    queries: Path,
+    contexts: Path | None,
+    arms: str | None,
+    no_neural: bool,
+    no_rerank: bool,
+    svg: Path | None,
+    chart: bool | None,
+    as_json: bool,
+) -> int:
+    from subtitle_rag.evaluation import charts, report, run
+    from subtitle_rag.evaluation.arms import Wanted
+
+    wanted = Wanted.parse(arms, neural=not no_neural, rerank=not no_rerank)
+    with Runtime(settings) as runtime, output.progress() as bar:
+        task = bar.add_task(_("Questions"), total=None)
+        measured = run.run(
+            runtime,
+            queries,
+            contexts=contexts,
+            wanted=wanted,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            encoding=_Encoding(bar),
+        )
+    if svg is not None:
+        _write(svg, charts.svg(measured.rows, _("How well scenes are found: {name}").format(name=queries.name)))
+    if as_json:
+        output.envelope("eval run", output.Outcome(measured.to_json()))
+        return 0
+    output.data(report.render(measured))
+    if sys.stdout.isatty() if chart is None else chart:
+        _draw(measured)
+    return 0
+
+
+class _Encoding:
+    """Tells how many windows are to be encoded, then how far that is."""
+
+    def __init__(self, bar: "Progress") -> None:
+        self._bar = bar
+        self._task: TaskID | None = None
+
+    def __call__(self, done: int, total: int) -> None:
+        if done == 0:
+            told = n_(
+                "{n} window is encoded for a copy of the library; --no-neural leaves that out.",
+                "{n} windows are encoded for a copy of the library; --no-neural leaves that out.",
+                total,
+            )
+            output.say(told.format(n=total))
+            self._task = self._bar.add_task(_("Vectors"), total=total)
+        elif self._task is not None:
+            self._bar.update(self._task, completed=done)
+
+
+def _draw(measured: "EvalReport") -> None:
+    from subtitle_rag.evaluation import charts
+
+    width = shutil.get_terminal_size((CHART_CELLS, 24)).columns
+    for line in charts.terminal(measured.rows, width):
+        output.data(line)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise UsageError("unwritable", path=str(path), reason=reason) from error
+
+
+@eval_.command(
+    "sweep", help=N_("Vary the search's numbers: choose with half of the questions, measure with the other half.")
+)
+@click.argument("queries", type=click.Path(path_type=Path))
+@click.option("--seed", type=click.IntRange(0), default=7, help=N_("Chooses the halves (7)."))
+@click.option("--axes", metavar="LIST", help=N_("Only these numbers, as in k1,b,bigrams; all that can be varied here."))
+@click.option("--no-neural", is_flag=True, help=N_("Leave out all that needs a model, and encode nothing."))
+@json_option
+@click.pass_obj
+def eval_sweep(settings: Settings, queries: Path, seed: int, axes: str | None, no_neural: bool, as_json: bool) -> int:
+    from subtitle_rag.evaluation import sweeping
+
+    only = tuple(name.strip() for name in axes.split(",")) if axes is not None else ()
+    for name in only:
+        if name not in sweeping.AXES:
+            raise UsageError("unknown_axis", name=name, known=", ".join(sweeping.AXES))
+    stopped: list[AppError] = []
+    with Runtime(settings) as runtime:
+        sweep = sweeping.Sweep(runtime, queries, seed, neural=not no_neural, only=only)
+        try:
+            _swept(sweep)
+        except KeyboardInterrupt:  # what is done is told
+            stopped.append(AppError("sweep_interrupted"))
+        report = sweep.report()
+    code = int(output.ExitCode.INTERRUPTED) if stopped else 0
+    for error in stopped:
+        output.say_error(error)
+    if as_json:
+        told = output.Outcome(report.to_json(), list(map(output.error_entry, stopped)), code)
+        output.envelope("eval sweep", told)
+    else:
+        output.data(sweeping.render(report))
+    return code
+
+
+def _swept(sweep: "Sweep") -> None:
+    from subtitle_rag.evaluation.sweeping import AXES
+
+    with output.progress() as bar:
+        task = bar.add_task(_("Settings"), total=None)
+        for done, tried in enumerate(sweep.run(), start=1):
+            bar.update(task, completed=done, total=max(done, sweep.total))
+            output.say(f"{_(AXES[tried.axis])} {tried.value:g}: {100 * tried.train:.1f}")
+
+
+eval_.add_command(evaluate_models.eval_make)
+eval_.add_command(evaluate_models.eval_judge)

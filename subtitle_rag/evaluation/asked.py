@@ -1,0 +1,74 @@
+"""Which windows of a library a set's questions are about."""
+
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from subtitle_rag.domain import Window, nfc
+from subtitle_rag.evaluation.dataset import Dataset
+from subtitle_rag.evaluation.metrics import Judged
+from subtitle_rag.evaluation.questions import Question, answers, bad_queries, grades
+from subtitle_rag.i18n import _
+from subtitle_rag.library.store import Library
+
+_BRACKETED_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The questions that count, and what is right for each."""
+
+    questions: tuple[Question, ...]
+    judged: tuple[Judged, ...]
+    missing: tuple[str, ...]
+    """Videos named in gold that the library has no windows of."""
+
+    @property
+    def kinds(self) -> list[str]:
+        return [question.kind for question in self.questions]
+
+
+def all_windows(library: Library) -> dict[str, list[Window]]:
+    """The windows of every video that has some."""
+    return {state.video.id: library.windows_of(state.video.id) for state in library.videos() if state.windows}
+
+
+def by_name(
+    library: Library, windows: Mapping[str, Sequence[Window]], names: Collection[str]
+) -> dict[str, list[Window]]:
+    """The windows of each of these videos; none where the library has none.
+
+    A name is a video's id, its caption file's name, or another caption file's that carries the id as yt-dlp writes
+    it. One name may stand for several videos: files that are called the same in different folders.
+    """
+    files: dict[str, list[str]] = {}
+    for state in library.videos():
+        if state.video.source:
+            files.setdefault(nfc(os.path.basename(state.video.source)), []).append(state.video.id)  # noqa: PTH119
+    named = {}
+    for name in names:
+        ids = {name, *files.get(name, ()), *_BRACKETED_ID.findall(name)}
+        named[name] = [window for id in sorted(ids) for window in windows.get(id, ())]
+    return named
+
+
+def asked(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[Window]]) -> Asked:
+    """The set's questions over these windows of the library (video id → windows).
+
+    Raises:
+        UsageError: `bad_queries` where the library has none of the videos asked for.
+    """
+    named = by_name(library, windows, {gold.video for question in dataset.questions for gold in question.gold})
+    questions = tuple(q for q in dataset.questions if any(named[gold.video] for gold in q.gold))
+    if not questions:
+        raise bad_queries(dataset.path, 1, _("the library has none of the videos that the questions are about"))
+    missing = sorted(name for name, own in named.items() if not own)
+    return Asked(questions, tuple(judged(question, named) for question in questions), tuple(missing))
+
+
+def judged(question: Question, named: Mapping[str, Sequence[Window]]) -> Judged:
+    """What is right for a question; ranges of videos that have no windows do not count."""
+    shown = answers(question, named)
+    ranges = sum(bool(named[gold.video]) for gold in question.gold)
+    return Judged(ranges, shown, grades(question, shown))

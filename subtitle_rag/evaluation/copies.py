@@ -1,0 +1,113 @@
+"""Libraries for the length of a measurement, made by the same code as the user's."""
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.captions.windows import RULE
+from subtitle_rag.domain import Morphemes, Track, Video, Window
+from subtitle_rag.encoding import EncodingRun
+from subtitle_rag.evaluation import given
+from subtitle_rag.events import VectorsMade, VectorsReport
+from subtitle_rag.indexing import Indexer
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.index import Index
+from subtitle_rag.retrieval.index_client import open_index
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.material import MAKING, Making
+from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.neural import Encoder, Models
+from subtitle_rag.retrieval.search import Searcher
+
+Documents = Iterable[tuple[Video, Sequence[Window]]]
+
+TEXT_ALONE = Making(keywords=0)
+"""For windows of which nothing but their text is indexed; see `bare`."""
+
+
+class Remembering(Analyzer):
+    """The analyzer of several copies of the same texts, each of which it analyses once; those in `known` not at all."""
+
+    def __init__(self, analyzer: Analyzer, known: Mapping[str, Morphemes] | None = None) -> None:
+        super().__init__()
+        self._analyzer = analyzer
+        self._known = dict(known or {})
+
+    def load(self) -> Any:
+        return self._analyzer.load()
+
+    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        if new:
+            self._known.update(zip(new, super().morphemes(new), strict=True))
+        yield from (self._known[text] for text in texts)
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A library with all that searches it."""
+
+    library: Library
+    index: Index
+    searcher: Searcher
+
+
+def documents(library: Library) -> Iterator[tuple[Video, Sequence[Window]]]:
+    """The videos of a library that have windows."""
+    for state in library.videos():
+        if state.windows:
+            yield state.video, library.windows_of(state.video.id)
+
+
+def analysed(library: Library) -> dict[str, Morphemes]:
+    """The texts of a library's windows that have been analysed, as they were."""
+    known: dict[str, Morphemes] = {}
+    for _video, own in documents(library):
+        analyses = library.morphemes([window.id for window in own])
+        known.update({window.text: analyses[window.id] for window in own if window.id in analyses})
+    return known
+
+
+def bare(videos: Documents) -> Documents:
+    """The same without titles and chapters."""
+    return ((replace(video, title="", chapters=()), windows) for video, windows in videos)
+
+
+@contextmanager
+def made(
+    videos: Documents,
+    analyzer: Analyzer,
+    contexts: Mapping[str, str] | None = None,
+    *,
+    making: Making = MAKING,
+    models: Models | None = None,
+) -> Iterator[Copy]:
+    """A library of these videos, gone at the end; `contexts` by window. `models` search it where they have vectors."""
+    with tempfile.TemporaryDirectory(prefix="subtitle-rag-eval-") as folder:
+        library = Library(Path(folder) / "library.db")
+        index = open_index(Path(folder) / "index", {"analyzer": ANALYZER}, hosted=False)
+        try:
+            for video, windows in videos:
+                digest = hashlib.sha256("\n".join(window.text for window in windows).encode()).hexdigest()
+                library.put_video(video, Track("ko", "file", "vtt", b"", digest, 0), windows, RULE)
+            library.put_rule(RULE)
+            given.put(library, contexts or {})
+            for _made in Indexer(library, index, analyzer, making).rebuild():
+                pass
+            yield Copy(library, index, Searcher(library, index, QueryAnalyzer(library, analyzer), models))
+        finally:
+            index.close()
+            library.close()
+
+
+def encoded(copy: Copy, encoder: Encoder, models: Models) -> Iterator[int]:
+    """Make the neural vectors of a copy; yields how many more windows have them. Raises what the encoder raises."""
+    for event in EncodingRun(copy.library, copy.index, encoder, models).run(patient=False):
+        if isinstance(event, VectorsMade):
+            yield event.count
+        elif isinstance(event, VectorsReport) and event.blocked is not None:
+            raise event.blocked

@@ -1,0 +1,126 @@
+"""Which made questions are no good, told by rules: where the quote does not stand in the window, and the like."""
+
+import re
+from collections.abc import Iterable
+from pathlib import PurePath
+
+from subtitle_rag.contexts import prompt
+from subtitle_rag.contexts.rejecting import is_foreign
+from subtitle_rag.domain import Video, Window, nfc
+from subtitle_rag.errors import UsageError
+from subtitle_rag.evaluation.making_prompts import LONGEST_QUESTION, Draft
+from subtitle_rag.evaluation.questions import Gold
+from subtitle_rag.evaluation.sampling import Candidate
+from subtitle_rag.retrieval.query import parse
+
+SHORTEST_QUESTION = 8
+SHORTEST_QUOTE = 8
+"""Characters without spaces: "네" stands everywhere and proves nothing."""
+COPIED = 12
+"""Characters in a row that a question may not share with its windows."""
+SHORTEST_NAME = 6
+"""Characters without spaces of a title or file name that gives its video away."""
+ALIKE = 90
+"""Per cent of normalized edit similarity from which on two questions are one."""
+LEAST_HANGUL = 6
+"""Syllables of a Korean question: a share of its letters would refuse those about PyTorch's DataLoader."""
+
+_DEICTIC = re.compile(
+    r"(?:^|\s)(?:이|해당|위|위의|본|주어진|다음|앞|두|첫 ?번째|두 ?번째)\s?"
+    r"(?:영상|동영상|비디오|구간|자막|장면|대화|텍스트|스크립트|클립)|"
+    r"(?:구간|자막)에(?:서|\s?따르면)|화자(?:가|는|의)?\s"
+)
+_QUOTE_MARKS = "\"'“”‘’「」『』…. "
+_DOUBLE_QUOTES = str.maketrans(dict.fromkeys('"“”„‟″「」『』', "'"))
+
+
+def tidied(draft: Draft) -> Draft:
+    """The draft with its question as the search takes it: double quotes would ask for a phrase."""
+    return Draft(draft.query.translate(_DOUBLE_QUOTES).strip(), draft.answer.strip(), draft.quotes)
+
+
+def gold(draft: Draft, candidate: Candidate) -> tuple[Gold, ...]:
+    """Where the quotes are said; empty where one of them is not."""
+    found = [locate(quote, window) for quote, window in zip(draft.quotes, candidate.windows, strict=True)]
+    return tuple(Gold(candidate.name, *span) for span in found if span) if all(found) else ()
+
+
+def locate(quote: str, window: Window) -> tuple[int, int] | None:
+    """From the start of the line in which a quote begins to the end of the one in which it ends, in ms.
+
+    Compared as the model was shown the window, without spaces: captions and models break words as they like.
+    """
+    letters, places = _squeezed_with_places(window.text)
+    wanted = squeezed(prompt.neutral(quote).strip(_QUOTE_MARKS))
+    at = letters.find(wanted)
+    if len(wanted) < SHORTEST_QUOTE or at < 0:
+        return None
+    first, last = places[at], places[at + len(wanted) - 1]
+    start = max((line.start_ms for line in window.lines if line.offset <= first), default=window.start_ms)
+    end = min((line.start_ms for line in window.lines if line.offset > last), default=window.end_ms)
+    return start, max(end, start + 1)
+
+
+def refusal(draft: Draft, candidate: Candidate, known: Iterable[str]) -> str | None:
+    """Why a question is no good: `length`, `language`, `deictic`, `names_video`, `syntax`, `quote`, `copied`,
+    `duplicate` of one of `known`; None where nothing is wrong with it."""
+    query = draft.query
+    if not SHORTEST_QUESTION <= len(query) <= LONGEST_QUESTION or not draft.answer:
+        return "length"
+    if not _korean(query) or is_foreign(draft.answer):
+        return "language"
+    if _DEICTIC.search(query):
+        return "deictic"
+    if _names(query, candidate.video):
+        return "names_video"
+    if not plain(query):
+        return "syntax"
+    if not gold(draft, candidate):
+        return "quote"
+    if any(_shares(query, window.text) for window in candidate.windows):
+        return "copied"
+    return "duplicate" if _asked(query, known) else None
+
+
+def plain(query: str) -> bool:
+    """Whether the search looks for all of the question, and for nothing but it."""
+    try:
+        asked = parse(query)
+    except UsageError:
+        return False
+    filters = (asked.phrases, asked.excluded, asked.channels, asked.videos, asked.after, asked.before)
+    return not any(filters)
+
+
+def squeezed(text: str) -> str:
+    """NFC in lower case, without spaces."""
+    return "".join(nfc(text).casefold().split())
+
+
+def _squeezed_with_places(text: str) -> tuple[str, list[int]]:
+    """The text as the model was shown it, squeezed, and the offset in `text` of each of its characters."""
+    pairs = [(shown, at) for at, character in enumerate(text) for shown in squeezed(prompt.neutral(character))]
+    return "".join(shown for shown, _at in pairs), [at for _shown, at in pairs]
+
+
+def _korean(text: str) -> bool:
+    return sum("가" <= character <= "힣" for character in text) >= LEAST_HANGUL and not is_foreign(text)
+
+
+def _names(query: str, video: Video) -> bool:
+    """Whether a question names its video as nobody would who has yet to find it."""
+    file = PurePath(video.source or "")
+    names = map(squeezed, (video.title, video.id, file.name, file.stem))
+    return any(len(name) >= SHORTEST_NAME and name in squeezed(query) for name in names)
+
+
+def _shares(query: str, text: str) -> bool:
+    asked, said = prompt.neutral(query).casefold(), prompt.neutral(text).casefold()
+    return any(asked[at : at + COPIED] in said for at in range(len(asked) - COPIED + 1))
+
+
+def _asked(query: str, known: Iterable[str]) -> bool:
+    from rapidfuzz.fuzz import ratio
+    from rapidfuzz.process import extractOne
+
+    return extractOne(query, list(known), scorer=ratio, processor=squeezed, score_cutoff=ALIKE) is not None

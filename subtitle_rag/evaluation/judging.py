@@ -1,0 +1,283 @@
+"""`eval judge`: what a model thinks of scenes and answers, every judgement kept in a file.
+
+A small judge is poorly calibrated: its figures tell something beside another run of the same judge over the same
+questions, and nothing by themselves. A measure that it could not take is counted by its error's code.
+"""
+
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.errors import AppError, LlmError, UsageError
+from subtitle_rag.evaluation import dataset, judge_prompts, measures
+from subtitle_rag.evaluation.asking import ENDING, Asker, Cost, bucket
+from subtitle_rag.evaluation.measures import MEASURES, Case
+from subtitle_rag.evaluation.questions import Question, bad_queries
+from subtitle_rag.evaluation.records import Entry, Records
+from subtitle_rag.i18n import _
+from subtitle_rag.llm import Llm, ModelInfo
+from subtitle_rag.retrieval.neural import Encoder
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search import Searcher
+
+COMMAND = "subtitle-rag eval judge"
+OWN = "measure"
+SEED = 7
+PATIENCE = 10
+"""Judgements in a row that came to nothing; then the judge is given up."""
+NO_CLAIMS = "no_claims"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One judgement was made, found in the file, or failed."""
+
+    done: int
+    total: int
+
+
+@dataclass(slots=True)
+class Figures:
+    """What came of one measure. Every question is in `values`, in `errors` or in `left_out`."""
+
+    method: str = ""
+    values: list[tuple[str, float]] = field(default_factory=list)
+    """(kind, score)"""
+    errors: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def mean(self) -> float | None:
+        return statistics.fmean(value for _kind, value in self.values) if self.values else None
+
+    def to_json(self) -> dict[str, Any]:
+        kinds: dict[str, list[float]] = defaultdict(list)
+        for kind, value in self.values:
+            kinds[kind].append(value)
+        return {
+            "method": self.method,
+            "n": len(self.values),
+            "mean": self.mean,
+            "by_kind": {kind: {"n": len(own), "mean": statistics.fmean(own)} for kind, own in kinds.items()},
+            "errors": dict(self.errors),
+            "left_out": dict(self.left_out),
+        }
+
+
+@dataclass(slots=True)
+class JudgeReport:
+    """The sum of a run."""
+
+    questions: int
+    judge: dict[str, str]
+    measures: dict[str, Figures]
+    cost: Cost = field(default_factory=Cost)
+    """Of this run; what was in the file already cost nothing."""
+    blocked: AppError | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "queries": self.questions,
+            "judge": self.judge,
+            "measures": {name: figures.to_json() for name, figures in self.measures.items()},
+            **self.cost.to_json(),
+        }
+
+
+def cases(
+    path: Path,
+    searcher: Searcher,
+    *,
+    scenes: int,
+    answers: Path | None = None,
+    retrievers: Sequence[str] | None = None,
+) -> list[Case]:
+    """The questions of a file, each with the best scenes that the search has for it.
+
+    `answers` is a file of JSON lines `{"id", "answer"}`; a question that it does not name has no answer.
+
+    Raises:
+        UsageError: `unreadable`, `bad_queries`, `bad_answers`.
+        AppError: what `Searcher.stages` raises, and what keeps a retriever or the reranker from having its part: some
+            questions must not be answered by another search than the others.
+    """
+    found = dataset.load(path)
+    if found.documents:
+        raise bad_queries(path, 1, _("its questions are about documents of its own, not about scenes"))
+    known = _answers(answers, found.questions) if answers else {}
+    listed = []
+    for question in found.questions:
+        shown = tuple(map(_shown, _found(question.query, searcher, scenes, retrievers)))
+        answer = known.get(question.id, "")
+        listed.append(Case(question.id, question.kind, question.query, question.answer, answer, shown))
+    return listed
+
+
+def _found(query: str, searcher: Searcher, limit: int, retrievers: Sequence[str] | None) -> tuple[Scene, ...]:
+    """The best scenes; none for a query that the search refuses."""
+    try:
+        asked = parse(query)
+    except UsageError:
+        return ()
+    result = searcher.search(asked, limit=limit, retrievers=retrievers)
+    if result.missing:
+        raise result.missing[0][1]
+    return result.scenes
+
+
+def _answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
+    ids = {question.id for question in questions}
+    found: dict[str, str] = {}
+    for number, entry in dataset.objects(path):
+        try:
+            id, answer = dataset.string(entry, "id"), dataset.string(entry, "answer")
+            if id in found:
+                raise ValueError(_("the id {id} is there twice").format(id=id))
+            if id not in ids:
+                raise ValueError(_("there is no question {id}").format(id=id))
+        except ValueError as error:
+            raise UsageError("bad_answers", path=str(path), line=number, reason=str(error)) from error
+        found[id] = answer
+    return found
+
+
+def _shown(scene: Scene) -> str:
+    """A scene as an answering model is given it: what a model wrote of it is told from what is said in it."""
+    context = f"(문맥: {scene.context}) " if scene.context else ""
+    return f"{context}{scene.text}"
+
+
+def chosen(hosts: Sequence[Llm], writer: str, model: str | None, *, allow_same: bool = False) -> tuple[Llm, ModelInfo]:
+    """The judge: `model`, else the largest model that the first host which answers has beside the writer of contexts.
+
+    Models are told apart by their digests, so that a second name makes no second opinion.
+
+    Raises:
+        UsageError: `judge_same` where it is the writer and that is not allowed.
+        LlmError: what `Llm.check` and `Llm.models` raise.
+    """
+    failure: AppError | None = None
+    for host in hosts:
+        try:
+            here = host.models()
+            wrote = {one.digest for one in here if _called(one.name, writer)}
+            if model is None:
+                others = [one for one in here if one.digest not in wrote and not one.remote_host and _talks(one)]
+                largest = max(others, key=lambda one: (one.size, one.name), default=None)
+                model = largest.name if largest else writer
+            info = host.check(model)
+        except AppError as error:
+            failure = failure or error
+            continue
+        if (info.digest in wrote or _called(model, writer)) and not allow_same:
+            raise UsageError("judge_same", model=model)
+        return host, info
+    raise failure or LlmError("llm_off")
+
+
+def _called(name: str, other: str) -> bool:
+    from subtitle_rag.llm.guard import canonical
+
+    return canonical(name) == canonical(other)
+
+
+def _talks(model: ModelInfo) -> bool:
+    return not model.capabilities or "completion" in model.capabilities
+
+
+def judge(
+    listed: Sequence[Case], path: Path, host: Llm, info: ModelInfo, encoder: Encoder | None = None
+) -> Iterator[Judged | JudgeReport]:
+    """Judge every case by every measure, but for what `path` holds already. The last event is the `JudgeReport`.
+
+    Failed judgements are made again. All requests have one `num_ctx`, which holds the longest of them.
+
+    Raises:
+        UsageError: `unreadable`, `unwritable`, `not_own_file`.
+    """
+    records = Records.read(path, COMMAND, OWN) or Records.begin(path, COMMAND, {})
+    num_ctx = bucket(max(map(measures.tokens, listed), default=0))
+    yield from _Run(listed, records, Asker(host, info, seed=SEED, num_ctx=num_ctx), encoder).run()
+
+
+@dataclass(slots=True)
+class _Run:
+    cases: Sequence[Case]
+    records: Records
+    asker: Asker
+    encoder: Encoder | None
+    failed: int = 0
+    """Judgements in a row."""
+    stored: dict[tuple[str, ...], Entry] = field(default_factory=dict)
+
+    def run(self) -> Iterator[Judged | JudgeReport]:
+        for entry in self.records.entries:
+            self.stored[measures.known(entry)] = entry
+        figures = {name: Figures(measures.method(name, self.encoder)) for name in MEASURES}
+        report = JudgeReport(len(self.cases), self._judge(), figures)
+        total = len(self.cases) * len(MEASURES)
+        for at, (case, measure) in enumerate((case, measure) for case in self.cases for measure in MEASURES):
+            if reason := measures.left_out(measure, case):
+                figures[measure].left_out[reason] += 1
+            elif report.blocked is None:
+                self._count(case, measure, report)
+            else:
+                figures[measure].errors["not_judged"] += 1
+            yield Judged(at + 1, total)
+        yield report
+
+    def _judge(self) -> dict[str, str]:
+        info = self.asker.info
+        return {
+            "model": info.name,
+            "digest": info.digest,
+            "prompt": judge_prompts.VERSION,
+            "server": info.server,
+        }
+
+    def _count(self, case: Case, measure: str, report: JudgeReport) -> None:
+        """Take a measure of a case, from the file or from the judge."""
+        frame = self._frame(case, measure)
+        entry = self.stored.get(measures.known(frame))
+        if entry is None or entry.get("error") not in (None, NO_CLAIMS):
+            entry = self._taken(case, measure, frame, report)
+        figures = report.measures[measure]
+        if entry is None:
+            figures.errors["not_judged"] += 1
+        elif entry["error"] is None:
+            figures.values.append((case.kind, float(entry["score"])))
+        else:
+            figures.errors[str(entry["error"])] += 1
+
+    def _frame(self, case: Case, measure: str) -> Entry:
+        method = measures.method(measure, self.encoder)
+        inputs = measures.inputs(measure, case)
+        return {"id": case.id, "measure": measure, "method": method, "inputs": inputs, "judge": self._judge()}
+
+    def _taken(self, case: Case, measure: str, frame: Entry, report: JudgeReport) -> Entry | None:
+        """A new judgement, stored; None where the judge cannot go on."""
+        result: Mapping[str, Any]
+        try:
+            score = measures.score(measure, case, self.asker, self.encoder)
+        except AppError as error:
+            self.failed += 1
+            if error.code in ENDING or self.failed >= PATIENCE:
+                report.blocked = error
+            if error.code in ENDING:
+                report.cost.add(self.asker.spent())
+                return None
+            result = {"score": None, "error": error.code, "reason": error.message}
+        else:
+            self.failed = 0
+            value = round(score.value, 6) if score else None
+            result = {"score": value, "error": None if score else NO_CLAIMS}
+            result = {**result, "judgements": score.judgements if score else []}
+        spent = self.asker.spent()
+        report.cost.add(spent)
+        entry = {**frame, **result, **spent.to_json()}
+        self.records.append(entry)
+        return entry

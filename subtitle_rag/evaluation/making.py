@@ -1,0 +1,228 @@
+"""`eval make`: a local model makes questions of the library's own windows, line by line into a file.
+
+Each line names where it comes from, so that made questions are never taken for hand-made ones. The file is all that
+a run leaves behind, and all that the next one needs to go on: kill -9 loses the question that was being made.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.evaluation import filters, making_prompts
+from subtitle_rag.evaluation.asking import ENDING, Asker, Cost, ready
+from subtitle_rag.evaluation.making_prompts import Draft
+from subtitle_rag.evaluation.questions import Gold
+from subtitle_rag.evaluation.records import Entry, Records
+from subtitle_rag.evaluation.sampling import SHARES, Candidate, candidates, quotas
+from subtitle_rag.library.store import Library
+from subtitle_rag.llm import Llm
+
+COMMAND = "subtitle-rag eval make"
+OWN = "origin"
+"""The field of every line that a model has to do with."""
+SEED = 7
+PATIENCE = 20
+"""Candidates in a row of which no question came; then the model is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be made; None takes what the file was begun with."""
+
+    count: int
+    model: str | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionMade:
+    """A question came of a candidate."""
+
+    kind: str
+    query: str
+    questions: int
+    """In the file, with this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRefused:
+    """None came, for this reason."""
+
+    kind: str
+    reason: str
+
+
+@dataclass(slots=True)
+class MakeReport:
+    """The sum of a run, and what the file holds after it."""
+
+    count: int
+    made: dict[str, int]
+    """In the file, by kind."""
+    new: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    """Of this run, by reason."""
+    cost: Cost = field(default_factory=Cost)
+    blocked: AppError | None = None
+    """Why there are fewer than asked for."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "count": self.count,
+            "questions": sum(self.made.values()),
+            "by_kind": dict(self.made),
+            "new": self.new,
+            "refused": dict(self.refused),
+            **self.cost.to_json(),
+        }
+
+
+MakeEvent = QuestionMade | QuestionRefused | MakeReport
+
+
+def read(path: Path) -> Records | None:
+    """A file of made questions; raises UsageError `unreadable`, `not_own_file`."""
+    return Records.read(path, COMMAND, OWN)
+
+
+def make(library: Library, hosts: Sequence[Llm], path: Path, wanted: Wanted, default: str) -> Iterator[MakeEvent]:
+    """Make questions until the file has `wanted.count` of them; `default` is the model where none is named.
+
+    The last event is the `MakeReport`.
+
+    Raises:
+        UsageError: `unreadable`, `unwritable`, `not_own_file`; `questions_differ` where the file was begun with another
+            model, seed or prompt.
+        LlmError: where no host can be used; later failures are in the report.
+    """
+    records = read(path)
+    head = records.head if records else {}
+    host, info = ready(hosts, wanted.model or head.get("model") or default)
+    seed = wanted.seed if wanted.seed is not None else int(head.get("seed", SEED))
+    own = {"model": info.name, "digest": info.digest, "prompt": making_prompts.VERSION, "seed": seed}
+    for name in ("digest", "prompt", "seed"):
+        if head and head.get(name) != own[name]:
+            raise UsageError("questions_differ", path=str(path), name=name, before=head.get(name), now=own[name])
+    records = records or Records.begin(path, COMMAND, {**own, "shares": SHARES})
+    yield from _Run(library, Asker(host, info, seed=seed, num_ctx=making_prompts.NUM_CTX), records, own, wanted).run()
+
+
+@dataclass(slots=True)
+class _Run:
+    library: Library
+    asker: Asker
+    records: Records
+    origin: Entry
+    wanted: Wanted
+    made: Counter[str] = field(default_factory=Counter)
+    used: set[tuple[str, ...]] = field(default_factory=set)
+    """Windows, or pairs of them, of which a question was made or refused; the halves of a pair stay free."""
+    queries: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for entry in self.records.entries:
+            self.used.add(tuple(entry.get("windows", ())))
+            if "query" in entry and "refused" not in entry:
+                self.made[str(entry.get("kind"))] += 1
+                self.queries.append(str(entry["query"]))
+
+    def run(self) -> Iterator[MakeEvent]:
+        report = MakeReport(self.wanted.count, {})
+        quota = quotas(self.wanted.count)
+        pools = {kind: candidates(self.library, kind, int(self.origin["seed"])) for kind in SHARES}
+        in_vain = 0
+        while not report.blocked and (kind := self._due(quota, pools)):
+            candidate = self._next(pools[kind])
+            if candidate is None:
+                del pools[kind]
+                continue
+            try:
+                event = self._made(candidate)
+            except AppError as error:
+                if error.code in ENDING or isinstance(error, UsageError):
+                    report.blocked = error
+                    break
+                event = self._refused(candidate, error.code)
+            finally:
+                report.cost.add(self.asker.spent())
+            in_vain = 0 if isinstance(event, QuestionMade) else in_vain + 1
+            report.new += isinstance(event, QuestionMade)
+            if isinstance(event, QuestionRefused):
+                report.refused[event.reason] += 1
+                if in_vain >= PATIENCE:
+                    report.blocked = AppError("questions_refused", n=in_vain, reason=event.reason)
+            yield event
+        report.made = {kind: self.made[kind] for kind in SHARES}
+        missing = [kind for kind in SHARES if self.made[kind] < quota[kind]]
+        if missing and not report.blocked:
+            report.blocked = AppError(
+                "questions_short", n=sum(self.made.values()), count=self.wanted.count, kinds=", ".join(missing)
+            )
+        yield report
+
+    def _due(self, quota: dict[str, int], pools: dict[str, Iterator[Candidate]]) -> str | None:
+        """The kind that is furthest behind its share, of those that can still be made."""
+        total = sum(self.made.values()) + 1
+        due = [kind for kind in pools if self.made[kind] < quota[kind]]
+        return max(due, key=lambda kind: SHARES[kind] * total - self.made[kind], default=None)
+
+    def _next(self, pool: Iterator[Candidate]) -> Candidate | None:
+        return next((candidate for candidate in pool if candidate.ids not in self.used), None)
+
+    def _made(self, candidate: Candidate) -> QuestionMade | QuestionRefused:
+        draft = filters.tidied(self.asker.ask(making_prompts.question(candidate)))
+        reason = filters.refusal(draft, candidate, self.queries)
+        if reason is None and self._knows(draft):
+            reason = "known"
+        if reason:
+            return self._refused(candidate, reason, draft)
+        id = f"made-{self.origin['seed']}-{len(self.records.entries) + 1:04d}"
+        self._keep(candidate, {"id": id, **_question(draft, candidate), "review": "open"})
+        self.made[candidate.kind] += 1
+        self.queries.append(draft.query)
+        return QuestionMade(candidate.kind, draft.query, sum(self.made.values()))
+
+    def _knows(self, draft: Draft) -> bool:
+        """Whether the model answers without the window: whoever searches would not need the scene either."""
+        answer = self.asker.ask(making_prompts.closed_book(draft.query))
+        return bool(answer) and self.asker.ask(making_prompts.same(draft.query, draft.answer, answer))
+
+    def _refused(self, candidate: Candidate, reason: str, draft: Draft | None = None) -> QuestionRefused:
+        self._keep(candidate, {"refused": reason, **({"query": draft.query} if draft else {}), "kind": candidate.kind})
+        return QuestionRefused(candidate.kind, reason)
+
+    def _keep(self, candidate: Candidate, entry: Entry) -> None:
+        self.used.add(candidate.ids)
+        self.records.append({**entry, "windows": list(candidate.ids), OWN: self.origin})
+
+
+def _question(draft: Draft, candidate: Candidate) -> Entry:
+    """A question as `eval run` reads it, with what its reviewer and its judge want to know besides."""
+    spans = filters.gold(draft, candidate)
+    return {
+        "query": draft.query,
+        "kind": candidate.kind,
+        "gold": [_seconds(span) for span in spans],
+        "answer": draft.answer,
+        "evidence": [{"quote": quote, **_seconds(span)} for quote, span in zip(draft.quotes, spans, strict=True)],
+        "title": candidate.video.title,
+    }
+
+
+def _seconds(gold: Gold) -> Entry:
+    return {"video": gold.video, "start": gold.start_ms / 1000, "end": gold.end_ms / 1000}
+
+
+__all__ = [
+    "COMMAND",
+    "MakeEvent",
+    "MakeReport",
+    "QuestionMade",
+    "QuestionRefused",
+    "Wanted",
+    "make",
+    "read",
+]

@@ -1,0 +1,121 @@
+"""Files of JSON lines that the program writes and goes on with: what was appended survives a kill.
+
+The first line says which command writes the file. A file that does not begin so, or that holds a line of somebody
+else's, is never written to.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.errors import UsageError
+
+MADE_BY = "made_by"
+"""The field of the first line that names the command."""
+
+Entry = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Records:
+    """A file of a command's own: its first line, and the others."""
+
+    path: Path
+    head: Entry
+    entries: list[Entry]
+    _torn_from: int | None = None
+    """Bytes of whole lines, where something behind them was being written when the program was killed."""
+
+    @classmethod
+    def read(cls, path: Path, made_by: str, own: str) -> "Records | None":
+        """What is there of such a file; None where there is nothing. Lines of this command hold the field `own`.
+
+        Raises:
+            UsageError: `unreadable`, `not_own_file`.
+        """
+        try:
+            raw = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise UsageError("unreadable", path=str(path), reason=_reason(error)) from error
+        whole = raw[: raw.rfind(b"\n") + 1] if _entry(raw.rpartition(b"\n")[2]) is None else raw
+        found = [_entry(line) for line in whole.split(b"\n") if line.strip()]
+        if not found and not raw.strip():
+            return None
+        for number, entry in enumerate(found, start=1):
+            if entry is None or (entry.get(MADE_BY) != made_by if number == 1 else own not in entry):
+                raise UsageError("not_own_file", path=str(path), line=number, command=made_by)
+        if not found:
+            raise UsageError("not_own_file", path=str(path), line=1, command=made_by)
+        entries = [entry for entry in found if entry is not None]
+        return cls(path, entries[0], entries[1:], len(whole) if len(whole) < len(raw) else None)
+
+    @classmethod
+    def begin(cls, path: Path, made_by: str, head: Mapping[str, Any]) -> "Records":
+        """A new file with its first line; raises UsageError `unwritable`."""
+        records = cls(path, {MADE_BY: made_by, **head}, [])
+        records._write_all([records.head])
+        return records
+
+    def append(self, entry: Entry) -> None:
+        """Add a line, on the disk before this returns; raises UsageError `unwritable`."""
+        line = _line(entry)
+        try:
+            with self.path.open("r+b") as file:
+                if self._torn_from is not None:
+                    file.truncate(self._torn_from)
+                if file.seek(0, os.SEEK_END):
+                    file.seek(-1, os.SEEK_END)
+                    line = line if file.read(1) == b"\n" else b"\n" + line  # an editor may leave the last one open
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise UsageError("unwritable", path=str(self.path), reason=_reason(error)) from error
+        self._torn_from = None
+        self.entries.append(entry)
+
+    def replace(self, entries: Iterable[Entry]) -> None:
+        """All lines but the first anew: whoever reads, and whatever happens, sees the old file or the new one."""
+        self.entries = list(entries)
+        self._write_all([self.head, *self.entries])
+
+    def _write_all(self, entries: Iterable[Entry]) -> None:
+        data = b"".join(map(_line, entries))
+        target = self.path.resolve()
+        temporary = ""
+        try:
+            descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o644)
+            Path(temporary).replace(target)
+        except OSError as error:
+            if temporary:
+                Path(temporary).unlink(missing_ok=True)
+            raise UsageError("unwritable", path=str(self.path), reason=_reason(error)) from error
+        self._torn_from = None
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    return json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _entry(line: bytes) -> Entry | None:
+    """The JSON object of a line; None where it holds none."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _reason(error: OSError) -> str:
+    return os.strerror(error.errno) if error.errno else str(error)

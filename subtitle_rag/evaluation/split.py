@@ -1,0 +1,54 @@
+"""Questions in two halves: one to choose settings with, one to say what the choice is worth."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+
+from subtitle_rag.evaluation.questions import Question
+
+SEED = 7
+
+
+def halves(questions: Sequence[Question], seed: int = SEED) -> tuple[list[int], list[int]]:
+    """The places of the questions of the train half and of the test half; the same for the same questions and seed.
+
+    All questions that share a video are in one half, and the halves have about as many of each kind: the groups are
+    dealt out, the largest first, each to the half that it leaves more even.
+    """
+    groups = _groups(questions)
+    random.Random(seed).shuffle(groups)
+    groups.sort(key=len, reverse=True)
+    dealt: tuple[list[int], list[int]] = [], []
+    counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
+    for group in groups:
+        own = Counter(questions[at].kind for at in group)
+        half = min((0, 1), key=lambda half: _unevenness(counts, half, own))
+        dealt[half].extend(group)
+        counts[half].update(own)
+    return sorted(dealt[0]), sorted(dealt[1])
+
+
+def _unevenness(counts: tuple[Counter[str], Counter[str]], half: int, own: Counter[str]) -> tuple[int, int]:
+    """By kind and in all, were the group dealt to this half."""
+    this, that = Counter(counts[half]), counts[1 - half]
+    this.update(own)
+    return sum(abs(this[kind] - that[kind]) for kind in {*this, *that}), abs(this.total() - that.total())
+
+
+def _groups(questions: Sequence[Question]) -> list[list[int]]:
+    """The places of questions that are tied by the videos they are about."""
+    parent = list(range(len(questions)))
+
+    def root(at: int) -> int:
+        while parent[at] != at:
+            at = parent[at]
+        return at
+
+    first: dict[str, int] = {}
+    for at, question in enumerate(questions):
+        for gold in question.gold:
+            parent[root(at)] = root(first.setdefault(gold.video, at))
+    groups: dict[int, list[int]] = {}
+    for at in range(len(questions)):
+        groups.setdefault(root(at), []).append(at)
+    return list(groups.values())

@@ -1,0 +1,77 @@
+"""A library of invented talks, and an Ollama that makes and judges questions about them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.config import LlmSettings
+from subtitle_rag.domain import Line, Window
+from subtitle_rag.evaluation.making import MakeEvent, MakeReport, Wanted, make
+from subtitle_rag.evaluation.sampling import Candidate
+from subtitle_rag.library.store import Library
+from subtitle_rag.llm import Llm
+from subtitle_rag.retrieval.morphemes import Analyzer
+from tests.contexts.desk import talk
+from tests.invented import video
+from tests.searchable import Searchable
+from tests.searchable import video as talking
+from tests.stand_ins.ollama import StandIn
+
+WRITER = "writer:q4"
+JUDGE = "judge:q4"
+CHANNELS = ("느린 부엌", "숲속 작업실")
+SAID = "오늘은 시장에서 메밀가루를 두 봉지 샀고요 집에 와서 할머니와 같이 반죽을 했습니다 물은 조금만 넣어야 해요"
+
+
+def library_of(folder: Path, analyzer: Analyzer, *, videos: int = 4, minutes: int = 7) -> Searchable:
+    """Talks of two channels in turn, every minute a window of its own words."""
+    told = {
+        talking(f"talk-{number}", f"{number}번째 영상 이야기", CHANNELS[number % 2]): talk(minutes, seed=number + 1)
+        for number in range(videos)
+    }
+    return Searchable(folder, analyzer, told)
+
+
+@contextmanager
+def asked(ollama: StandIn) -> Iterator[list[Llm]]:
+    with closing(Llm(ollama.base, LlmSettings(timeout=20))) as host:
+        yield [host]
+
+
+def made(
+    library: Library, ollama: StandIn, path: Path, count: int, **wanted: Any
+) -> tuple[MakeReport, list[MakeEvent]]:
+    """A whole run, and what it told on the way."""
+    with asked(ollama) as hosts:
+        *events, report = make(library, hosts, path, Wanted(count, **wanted), WRITER)
+    assert isinstance(report, MakeReport)
+    return report, events
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def questions(path: Path) -> list[dict[str, Any]]:
+    return [entry for entry in lines(path) if "query" in entry and "refused" not in entry]
+
+
+def said(question: str, answer: str = "메밀가루입니다.", quote: str = SAID[:20], **more: Any) -> str:
+    """An answer under the schema of a question of one window."""
+    return json.dumps({"question": question, "answer": answer, "evidence": quote, **more}, ensure_ascii=False)
+
+
+def candidate(*texts: str, kind: str = "simple", title: str = "반죽하는 날 기록") -> Candidate:
+    """Windows of three lines each, a second for every character."""
+    return Candidate(kind, video("talk-1", title=title), "talk-1", tuple(map(_window, range(len(texts)), texts)))
+
+
+def _window(ordinal: int, text: str) -> Window:
+    starts: Sequence[int] = [0, *(at + 1 for at, letter in enumerate(text) if letter == " ")][
+        :: max(1, text.count(" ") // 3)
+    ]
+    at = ordinal * 120_000
+    spoken = tuple(Line(start, at + start * 1_000) for start in starts)
+    return Window(f"talk-1/{ordinal}", "talk-1", ordinal, at, at + len(text) * 1_000, text, spoken)

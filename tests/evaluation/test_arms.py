@@ -1,0 +1,177 @@
+"""Every arm of `eval run`, with tiny models that FlagEmbedding and CrossEncoder really run."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.encoding import EncodingRun
+from subtitle_rag.errors import UsageError
+from subtitle_rag.evaluation import given
+from subtitle_rag.evaluation.arms import Wanted
+from subtitle_rag.evaluation.report import EvalReport, render
+from subtitle_rag.evaluation.run import run
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.runtime import Runtime
+from tests.models_here import Asked, Here, Read
+
+SETS = ["bm25", "sparse", "dense", "dense+sparse", "bm25+dense+sparse"]
+CONTEXT = "돌다리는 청둥마을 앞 냇물에 놓여 있다."
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> Path:
+    lines = [
+        {"id": "q1", "query": "메밀국수 먹는 장면", "kind": "keyword", "gold": [gold("국수 이야기.srt", 0)]},
+        {"id": "q2", "query": "왜가리를 본 곳", "kind": "keyword", "gold": [gold("산책 일기.srt", 120)]},
+    ]
+    path = tmp_path / "queries.jsonl"
+    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
+    return path
+
+
+def gold(video: str, start: int) -> dict[str, object]:
+    return {"video": video, "start": start, "end": start + 60}
+
+
+@pytest.fixture
+def models(encoder_folder: Path, reranker_folder: Path) -> Here:
+    return Here([Asked(encoder_folder, "tiny@00000000")], Read(reranker_folder, depth=2))
+
+
+@pytest.fixture
+def neural(filled: Runtime, models: Here) -> Runtime:
+    """The library of both talks, without vectors, and models that are here."""
+    filled.__dict__["neural"] = models
+    return filled
+
+
+@pytest.fixture
+def encoded(neural: Runtime, models: Here) -> Runtime:
+    """The same with vectors of its own."""
+    for _event in EncodingRun(neural.library, neural.index, models.encoders[0], models).run(patient=False):
+        pass
+    analyzer = QueryAnalyzer(neural.library, neural.analyzer)
+    neural.__dict__["searcher"] = Searcher(neural.library, neural.index, analyzer, models)
+    return neural
+
+
+def names(report: EvalReport) -> list[str]:
+    return [row.name for row in report.rows]
+
+
+def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, queries: Path, models: Here) -> None:
+    told: list[tuple[int, int]] = []
+
+    report = run(neural, queries, baselines=False, encoding=lambda done, total: told.append((done, total)))
+
+    assert names(report) == [*SETS, "bm25+dense+sparse + rerank", *(f"{name} bare" for name in SETS)]
+    assert [told[0], told[-1]] == [(0, 6), (6, 6)]
+    assert told.count((0, 6)) == 2  # the library as it is, and its text alone
+    assert not report.absent
+    assert models.read is not None
+    assert models.read.calls == [2, 2]  # so many windows as its depth says, once for each question
+    by_name = {row.name: row for row in report.rows}
+    assert by_name["dense"].retrievers == ("dense",)
+    assert by_name["bm25+dense+sparse + rerank"].rerank
+    assert all(row.took_ms for row in report.rows)
+    assert neural.library.vectors.active() is None  # the user's own library got none of it
+
+
+def test_each_arm_is_compared_with_the_one_that_lacks_its_last_part(neural: Runtime, queries: Path) -> None:
+    rows = run(neural, queries, baselines=False).rows
+
+    over = {row.name: row.over.name for row in rows if row.over}
+    assert over == {
+        **{name: f"{name} bare" for name in SETS},
+        "bm25+dense+sparse + rerank": "bm25+dense+sparse",
+        "dense+sparse bare": "dense bare",
+        "bm25+dense+sparse bare": "dense+sparse bare",
+    }
+
+
+def test_the_steps_of_the_seed_are_all_taken(neural: Runtime, queries: Path) -> None:
+    report = run(neural, queries, baselines=False)
+
+    embeddings = [step for step in report.steps if step.first == "embeddings"]
+    assert [step.arm for step in embeddings] == [
+        "dense bare",
+        "dense",
+        "bm25+dense+sparse",
+        "bm25+dense+sparse + rerank",
+    ]
+    assert [step.published for step in embeddings] == [(0.057, None), (0.037, -0.35), (0.029, -0.49), (0.019, -0.67)]
+    assert "| 1.9 (-67 %) |" in render(report)
+
+
+def test_a_librarys_own_vectors_are_searched(encoded: Runtime, queries: Path) -> None:
+    told: list[tuple[int, int]] = []
+    wanted = Wanted.parse("bm25,dense", rerank=False)
+
+    report = run(encoded, queries, wanted=wanted, baselines=False, encoding=lambda *at: told.append(at))
+
+    assert names(report) == ["bm25", "dense", "bm25 bare", "dense bare"]
+    assert told.count((0, 6)) == 1  # only the text alone needs a copy
+    assert report.absent == {"reranker": "left out"}
+
+
+def test_what_a_model_wrote_is_a_level_of_its_own(filled: Runtime, queries: Path) -> None:
+    (id,) = filled.library.find_videos("산책 일기")
+    given.put(filled.library, {filled.library.windows_of(id)[1].id: CONTEXT})
+
+    report = run(filled, queries, baselines=False)
+
+    assert [(row.name, row.contexts, row.contexts_from, row.setting) for row in report.rows] == [
+        ("bm25", False, "no-model", ""),
+        ("bm25 + model contexts", True, "model", "1/6"),
+        ("bm25 bare", False, "none", ""),
+    ]
+
+
+def test_nothing_stands_in_front_of_a_bare_window(filled: Runtime, tmp_path: Path) -> None:
+    path = tmp_path / "title.jsonl"  # the title says 이야기, no window does
+    entry = {"id": "q", "query": "이야기", "kind": "k", "gold": [gold("국수 이야기.srt", 0)]}
+    path.write_text(json.dumps(entry, ensure_ascii=False), encoding="utf-8")
+
+    rows = {row.name: row.figures.means["hit@20"] for row in run(filled, path, baselines=False).rows}
+
+    assert rows == {"bm25": 1.0, "bm25 bare": 0.0}
+
+
+def test_without_models_the_others_are_told_with_their_reasons(filled: Runtime, queries: Path) -> None:
+    report = run(filled, queries, baselines=False)
+
+    assert names(report) == ["bm25", "bm25 bare"]
+    assert set(report.absent) == {"encoder", "reranker"}
+    rendered = render(report)
+    assert report.absent["encoder"] in rendered
+    assert "| 5.7 |" in rendered
+
+
+def test_neural_arms_can_be_left_out(neural: Runtime, queries: Path, models: Here) -> None:
+    report = run(neural, queries, wanted=Wanted(neural=False), baselines=False)
+
+    assert names(report) == ["bm25", "bm25 bare"]
+    assert models.encoders[0].queries == []
+
+
+def test_an_arm_that_cannot_be_measured_is_refused(filled: Runtime, queries: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        run(filled, queries, wanted=Wanted.parse("dense"))
+    assert caught.value.code == "retriever_not_ready"
+
+    with pytest.raises(UsageError) as caught:
+        Wanted.parse("bm25,words")
+    assert caught.value.code == "unknown_retriever"
+
+
+def test_an_encoder_without_sparse_vectors_has_no_sparse_arms(
+    filled: Runtime, queries: Path, dense_folder: Path
+) -> None:
+    filled.__dict__["neural"] = Here([Asked(dense_folder, "dense@00000000")])
+
+    report = run(filled, queries, baselines=False)
+
+    assert names(report)[:3] == ["bm25", "dense", "bm25+dense"]
+    assert set(report.absent) == {"reranker"}

@@ -1,0 +1,60 @@
+"""Bars in a terminal and as SVG, whatever the rows are called."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from rich.cells import cell_len
+
+from subtitle_rag.evaluation.charts import LIKELY, METRICS, POSSIBLE, SURE, svg, terminal
+from subtitle_rag.evaluation.metrics import METRICS as FIGURES
+from subtitle_rag.evaluation.report import Figures, Row
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def row(name: str, mean: float, low: float, high: float, retrievers: tuple[str, ...] = ("bm25",)) -> Row:
+    return Row(name, retrievers, Figures(9, dict.fromkeys(FIGURES, mean)), {}, dict.fromkeys(FIGURES, (low, high)))
+
+
+ROWS = [row("bm25 + 문맥", 0.5, 0.25, 0.75), row("띄어쓰기 <기준> & \x1b[31m빨강", 1.0, 1.0, 1.0, ())]
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_lines_fit_and_align_by_cells(width: int) -> None:
+    *bars, legend = terminal(ROWS, width)
+
+    drawn = [line for line in bars if SURE in line]
+    assert len(drawn) == len(ROWS) * len(METRICS)
+    assert all(cell_len(line) <= width for line in bars)
+    begins = {cell_len(line[: line.index(SURE)]) for line in drawn}
+    assert len(begins) == 1
+    assert {SURE, LIKELY, POSSIBLE} <= set(legend)
+    assert "\x1b" not in "".join(bars)
+
+
+def test_a_bar_tells_the_mean_and_both_ends() -> None:
+    line = next(line for line in terminal(ROWS, 80) if line.startswith("bm25"))
+
+    low, mean, high = line.count(SURE), line.count(SURE + LIKELY) and line.count(LIKELY), line.count(POSSIBLE)
+    assert low == pytest.approx(mean, abs=1)
+    assert mean == pytest.approx(high, abs=1)
+    assert "50.0 [25.0, 75.0]" in line
+
+
+def test_a_narrow_terminal_still_has_bars() -> None:
+    assert any(line.count(SURE) == 12 for line in terminal(ROWS, 20))
+
+
+def test_the_svg_is_xml_with_the_names_and_bars_in_proportion(tmp_path: Path) -> None:
+    tree = ElementTree.fromstring(svg(ROWS, "<script>질문.jsonl</script>"))
+
+    texts = [element.text for element in tree.iter(f"{SVG}text")]
+    assert "띄어쓰기 <기준> & [31m빨강" in texts
+    assert texts[0] == "<script>질문.jsonl</script>"
+    assert not list(tree.iter(f"{SVG}script"))
+    bars = [e for e in tree.iter(f"{SVG}rect") if e.get("class") in ("bar", "plain")]
+    assert [e.get("class") for e in bars] == ["bar", "plain"] * len(METRICS)
+    half, whole = (float(e.get("width", "")) for e in bars[:2])
+    assert whole == pytest.approx(2 * half)
+    assert len(list(tree.iter(f"{SVG}path"))) == len(bars)

@@ -1,0 +1,261 @@
+"""Judging a file of questions: what is kept, counted and gone on with."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.errors import AppError, LlmError, UsageError
+from subtitle_rag.evaluation import judge_prompts, judging
+from subtitle_rag.evaluation.judging import JudgeReport, cases, chosen, judge
+from subtitle_rag.evaluation.measures import MEASURES, Case
+from subtitle_rag.retrieval.morphemes import Analyzer
+from tests.evaluation.making_desk import JUDGE, WRITER, asked, library_of, lines
+from tests.searchable import Searchable
+from tests.stand_ins.ollama import Model, StandIn, Turn
+from tests.stand_ins.ollama_evaluation import evaluates
+
+CASES = [
+    Case(
+        f"q{number}",
+        kind,
+        f"{number}번째 국수는 어디서 샀나요?",
+        "시장에서 샀다.",
+        "시장입니다.",
+        ("시장에서", "집에서"),
+    )
+    for number, kind in enumerate(("simple", "simple", "reasoning"))
+]
+
+
+@pytest.fixture
+def ollama() -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.add(Model(JUDGE, behaviour=evaluates, size=6_000_000_000), Model(WRITER, behaviour=evaluates))
+        yield server
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "judged.jsonl"
+
+
+def run(ollama: StandIn, path: Path, listed: list[Case] | None = None, model: str = JUDGE) -> JudgeReport:
+    with asked(ollama) as (host,):
+        *_rest, report = judge(CASES if listed is None else listed, path, host, host.check(model))
+    assert isinstance(report, JudgeReport)
+    return report
+
+
+def test_every_judgement_is_kept_with_its_judge_and_its_cost(ollama: StandIn, path: Path) -> None:
+    report = run(ollama, path)
+    head, *kept = lines(path)
+    assert head["made_by"] == judging.COMMAND
+    assert [(one["id"], one["measure"]) for one in kept] == [(case.id, name) for case in CASES for name in MEASURES]
+    for one in kept:
+        assert one["judge"]["digest"] == Model(JUDGE).digest
+        assert one["judge"]["prompt"] == judge_prompts.VERSION
+        assert one["prompt_tokens"] > 0
+        assert one["tokens"] > 0
+        assert one["prompt_tokens_counted"] > 0
+        assert (one["error"], 0 <= one["score"] <= 1, bool(one["judgements"])) == (None, True, True)
+    assert sum(one["prompt_tokens"] for one in kept) == report.cost.read
+    assert report.cost.calls == ollama.count("chat") == len(CASES) * (2 + 1 + 1 + 1)
+
+
+def test_the_report_has_means_by_kind(ollama: StandIn, path: Path) -> None:
+    report = run(ollama, path).to_json()
+    assert list(report["measures"]) == list(MEASURES)
+    precision = report["measures"]["context_precision"]
+    assert (precision["n"], precision["errors"], precision["left_out"]) == (3, {}, {})
+    assert {kind: own["n"] for kind, own in precision["by_kind"].items()} == {"simple": 2, "reasoning": 1}
+    assert report["measures"]["answer_relevancy"] == {
+        **precision,
+        "method": "grade",
+        "mean": 0.75,
+        "by_kind": {"simple": {"n": 2, "mean": 0.75}, "reasoning": {"n": 1, "mean": 0.75}},
+    }
+
+
+def test_a_second_run_asks_nothing_and_says_the_same(ollama: StandIn, path: Path) -> None:
+    first = run(ollama, path).to_json()
+    ollama.clear()
+    second = run(ollama, path)
+    assert (ollama.count("chat"), second.cost.calls) == (0, 0)
+    assert second.to_json()["measures"] == first["measures"]
+
+
+def test_another_judge_judges_anew_beside_the_first(ollama: StandIn, path: Path) -> None:
+    run(ollama, path)
+    run(ollama, path, model=WRITER)
+    assert {one["judge"]["model"] for one in lines(path)[1:]} == {JUDGE, WRITER}
+    assert len(lines(path)) == 1 + 2 * 3 * 4
+
+
+def test_errors_are_counted_by_their_code_and_made_good_later(ollama: StandIn, path: Path) -> None:
+    ollama.refuse("chat", 500, "the runner died", times=1)
+    ollama.answer("모르겠습니다.", "모르겠습니다.")
+    report = run(ollama, path)
+    errors = {name: dict(figures.errors) for name, figures in report.measures.items()}
+    assert errors["context_precision"] == {"llm_failed": 1}
+    assert errors["context_recall"] == {"llm_unusable": 1}
+    assert all(len(f.values) + sum(f.errors.values()) + sum(f.left_out.values()) == 3 for f in report.measures.values())
+    failed = [one for one in lines(path)[1:] if one["error"]]
+    assert [one["score"] for one in failed] == [None, None]
+    assert failed[1]["prompt_tokens"] > 0  # what failed has cost, too
+    report = run(ollama, path)
+    assert all(len(figures.values) == 3 and not figures.errors for figures in report.measures.values())
+
+
+def test_an_answer_without_claims_is_counted_and_not_asked_about_again(ollama: StandIn, path: Path) -> None:
+    ollama.answer(evaluates, evaluates, '{"claims": []}')
+    report = run(ollama, path, CASES[:1])
+    assert report.measures["context_recall"].errors == {"no_claims": 1}
+    ollama.clear()
+    report = run(ollama, path, CASES[:1])
+    assert (report.measures["context_recall"].errors, ollama.count("chat")) == ({"no_claims": 1}, 0)
+
+
+def test_what_was_judged_stays_when_ollama_leaves(ollama: StandIn, path: Path) -> None:
+    ollama.answer(evaluates, evaluates, evaluates, Turn("{", cut=True))
+    report = run(ollama, path)
+    assert report.blocked is not None
+    assert report.blocked.code == "llm_broke_off"
+    assert len(lines(path)) == 1 + 2
+    assert report.measures["faithfulness"].errors == {"not_judged": 3}
+    report = run(ollama, path)
+    assert (report.blocked, len(lines(path))) == (None, 1 + 3 * 4)
+
+
+def test_a_judge_that_only_fails_is_given_up(ollama: StandIn, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judging, "PATIENCE", 3)
+    ollama.add(Model("poor:q4", behaviour=lambda _sent: "네, 좋습니다."))
+    report = run(ollama, path, model="poor:q4")
+    assert report.blocked is not None
+    assert (report.blocked.code, ollama.count("chat")) == ("llm_unusable", 6)
+
+
+def test_a_judgement_that_was_cut_off_is_made_again(ollama: StandIn, path: Path) -> None:
+    run(ollama, path)
+    path.write_bytes(path.read_bytes()[:-40])
+    ollama.clear()
+    report = run(ollama, path)
+    assert ollama.count("chat") == 1
+    assert all(len(figures.values) == 3 for figures in report.measures.values())
+
+
+def test_a_file_of_others_is_not_written_to(ollama: StandIn, path: Path) -> None:
+    path.write_text('{"id": "q1", "query": "국수"}\n', encoding="utf-8")
+    with pytest.raises(UsageError) as failure:
+        run(ollama, path)
+    assert (failure.value.code, ollama.count("chat")) == ("not_own_file", 0)
+
+
+def test_one_context_holds_the_longest_request(ollama: StandIn, path: Path) -> None:
+    long = Case("long", "simple", "무엇을 샀나요?", "국수를 샀다.", "국수입니다.", ("국수를 샀어요 " * 600,))
+    run(ollama, path, [*CASES, long])
+    assert {each.options["num_ctx"] for each in ollama.asked("chat")} == {8192}
+
+
+def test_scenes_too_long_for_the_judge_are_errors(ollama: StandIn, path: Path) -> None:
+    ollama.add(Model("short:q4", behaviour=evaluates, context_length=2048))
+    long = Case("long", "simple", "무엇을 샀나요?", "국수를 샀다.", "", ("국수를 샀어요 " * 900,))
+    report = run(ollama, path, [long], model="short:q4")
+    assert report.measures["context_precision"].errors == {"llm_overflow": 1}
+
+
+# --- who judges ---
+
+
+def test_the_largest_other_model_judges(ollama: StandIn) -> None:
+    ollama.add(Model("small:q4", size=1_000), Model("far:q4", size=9_000_000_000, remote_host="https://ollama.com"))
+    ollama.add(Model("embed:q4", size=8_000_000_000, capabilities=("embedding",)))
+    with asked(ollama) as hosts:
+        assert chosen(hosts, WRITER, None)[1].name == JUDGE
+        assert chosen(hosts, WRITER, "small:q4")[1].name == "small:q4"
+
+
+def test_the_writer_is_no_judge_unless_that_is_allowed(ollama: StandIn) -> None:
+    ollama.add(Model("alias:q4", digest=Model(WRITER).digest))
+    with asked(ollama) as hosts:
+        for model in (WRITER, WRITER.upper(), "alias:q4"):
+            with pytest.raises(UsageError) as failure:
+                chosen(hosts, WRITER, model)
+            assert failure.value.code == "judge_same"
+        assert chosen(hosts, WRITER, WRITER, allow_same=True)[1].name == WRITER
+        ollama.remove(JUDGE)
+        with pytest.raises(UsageError):
+            chosen(hosts, WRITER, None)
+        assert chosen(hosts, WRITER, None, allow_same=True)[1].digest == Model(WRITER).digest
+
+
+def test_a_judge_that_is_not_there_is_told(ollama: StandIn) -> None:
+    with asked(ollama) as hosts, pytest.raises(LlmError) as failure:
+        chosen(hosts, WRITER, "absent:q4")
+    assert failure.value.code == "llm_model_missing"
+
+
+# --- what is judged ---
+
+
+@pytest.fixture
+def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Searchable]:
+    made = library_of(tmp_path / "data", analyzer, videos=2)
+    yield made
+    made.close()
+
+
+def write(path: Path, *entries: dict[str, Any]) -> Path:
+    path.write_text("\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries), encoding="utf-8")
+    return path
+
+
+def question(id: str, query: str, **more: Any) -> dict[str, Any]:
+    return {"id": id, "query": query, "kind": "simple", "gold": [{"video": "talk-0", "start": 0, "end": 9}], **more}
+
+
+def test_cases_have_what_the_search_finds_and_what_was_answered(place: Searchable, tmp_path: Path) -> None:
+    queries = write(
+        tmp_path / "q.jsonl", question("q1", "102번째 이야기", answer="102번째입니다."), question("q2", "-국수")
+    )
+    answers = write(tmp_path / "a.jsonl", {"id": "q1", "answer": "백두 번째입니다."})
+    first, second = cases(queries, place.searcher, scenes=2, answers=answers)
+    assert (first.reference, first.answer, len(first.scenes)) == ("102번째입니다.", "백두 번째입니다.", 2)
+    assert "102번째 이야기" in first.scenes[0]
+    assert (second.reference, second.answer, second.scenes) == ("", "", ())
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        ({"id": "q9", "answer": "국수"}, "q9"),
+        ({"id": "q1"}, "answer"),
+        ({"id": "q1", "answer": 7}, "answer"),
+        ({"answer": "국수"}, "id"),
+    ],
+)
+def test_a_wrong_line_of_answers_is_told(place: Searchable, tmp_path: Path, entry: dict[str, Any], reason: str) -> None:
+    queries = write(tmp_path / "q.jsonl", question("q1", "국수"))
+    answers = write(tmp_path / "a.jsonl", entry)
+    with pytest.raises(AppError) as failure:
+        cases(queries, place.searcher, scenes=2, answers=answers)
+    assert failure.value.code == "bad_answers"
+    assert reason in failure.value.message
+
+
+def test_an_answer_that_is_there_twice_is_told(place: Searchable, tmp_path: Path) -> None:
+    queries = write(tmp_path / "q.jsonl", question("q1", "국수"))
+    answers = write(tmp_path / "a.jsonl", *[{"id": "q1", "answer": "국수"}] * 2)
+    with pytest.raises(AppError) as failure:
+        cases(queries, place.searcher, scenes=2, answers=answers)
+    assert (failure.value.code, failure.value.details["line"]) == ("bad_answers", 2)
+
+
+def test_questions_about_documents_of_their_own_are_not_judged(place: Searchable, tmp_path: Path) -> None:
+    paragraph = {"context": "국수는 시장에서 판다.", "qas": [{"id": "k1", "question": "어디서?", "answers": []}]}
+    whole = {"version": "1.0", "data": [{"title": "국수", "paragraphs": [paragraph]}]}
+    with pytest.raises(UsageError) as failure:
+        cases(write(tmp_path / "k.json", whole), place.searcher, scenes=2)
+    assert failure.value.code == "bad_queries"

@@ -1,0 +1,228 @@
+"""What is varied, how it is chosen, and what is said of the choice."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from subtitle_rag.encoding import EncodingRun
+from subtitle_rag.errors import UsageError
+from subtitle_rag.evaluation import asked as asking
+from subtitle_rag.evaluation import copies, metrics, sets
+from subtitle_rag.evaluation.arms import Wanted
+from subtitle_rag.evaluation.lists_space import Fusing
+from subtitle_rag.evaluation.run import run
+from subtitle_rag.evaluation.sweep import Axis, Climb, Setting, Tried
+from subtitle_rag.evaluation.sweeping import Sweep, render
+from subtitle_rag.evaluation.words_space import LEXICAL_AXES, Words, rule_of
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.material import Making
+from subtitle_rag.retrieval.morphemes import Analyzer, Bm25
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.search import LEXICAL, Searcher
+from subtitle_rag.runtime import Runtime
+from tests.models_here import Asked, Here, Read
+
+SHIPPED = {axis.name: axis.shipped for axis in LEXICAL_AXES}
+
+
+@dataclass
+class Hill:
+    """An invented space: the objective is best at x = 3 and y = 2, for the even questions; for the others nowhere."""
+
+    name: str = "hill"
+    axes: tuple[Axis, ...] = (Axis("x", (1, 2, 3, 4), 1), Axis("y", (0, 1, 2), 1), Axis("flat", (5, 6), 6))
+    asked: list[dict[str, float]] = field(default_factory=list)
+
+    def measure(self, setting: Setting) -> NDArray[np.float64]:
+        self.asked.append(dict(setting))
+        values = np.full((10, len(metrics.METRICS)), 0.5)
+        height = 1 - 0.1 * abs(setting["x"] - 3) - 0.1 * abs(setting["y"] - 2)
+        values[::2, metrics.METRICS.index("mrr@10")] = height
+        return values
+
+
+EVEN, ODD = [0, 2, 4, 6, 8], [1, 3, 5, 7, 9]
+
+
+def test_the_best_of_the_train_half_is_found() -> None:
+    hill = Hill()
+    climb = Climb(hill, EVEN, ODD)
+
+    tried = list(climb.run())
+
+    outcome = climb.outcome()
+    assert outcome.found == {"x": 3, "y": 2, "flat": 6}  # what changes nothing stays as shipped
+    assert outcome.changed == {"x": 3, "y": 2}
+    assert outcome.whole
+    assert max(one.train for one in tried) == pytest.approx(1.0)
+    assert len(hill.asked) == len({tuple(setting.values()) for setting in hill.asked})  # none twice
+
+
+def test_only_the_test_half_says_what_the_choice_is_worth() -> None:
+    climb = Climb(Hill(), EVEN, ODD)
+    list(climb.run())
+
+    outcome = climb.outcome()
+
+    assert outcome.shipped_test.n == len(ODD)
+    assert outcome.gaps["mrr@10"].value == 0.0  # the train half has gained 0.3
+    assert not outcome.gaps["mrr@10"].real
+
+
+def test_what_was_done_can_be_told_at_any_time() -> None:
+    climb = Climb(Hill(), EVEN, ODD)
+    for tried in climb.run():
+        if tried.value == 2:
+            break
+
+    outcome = climb.outcome()
+
+    assert not outcome.whole
+    assert [one.value for one in outcome.tried] == [1, 2]
+    assert outcome.found["x"] == 1
+
+
+def test_other_axes_stay_where_only_some_are_asked_for() -> None:
+    climb = Climb(Hill(), EVEN, ODD, only=("y",))
+    list(climb.run())
+
+    assert climb.outcome().found == {"x": 1, "y": 2, "flat": 6}
+    assert [axis.name for axis in climb.outcome().axes] == ["y"]
+
+
+def test_lengths_of_windows_scale_together() -> None:
+    assert str(rule_of(60)) == str(rule_of(60.0)) == "p1.w3.60-20-90.o12"
+    assert str(rule_of(30)) == "p1.w3.30-10-45.o12"
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> Path:
+    asked = [
+        ("q1", "메밀국수 먹는 장면", "국수 이야기.srt", 0),
+        ("q2", "왜가리를 본 곳", "산책 일기.srt", 120),
+        ("q3", "손으로 민 면", "국수 이야기.srt", 240),
+        ("q4", "귤 먹는 벤치", "산책 일기.srt", 240),
+    ]
+    lines = [
+        {"id": id, "query": query, "kind": "keyword", "gold": [{"video": video, "start": start, "end": start + 60}]}
+        for id, query, video, start in asked
+    ]
+    path = tmp_path / "queries.jsonl"
+    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def words(filled: Runtime, queries: Path) -> Iterator[Words]:
+    with ExitStack() as opened:
+        yield Words(filled, sets.load(queries), opened)
+
+
+def test_shipped_numbers_rank_as_the_program_does(words: Words, filled: Runtime, queries: Path) -> None:
+    values = words.measure(SHIPPED)
+
+    row = run(filled, queries, baselines=False).rows[0]
+    assert metrics.means(values) == dict(row.figures.means)
+
+
+def test_other_numbers_rank_as_an_index_made_with_them(words: Words, filled: Runtime) -> None:
+    words.measure(SHIPPED)  # the vectors of the other setting replace these
+    setting = {**SHIPPED, "bigrams": 0.0, "k1": 1.6, "b": 0.3, "keywords": 0.0}
+
+    values = words.measure(setting)
+
+    asked = words._cuts[60].asked
+    documents = list(copies.documents(words._cuts[60].copy.library))
+    making = Making(Bm25(1.6, 0.3, 0.0), 0)
+    with copies.made(documents, filled.analyzer, making=making) as copy:
+        rankings = [
+            [one.window_id for one in copy.searcher.rank(parse(q.query), retrievers=LEXICAL)] for q in asked.questions
+        ]
+    assert values.tolist() == metrics.per_question(asked.judged, rankings).tolist()
+
+
+def test_no_text_is_analysed_twice(words: Words, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    own = Analyzer.morphemes
+
+    def counted(self: Analyzer, texts: list[str]) -> object:
+        seen.extend(texts)
+        return own(self, texts)
+
+    monkeypatch.setattr(Analyzer, "morphemes", counted)
+    for setting in (SHIPPED, {**SHIPPED, "k1": 1.2}, {**SHIPPED, "window": 30}, {**SHIPPED, "window": 30, "b": 0.3}):
+        words.measure(setting)
+
+    assert len(words._cuts) == 2
+    assert len(seen) == len(set(seen))
+
+
+def test_a_sweep_of_words_alone_says_what_it_left_out(filled: Runtime, queries: Path) -> None:
+    sweep = Sweep(filled, queries, seed=7, only=("k1", "rerank"))
+
+    tried = list(sweep.run())
+
+    assert {one.axis for one in tried} == {"k1"}
+    assert sweep.total == 4
+    report = sweep.report()
+    assert (report.train, report.test) == (2, 2)
+    assert set(report.left_out) == {"rerank"}
+    values = json.loads(json.dumps(report.to_json(), allow_nan=False))
+    (space,) = values["spaces"]
+    (axis,) = space["axes"]
+    assert (axis["name"], axis["shipped"], len(axis["tried"])) == ("k1", 0.8, 4)
+    assert set(space["test"]) == {"shipped", "found", "found_minus_shipped", "real"}
+    assert report.left_out["rerank"] in render(report)
+
+
+def test_questions_that_cannot_be_divided_are_refused(filled: Runtime, queries: Path) -> None:
+    first = queries.read_text(encoding="utf-8").splitlines()[0]
+    queries.write_text(first, encoding="utf-8")
+
+    with pytest.raises(UsageError) as caught:
+        Sweep(filled, queries, seed=7)
+
+    assert caught.value.code == "bad_queries"
+
+
+@pytest.fixture
+def models(filled: Runtime, encoder_folder: Path, reranker_folder: Path) -> Here:
+    """Models that are here, and have made the library's vectors."""
+    made = Here([Asked(encoder_folder, "tiny@00000000")], Read(reranker_folder, depth=2))
+    for _event in EncodingRun(filled.library, filled.index, made.encoders[0], made).run(patient=False):
+        pass
+    analyzer = QueryAnalyzer(filled.library, filled.analyzer)
+    filled.__dict__.update(neural=made, searcher=Searcher(filled.library, filled.index, analyzer, made))
+    return made
+
+
+def test_lists_rank_as_the_program_fuses_and_reranks_them(filled: Runtime, queries: Path, models: Here) -> None:
+    dataset = sets.load(queries)
+    asked = asking.asked(dataset, filled.library, asking.all_windows(filled.library))
+    lists = Fusing(filled, asked, models.read)
+    shipped = {axis.name: axis.shipped for axis in lists.axes}
+    assert shipped == {"dense": 1.0, "sparse": 0.3, "rerank": 2, "overlap": 0}
+
+    rows = {row.name: row for row in run(filled, queries, wanted=Wanted(), baselines=False).rows}
+
+    assert metrics.means(lists.measure({**shipped, "rerank": 0})) == dict(rows["bm25+dense+sparse"].figures.means)
+    assert metrics.means(lists.measure(shipped)) == dict(rows["bm25+dense+sparse + rerank"].figures.means)
+
+
+def test_no_query_is_encoded_and_no_passage_read_twice(filled: Runtime, queries: Path, models: Here) -> None:
+    sweep = Sweep(filled, queries, seed=7, only=("dense", "sparse", "rerank", "overlap"))
+    assert models.read is not None
+
+    tried: list[Tried] = list(sweep.run())
+
+    assert {one.axis for one in tried} == {"dense", "sparse", "rerank", "overlap"}
+    assert sorted(models.encoders[0].queries) == sorted(set(models.encoders[0].queries))
+    windows, overlaps, questions = 6, 4, 4
+    assert sum(models.read.calls) <= windows * overlaps * questions
+    assert not sweep.report().left_out

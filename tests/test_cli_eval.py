@@ -1,0 +1,107 @@
+"""`eval run` and `eval sweep` at the command line."""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from subtitle_rag import output
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.commandline import Run, ran
+from tests.evaluation.conftest import TALKS, captions
+from tests.invented import end_hosts
+
+
+@pytest.fixture
+def run(
+    isolated_home: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    analyzer: Analyzer,
+) -> Iterator[Run]:
+    """Runs a command on the library of both talks."""
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+    folder = tmp_path / "talks"
+    folder.mkdir()
+    for title, lines in TALKS.items():
+        (folder / f"{title}.srt").write_text(captions(lines), encoding="utf-8")
+    command = partial(ran, capsys)
+    assert command("index", folder, "--no-contexts").code == 0
+    yield command
+    end_hosts([isolated_home / "data" / "index"])
+
+
+@pytest.fixture
+def queries(tmp_path: Path) -> Path:
+    asked = [("q1", "메밀국수", "국수 이야기.srt", 0), ("q2", "왜가리", "산책 일기.srt", 120)]
+    lines = [
+        {"id": id, "query": query, "kind": "keyword", "gold": [{"video": video, "start": start, "end": start + 60}]}
+        for id, query, video, start in asked
+    ]
+    path = tmp_path / "queries.jsonl"
+    path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
+    return path
+
+
+def test_figures_are_drawn_where_that_is_asked_for(run: Run, queries: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "figures.svg"
+
+    told = run("eval", "run", queries, "--svg", picture, "--chart")
+
+    assert told.code == 0
+    assert "█" in told.out
+    assert "\x1b" not in told.out
+    assert ElementTree.parse(picture).getroot().tag.endswith("svg")
+    assert "█" not in run("eval", "run", queries).out  # no terminal
+
+
+def test_a_picture_that_cannot_be_written_is_told(run: Run, queries: Path, tmp_path: Path) -> None:
+    told = run("eval", "run", queries, "--svg", tmp_path / "absent" / "figures.svg", "--json")
+
+    assert (told.code, told.failure) == (2, "unwritable")
+
+
+def test_arms_can_be_chosen(run: Run, queries: Path) -> None:
+    rows = run("eval", "run", queries, "--arms", "bm25", "--no-neural", "--json").result["rows"]
+    assert [row["name"] for row in rows] == ["bm25", "bm25 bare", "whitespace", "bigrams"]
+
+    assert run("eval", "run", queries, "--arms", "dense", "--json").failure == "retriever_not_ready"
+    assert run("eval", "run", queries, "--arms", "words", "--json").failure == "unknown_retriever"
+
+
+def test_a_sweep_tells_what_it_tried(run: Run, queries: Path) -> None:
+    told = run("eval", "sweep", queries, "--axes", "k1,b", "--json")
+
+    assert told.result["queries"] == {"train": 1, "test": 1}
+    assert [axis["name"] for axis in told.result["spaces"][0]["axes"]] == ["k1", "b"]
+    assert "k1 1.2:" in told.err
+    table = run("eval", "sweep", queries, "--axes", "k1").out
+    assert "| k1 | 0.5: 100.0" in table
+
+    assert run("eval", "sweep", queries, "--axes", "k2", "--json").failure == "unknown_axis"
+
+
+def test_a_sweep_that_is_ended_tells_what_is_done(run: Run, queries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = output.say
+
+    def say(text: str) -> None:
+        own(text)
+        if text.startswith("b 0.3"):  # Ctrl-C at this moment
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(output, "say", say)
+
+    told = run("eval", "sweep", queries, "--axes", "k1,b", "--json")
+
+    assert told.code == output.ExitCode.INTERRUPTED
+    document = told.document
+    assert [error["code"] for error in document["errors"]] == ["sweep_interrupted"]
+    k1, b = document["result"]["spaces"][0]["axes"]
+    assert (len(k1["tried"]), len(b["tried"])) == (4, 1)
+    assert not document["result"]["spaces"][0]["whole"]
