@@ -21,18 +21,22 @@ VERBS = {
     "index": "bring",
     "sync": "bring",
     "search": "find",
+    "ask": "ask",
     "show": "find",
     "open": "find",
     "contexts": "contexts",
+    "vectors": "vectors",
     "models": "models",
     "list": "library",
     "status": "library",
     "remove": "library",
     "rebuild": "library",
+    "migrate": "migrate",
     "paths": "care",
     "doctor": "care",
     "demo": "care",
-    "eval": "care",
+    "eval": "evaluation",
+    "mcp": "mcp",
 }
 """Verb → module of `commands`, in the order in which help lists them."""
 
@@ -172,7 +176,7 @@ def _told(arguments: Sequence[str], entry: dict[str, Any], code: ExitCode) -> in
     return code
 
 
-GROUPS = ("contexts", "eval", "models")
+GROUPS = ("contexts", "eval", "models", "vectors")
 """Verbs that have verbs of their own."""
 
 

@@ -7,9 +7,10 @@ screen. All text is NFC.
 import re
 import unicodedata
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 NAMESPACE = uuid.UUID("5b3c1c0a-8f0e-5d52-9a53-7d0b6c1e4f11")
 """Root of every uuid5 that the program derives; changing it orphans all stored ids."""
@@ -60,6 +61,16 @@ class Window:
     overlap_before: str = ""
     overlap_after: str = ""
 
+    def spoken(self) -> list[tuple[int, str]]:
+        """Its lines: when each begins (ms), and what is said in it."""
+        return spoken(self.text, self.lines)
+
+
+def spoken(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
+    """The lines of a text: when each begins (ms), and what is said in it."""
+    ends = [line.offset - 1 for line in lines[1:]] + [len(text)]
+    return [(line.start_ms, text[line.offset : end]) for line, end in zip(lines, ends, strict=True)]
+
 
 @dataclass(frozen=True, slots=True)
 class Morphemes:
@@ -95,6 +106,16 @@ class Video:
     """Path of the caption file, or None for a video that came from YouTube."""
     kind: str = ""
     """`video`, `short` or `stream`; empty where it is not known."""
+
+    def values(self) -> dict[str, Any]:
+        """What names it in JSON."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "channel": self.channel,
+            "url": self.url,
+            "published": self.published.isoformat() if self.published else None,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,6 +132,18 @@ def data(text: str = "") -> None:
     sys.stdout.write(text + "\n")
 
 
+def piece(text: str) -> None:
+    """A part of a line of data, at once."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def json_line(values: Mapping[str, Any]) -> None:
+    """One value of a list, as one line of JSON, at once."""
+    data(_json(values))
+    sys.stdout.flush()
+
+
 def say(text: str) -> None:
     """A line of narration."""
     sys.stdout.flush()

@@ -13,7 +13,7 @@ import click
 from subtitle_rag import output, player
 from subtitle_rag.commands import json_option
 from subtitle_rag.config import Settings
-from subtitle_rag.domain import Chapter, Details, Track, Video, Window, clock, parse_clock, watch_url
+from subtitle_rag.domain import Chapter, Details, Track, Video, clock, parse_clock, watch_url
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.query import Query, day, parse, tidy
@@ -137,17 +137,10 @@ def result_values(found: SearchResult) -> dict[str, Any]:
 
 
 def _scene_values(scene: Scene) -> dict[str, Any]:
-    video = scene.video
     return {
         "rank": scene.rank,
         "scene": scene.id,
-        "video": {
-            "id": video.id,
-            "title": video.title,
-            "channel": video.channel,
-            "url": video.url,
-            "published": video.published.isoformat() if video.published else None,
-        },
+        "video": scene.video.values(),
         "start": scene.start_ms / 1000,
         "end": scene.end_ms / 1000,
         "url": scene.url,
@@ -218,7 +211,7 @@ def show_(settings: Settings, video: str, at: str | None, as_json: bool) -> int:
     lines = [
         (start, text)
         for window in windows
-        for start, text in _spoken(window)
+        for start, text in window.spoken()
         if around is None or abs(start - around) <= AROUND_MS
     ]
     if as_json:
@@ -250,11 +243,7 @@ def _transcript(lines: Sequence[tuple[int, str]], chapters: Sequence[Chapter]) -
 def _described(video: Video, track: Track | None, details: Details) -> dict[str, Any]:
     board = details.storyboard
     return {
-        "id": video.id,
-        "title": video.title,
-        "channel": video.channel,
-        "url": video.url,
-        "published": video.published.isoformat() if video.published else None,
+        **video.values(),
         "duration": video.duration_ms / 1000 if video.duration_ms is not None else None,
         "kind": video.kind or None,
         "track": {"language": track.language, "kind": track.kind, "flag": track.flag or None} if track else None,
@@ -272,12 +261,6 @@ def _doubts(track: Track | None) -> Iterator[str]:
         yield _("These captions are a machine's translation.")
     if track and track.flag == "dub":
         yield _("These captions may be those of an automatic dub.")
-
-
-def _spoken(window: Window) -> Iterator[tuple[int, str]]:
-    ends = [line.offset - 1 for line in window.lines[1:]] + [len(window.text)]
-    for line, end in zip(window.lines, ends, strict=True):
-        yield line.start_ms, window.text[line.offset : end]
 
 
 @click.command("open", help=N_("Play a scene, or a video at a time: SCENE (its id) or VIDEO@TIME."))

@@ -17,7 +17,8 @@ from subtitle_rag.library.contexts import Chosen, Context
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.query import parse
-from subtitle_rag.retrieval.search import Scene, Searcher
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search import Searcher
 from tests.invented import WORDS
 from tests.place import Place
 from tests.searchable import LINES, Minutes, spoken, video

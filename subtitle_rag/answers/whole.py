@@ -1,0 +1,91 @@
+"""A video as a whole: which questions are about it, and its text for the model."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from subtitle_rag.answers.context_builder import TITLE, Cost, Labels, per_character, quoted
+from subtitle_rag.contexts.prompt import shortened
+from subtitle_rag.domain import Video, Window, clock
+
+BEGINNING = 60
+"""Tokens of a window's speech that stand for it where it has no context."""
+
+_WHOLE = re.compile(
+    r"요약|줄거리|개요|간추|한 ?줄로|정리해|정리 ?좀"
+    r"|(?:무슨|어떤) ?(?:내용|영상|얘기|이야기)|내용이? ?(?:뭐|무엇|어떻게)|뭐(?:에 대한| ?하는) ?(?:영상|내용)"
+    r"|어디 ?어디|뭐 ?뭐|뭘 ?뭘|누구 ?누구|무엇 ?무엇|언제 ?언제|어떤 ?어떤"
+    r"|(?:순서|차례|시간순)(?:대로|로)?|처음부터 ?끝까지|목록|리스트|전체(?:적으로| ?내용| ?영상)|영상 ?전체"
+    r"|(?<![가-힣])(?:전부|모두|모든|총|다) [^?]{0,12}?(?:알려|말해|나열|골라|합쳐|몇|어디|뭐)|몇 ?(?:군데|곳)"
+    r"|\b(?:summar(?:y|ies|i[sz]e[ds]?)|tl;?dr|overview|outline|recap|gist|synopsis)\b"
+    r"|\bwhat(?:'s| is| was) (?:this|the|that) (?:\w+ )?(?:video|vlog|episode|stream|clip) about\b"
+    r"|\b(?:main|key) (?:points?|topics?|moments?)\b|\bwhole (?:video|vlog|episode|stream)\b"
+    r"|\b(?:list|name|tell me) (?:all|every|each|everything)\b|\bwhere all\b|\bwhich places\b"
+    r"|\b(?:all|every) (?:of )?(?:the )?"
+    r"(?:places?|foods?|dishes|restaurants?|shops?|stores?|people|products?|things?|stops?)\b"
+    r"|\bfrom (?:start|beginning) to (?:finish|end)\b|\b(?:in (?:chronological )?order|step by step)\b",
+    re.IGNORECASE,
+)
+
+
+def is_about_whole(question: str) -> bool:
+    """Whether a question asks for all of a video (요약해줘, 어디 어디 갔어?) rather than for one of its scenes."""
+    return _WHOLE.search(question) is not None
+
+
+def named_in(question: str, videos: Sequence[Video]) -> list[Video]:
+    """The videos whose whole title stands in a question, regardless of spaces and case."""
+    asked = _squeezed(question)
+    return [video for video in videos if len(_squeezed(video.title)) > 1 and _squeezed(video.title) in asked]
+
+
+def transcript(video: Video, windows: Sequence[Window]) -> str:
+    """All that is said in a video; `[n]` is the nth of its windows."""
+    spoken = [f"[{number}] ({clock(one.start_ms)})\n{quoted(one.text)}" for number, one in enumerate(windows, start=1)]
+    return "\n".join([_head(video), *spoken])
+
+
+def outline(
+    video: Video, windows: Sequence[Window], contexts: Mapping[str, str], labels: Labels, tokens: int, cost: Cost
+) -> tuple[str, bool]:
+    """What a video's windows are about, in order; whether every line had to be shortened to fit into `tokens`.
+
+    A window without a context is stood for by the beginning of what is said in it.
+    """
+    texts = [
+        (labels.context, quoted(contexts[window.id]))
+        if window.id in contexts
+        else (labels.speech, _beginning(quoted(window.text), cost))
+        for window in windows
+    ]
+    full = _listed(video, windows, texts)
+    if cost(full) <= tokens:
+        return full, False
+    bare = cost(_listed(video, windows, [(label, "") for label, _text in texts]))
+    each = max(0, (tokens - bare) // max(1, len(texts)) - 1)
+    cut = [(label, shortened(text, each, per_character(cost))) for label, text in texts]
+    return _listed(video, windows, cut), True
+
+
+def _listed(video: Video, windows: Sequence[Window], texts: Sequence[tuple[str, str]]) -> str:
+    lines = [
+        f"[{number}] ({clock(window.start_ms)}) {label}: {text}"
+        for number, (window, (label, text)) in enumerate(zip(windows, texts, strict=True), start=1)
+    ]
+    return "\n".join([_head(video), *lines])
+
+
+def _head(video: Video) -> str:
+    about = ", ".join(filter(None, (quoted(video.channel)[:TITLE], str(video.published or ""))))
+    return f"({quoted(video.title)[:TITLE]}{f'; {about}' if about else ''})"
+
+
+def _beginning(text: str, cost: Cost) -> str:
+    """The first words, with an ellipsis where there are more."""
+    if cost(text) <= BEGINNING:
+        return text
+    kept = text[: len(text) * BEGINNING // cost(text)]
+    return f"{kept.rpartition(' ')[0] or kept} …"
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.casefold().split())

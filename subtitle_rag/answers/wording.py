@@ -1,0 +1,61 @@
+"""What every face says of an answer: what the model reads, what is wrong with a citation, what else to know."""
+
+from collections.abc import Iterator
+
+from subtitle_rag.events import Answer, Citation, Evidence
+from subtitle_rag.i18n import _, n_
+
+CLAIM = 60
+"""Characters of a claim that is quoted."""
+
+
+def reading(evidence: Evidence) -> str:
+    """What the model has to read before it answers, which may take a while; there is at least one scene."""
+    title = evidence.sources[0].video.title
+    if evidence.way == "transcript":
+        return _("Reading all captions of “{title}”…").format(title=title)
+    if evidence.way == "map":
+        return _("Reading what all scenes of “{title}” are about…").format(title=title)
+    count = len(evidence.sources)
+    return n_("Reading {n} scene…", "Reading {n} scenes…", count).format(n=count)
+
+
+def fault(answer: Answer, citation: Citation) -> str:
+    """What is wrong with a citation that is not borne out."""
+    if citation.status == "unknown":
+        return _("No scene of this number was given.")
+    if citation.missing:
+        return _("Not in this scene: {words}.").format(words=", ".join(citation.missing))
+    start, end = citation.claim
+    claim = " ".join(answer.text[start:end].split())
+    return _("Not in the words of this scene: {claim}").format(
+        claim=claim if len(claim) <= CLAIM else f"{claim[:CLAIM].rstrip()}…"
+    )
+
+
+def remarks(answer: Answer) -> Iterator[str]:
+    """What a reader should know about how the answer came about."""
+    evidence = answer.evidence
+    if answer.ending == "no_scenes":
+        yield _("No scenes found. Fewer or shorter words find more.")
+    elif answer.ending == "no_model":
+        yield _("There is no model to answer; these are the scenes.")
+    elif answer.ending == "cut":
+        yield _("The answer was cut off at its greatest length.")
+    elif answer.ending == "stopped":
+        yield _("Stopped; what had come by then stays.")
+    if answer.ending in ("whole", "cut") and answer.citations and not answer.grounded:
+        yield _("The cited scenes do not say this in such words. Look at them before you rely on it.")
+    elif answer.uncited:
+        count = len(answer.uncited)
+        yield n_("{n} sentence cites no scene.", "{n} sentences cite no scene.", count).format(n=count)
+    if evidence.left_out:
+        yield n_(
+            "{n} more scene was found; the model has no room for it.",
+            "{n} more scenes were found; the model has no room for them.",
+            evidence.left_out,
+        ).format(n=evidence.left_out)
+    if evidence.shortened:
+        yield _("The video is long: what its scenes are about was shortened for the model.")
+    if answer.not_kept:
+        yield _("The answer is not among the kept ones: {reason}").format(reason=answer.not_kept.message)

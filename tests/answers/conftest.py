@@ -1,0 +1,45 @@
+"""A desk with an empty library and an Ollama of one model, and the sample library."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import subtitle_rag
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.search import Searcher
+from tests.answers.desk import NAME, Desk
+from tests.answers.model import quoting
+from tests.place import Place
+from tests.stand_ins.ollama import Model, StandIn
+
+SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
+
+
+@pytest.fixture
+def ollama() -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.add(Model(NAME, behaviour=quoting))
+        yield server
+
+
+@pytest.fixture
+def desk(tmp_path: Path, analyzer: Analyzer, ollama: StandIn) -> Iterator[Desk]:
+    place = Place.at(tmp_path, analyzer)
+    yield Desk(place, ollama)
+    place.close()
+
+
+@pytest.fixture(scope="session")
+def sample(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Place]:
+    """The sample library; tests only read it."""
+    place = Place.at(tmp_path_factory.mktemp("sample"), analyzer)
+    place.run(SAMPLE)
+    yield place
+    place.close()
+
+
+@pytest.fixture(scope="session")
+def sample_searcher(sample: Place) -> Searcher:
+    return Searcher(sample.library, sample.index, QueryAnalyzer(sample.library, sample.analyzer))

@@ -1,0 +1,181 @@
+"""Where questions are answered: a searchable library in this process, and an Ollama that answers."""
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from subtitle_rag.answers.answer import Answerer, Conversation
+from subtitle_rag.answers.gathering import Gatherer, Wish
+from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.config import LlmSettings
+from subtitle_rag.domain import Line, Track, Video
+from subtitle_rag.errors import AppError
+from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Evidence, Source
+from subtitle_rag.library.contexts import Context
+from subtitle_rag.llm import Llm
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search import Searcher
+from tests.contexts.desk import talk
+from tests.place import Place
+from tests.searchable import Minutes, spoken, video
+from tests.stand_ins.ollama import Asked, StandIn
+
+NAME = "answer:q4"
+KIMCHI = ["오늘은 김장을 합니다", "배추가 40포기예요", "소금은 여덟 바가지 넣습니다"]
+SAUCE = ["청귤 간장 소스를 찍어 먹어요", "이 소스가 제일 맛있어요"]
+QUESTION = "김장 배추 몇 포기 했어?"
+
+
+@dataclass
+class Desk:
+    """A library, and an Ollama."""
+
+    place: Place
+    ollama: StandIn
+
+    def put(self, one: Video, minutes: Minutes) -> None:
+        """Take in a video and make it searchable."""
+        self.put_all({one: minutes})
+
+    def put_all(self, videos: Mapping[Video, Minutes]) -> None:
+        for one, minutes in videos.items():
+            raw = repr(minutes).encode()
+            track = Track("ko", "file", "vtt", raw, sha256(raw).hexdigest(), 0)
+            self.place.library.put_video(one, track, windows(one.id, spoken(minutes)), RULE)
+        for _made in self.place.indexer.finish():
+            pass
+
+    def put_contexts(self, video_id: str, texts: Sequence[str]) -> None:
+        """As if a model had written them, for the first windows of a video."""
+        for window, text in zip(self.place.library.windows_of(video_id), texts, strict=False):
+            self.place.library.contexts.put(context(window.id, video_id, text))
+
+    @contextmanager
+    def answerer(
+        self, *, model: str = NAME, servers: Iterable[StandIn] | None = None, remember: bool = False
+    ) -> Iterator[Answerer]:
+        library, analyzer = self.place.library, self.place.analyzer
+        gatherer = Gatherer(library, Searcher(library, self.place.index, QueryAnalyzer(library, analyzer)))
+        bases = [server.base for server in ((self.ollama,) if servers is None else servers)]
+        hosts = [Llm(base, LlmSettings(timeout=20)) for base in bases]
+        try:
+            yield Answerer(library, gatherer, analyzer, hosts, model, remember=remember)
+        finally:
+            for host in hosts:
+                host.close()
+
+    def ask(
+        self, question: str, *, model: str = NAME, wish: Wish | None = None, videos: tuple[str, ...] = ()
+    ) -> "Told":
+        """A question by itself."""
+        with self.answerer(model=model) as answerer:
+            return told(answerer.conversation(wish), question, videos=videos)
+
+    def chats(self) -> list[Asked]:
+        return self.ollama.asked("chat")
+
+
+@dataclass
+class Told:
+    """The events of one question."""
+
+    events: list[AnswerEvent]
+
+    @property
+    def answer(self) -> Answer:
+        last = self.events[-1]
+        assert isinstance(last, Answer)
+        return last
+
+    @property
+    def evidence(self) -> list[Evidence]:
+        return [event for event in self.events if isinstance(event, Evidence)]
+
+    @property
+    def streamed(self) -> str:
+        return "".join(event.text for event in self.events if isinstance(event, AnswerPiece))
+
+    @property
+    def texts(self) -> list[str]:
+        """What the model was given, by number."""
+        return [source.text for source in self.answer.evidence.sources]
+
+
+def told(
+    talk: Conversation, question: str, *, videos: tuple[str, ...] = (), stop: threading.Event | None = None
+) -> Told:
+    return Told(list(talk.ask(replace(parse(question), videos=videos), stop)))
+
+
+def failure(told: Told) -> str:
+    """The code of what kept a model from answering."""
+    assert isinstance(told.answer.error, AppError)
+    assert told.answer.error.message
+    return told.answer.error.code
+
+
+def context(window_id: str, video_id: str, text: str) -> Context:
+    key = sha256(f"{window_id}{text}".encode()).hexdigest()
+    return Context(key, window_id, video_id, "writer", "d", "p", "full", 7, text, text, (), 1, 1, 1, 1, 1, False, 1)
+
+
+def scene(
+    number: int,
+    text: str = "",
+    *,
+    of: str = "",
+    start: int = 0,
+    before: str = "",
+    after: str = "",
+    context: str | None = None,
+    title: str = "",
+) -> Scene:
+    """A scene of one minute, of one line a sentence; `of` names its video, else it has one of its own."""
+    said = text or f"{number}번째 장면의 말"
+    name = of or f"video-{number:05d}"
+    lines, offset = [], 0
+    for at, part in enumerate(said.split(". ")):
+        lines.append(Line(offset, start + 6_000 * at))
+        offset += len(part) + 2
+    return Scene(
+        rank=number,
+        id=f"scene-{number}",
+        video=video(name, title or f"{name} 영상"),
+        start_ms=start,
+        end_ms=start + 60_000,
+        text=said,
+        lines=tuple(lines),
+        highlights=(),
+        at_ms=start,
+        score=1 / number,
+        scores={},
+        overlap_before=before,
+        overlap_after=after,
+        context=context,
+    )
+
+
+def source(number: int, text: str, *, context: str | None = None, title: str = "영상") -> Source:
+    lines = tuple((6_000 * at, part) for at, part in enumerate(text.split(". ")))
+    return Source(number, f"scene-{number}", video("video-00001", title), 0, 60_000, 0, lines, text, context)
+
+
+def fill(desk: Desk, count: int = 4) -> None:
+    """Some videos of three minutes; the first two say something."""
+    said = [KIMCHI, SAUCE, *[[]] * (count - 2)][:count]
+    talks = [[first, *talk(2, seed=number + 1)] for number, first in enumerate(said)]
+    desk.put_all({video(f"video-{number:05d}", f"영상 {number}"): minutes for number, minutes in enumerate(talks)})
+
+
+def put_long(desk: Desk, numbers: Iterable[int]) -> None:
+    """Videos of scenes that are as wordy as windows may be."""
+    minutes = [["소스 " * 60, *["말을 합니다 " * 25] * 8], *talk(1)]
+    desk.put_all({video(f"video-{number:05d}"): minutes for number in numbers})
+
+
+def system(desk: Desk, at: int = -1) -> str:
+    return str(desk.chats()[at].messages[0]["content"])

@@ -1,0 +1,227 @@
+"""The citation checker's cases: what it takes for a citation, for a claim, and for borne out."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.answers.citations import Checked, checked
+from subtitle_rag.answers.prompt import NOT_FOUND
+from subtitle_rag.domain import Window
+from subtitle_rag.evaluation import dataset
+from subtitle_rag.events import Source
+from subtitle_rag.retrieval.morphemes import Analyzer
+from tests.answers.desk import source
+from tests.place import Place
+
+QUERIES = Path(__file__).parent.parent / "data" / "sample_queries.jsonl"
+KIMCHI = source(
+    1, "오늘은 김장입니다. 배추가 40포기고 소금은 여덟 바가지를 넣었어요. 할머니가 간을 보셨어요", title="김장 날"
+)
+SAUCE = source(2, "청귤 간장 소스가 제일 맛있어요. 사장님이 청귤 청을 담그다가 항아리를 깨셨대요", title="치킨 먹방")
+TENT = source(
+    3, "텐트에 물이 새고 가스가 떨어졌어요", context="현우가 비 오는 캠핑장에서 라면을 끓이지 못하는 장면입니다."
+)
+GIVEN = (KIMCHI, SAUCE, TENT)
+
+
+@pytest.fixture
+def check(analyzer: Analyzer) -> "Check":
+    return Check(analyzer)
+
+
+class Check:
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+
+    def __call__(self, answer: str, sources: Sequence[Source] = GIVEN) -> Checked:
+        return checked(answer, sources, self._analyzer)
+
+    def statuses(self, answer: str) -> list[tuple[int, str]]:
+        return [(citation.number, citation.status) for citation in self(answer).citations]
+
+
+# --- what is a citation ---
+
+
+@pytest.mark.parametrize(
+    ("mark", "numbers"),
+    [
+        ("[1]", [1]),
+        ("[1][2]", [1, 2]),
+        ("[1] [3]", [1, 3]),
+        ("[1, 2]", [1, 2]),
+        ("[1·3]", [1, 3]),
+        ("[1-3]", [1, 2, 3]),
+        ("[1~2]", [1, 2]),
+        ("[장면 2]", [2]),
+        ("[장면 1, 장면 3]", [1, 3]),
+        ("[scene 2]", [2]),
+        ("[#2]", [2]),
+        ("[2번]", [2]),
+        ("［1］", [1]),
+        ("【2】", [2]),
+        ("[1-999]", [1, 999]),
+        ("[음악]", []),
+        ("[2026-05-31 방송]", []),
+        ("(1)", []),
+        ("[1", []),
+    ],
+)
+def test_numbers_in_square_brackets_are_citations(check: Check, mark: str, numbers: list[int]) -> None:
+    found = check(f"배추는 40포기입니다 {mark}.")
+    assert [citation.number for citation in found.citations] == numbers
+
+
+def test_a_citation_knows_where_it_stands_and_what_it_is_for(check: Check) -> None:
+    answer = "배추는 40포기입니다 [1]. 청귤 간장 소스가 제일 맛있다고 합니다. [2]\n- 텐트에 물이 샜습니다 [3]"
+    found = check(answer).citations
+    assert [answer[slice(*each.span)] for each in found] == ["[1]", "[2]", "[3]"]
+    assert [answer[slice(*each.claim)] for each in found] == [
+        "배추는 40포기입니다 [1].",
+        "청귤 간장 소스가 제일 맛있다고 합니다. [2]",
+        "- 텐트에 물이 샜습니다 [3]",
+    ]
+    assert {each.status for each in found} == {"supported"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "배추는 40포기입니다.[1] 청귤 소스가 맛있습니다.[2]",
+        "배추는 40포기입니다. [1] 청귤 소스가 맛있습니다. [2]",
+        "배추는 40포기입니다 [1] 청귤 소스가 맛있습니다 [2]",
+        "[1] 배추는 40포기입니다. [2] 청귤 소스가 맛있습니다.",
+        "1. 배추는 40포기입니다 [1]\n2. 청귤 소스가 맛있습니다 [2]",
+        "배추는 40포기입니다\n[1]\n청귤 소스가 맛있습니다 [2]",
+    ],
+)
+def test_each_claim_has_its_own_citation_wherever_that_is_put(check: Check, answer: str) -> None:
+    assert check.statuses(answer) == [(1, "supported"), (2, "supported")]
+    assert check(answer).uncited == ()
+
+
+def test_a_claim_without_a_citation_is_told(check: Check) -> None:
+    answer = "배추는 40포기입니다 [1]. 날씨가 맑았습니다. 텐트에 물이 샜어요 [3]."
+    assert [answer[slice(*span)] for span in check(answer).uncited] == ["날씨가 맑았습니다."]
+
+
+# --- what is borne out ---
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "배추는 40포기였습니다 [1].",
+        "배추가 마흔 포기라고 합니다 [1].",
+        "김장에 소금을 8바가지 넣었습니다 [1].",
+        "할머니가 김치의 간을 보셨다고 합니다 [1].",
+        "청귤 간장 소스가 가장 맛있다고 합니다 [2].",
+        "사장님이 청귤 청을 담그다 항아리를 깼습니다 [2].",
+        "현우가 캠핑장에서 라면을 끓이지 못했습니다 [3].",
+        "김장은 배추 40포기로 했고 [1], 캠핑에서는 가스가 떨어졌습니다 [3].",
+        "배추 40포기를 절였고 텐트에는 물이 샜습니다 [1][3].",
+        "They salted 40 heads of cabbage [1].",
+    ],
+)
+def test_what_a_scene_says_is_supported(check: Check, claim: str) -> None:
+    assert {status for _number, status in check.statuses(claim)} == {"supported"}
+
+
+@pytest.mark.parametrize(
+    ("claim", "missing"),
+    [
+        ("배추는 50포기였습니다 [1].", ["50"]),
+        ("소금을 세 컵 넣었습니다 [1].", ["세"]),
+        ("배추를 'BBQ마트'라는 가게에서 40포기 샀습니다 [1].", ["BBQ"]),
+        ("청귤 소스는 '두레반'에서 판다고 합니다 [2].", ["두레반"]),
+        ("청귤 간장 소스가 제일 맛있다고 합니다 [3].", []),
+        ("기차를 타고 바다에 가서 사진을 찍었습니다 [1].", []),
+        ("They salted 50 heads of cabbage [1].", ["50"]),
+    ],
+)
+def test_what_a_scene_does_not_say_is_unsupported(check: Check, claim: str, missing: list[str]) -> None:
+    (citation,) = check(claim).citations
+    assert citation.status == "unsupported"
+    assert list(citation.missing)[:1] == missing
+    assert not check(claim).grounded
+
+
+def test_one_of_several_scenes_that_carries_nothing_is_unsupported(check: Check) -> None:
+    assert check.statuses("배추 40포기에 소금을 여덟 바가지 넣었습니다 [1][2].") == [
+        (1, "supported"),
+        (2, "unsupported"),
+    ]
+
+
+def test_the_number_of_no_scene_is_unknown_and_spoils_no_other(check: Check) -> None:
+    found = check("배추는 40포기입니다 [1][7].")
+    assert [(each.number, each.status, each.at_ms) for each in found.citations] == [
+        (1, "supported", 6_000),
+        (7, "unknown", None),
+    ]
+    assert found.grounded
+
+
+def test_a_citation_jumps_to_the_line_that_says_it(check: Check) -> None:
+    (citation,) = check("할머니가 간을 보셨다고 합니다 [1].").citations
+    assert citation.at_ms in (6_000, 12_000)
+    (citation,) = check("It is about autumn [1].").citations
+    assert citation.at_ms == KIMCHI.at_ms
+
+
+def test_words_of_a_scene_support_it_and_those_of_other_videos_seldom_do(check: Check, sample: Place) -> None:
+    """The sample's questions as claims about the scenes that answer them, and about every eighth of other videos."""
+    questions = [question for question in dataset.load(QUERIES).questions if question.kind == "keyword"]
+    windows = [window for state in sample.library.videos() for window in sample.library.windows_of(state.video.id)]
+
+    def holds(claim: str, window: Window) -> bool:
+        return check(f"{claim} [1].", [source(1, window.text)]).grounded
+
+    own = [
+        any(
+            gold.answered_by(w.start_ms, w.end_ms) and holds(question.query, w)
+            for w in windows
+            if w.video_id == gold.video
+        )
+        for question in questions
+        for gold in question.gold
+    ]
+    others = [
+        holds(question.query, window)
+        for question in questions
+        for window in windows[::8]
+        if window.video_id not in {gold.video for gold in question.gold}
+    ]
+    assert sum(own) >= 0.85 * len(own)
+    assert sum(others) <= 0.02 * len(others)
+
+
+# --- answers without claims ---
+
+
+@pytest.mark.parametrize("language", NOT_FOUND)
+def test_an_answer_that_says_it_is_not_there_is_no_fault(check: Check, language: str) -> None:
+    found = check(NOT_FOUND[language])
+    assert (found.declined, found.citations, found.uncited) == (True, (), ())
+    assert check(f"  {NOT_FOUND[language].rstrip('.')}\n").declined
+
+
+def test_an_answer_that_declines_and_cites_has_answered(check: Check) -> None:
+    assert not check(f"{NOT_FOUND['ko']} 다만 배추는 40포기입니다 [1].").declined
+
+
+@pytest.mark.parametrize("answer", ["", "\n", "...", "[1]", "[1][2]\n[3]", "1. 2. 3."])
+def test_what_says_nothing_has_no_claims(check: Check, answer: str) -> None:
+    found = check(answer)
+    assert (found.citations, found.uncited, found.declined, found.grounded) == ((), (), False, False)
+
+
+def test_no_scenes_bear_nothing_out(check: Check) -> None:
+    found = check("배추는 40포기입니다 [1].", ())
+    assert [each.status for each in found.citations] == ["unknown"]
+
+
+def test_a_long_and_hostile_answer_is_looked_through_in_time(check: Check) -> None:
+    for answer in ("[1" * 20_000, "[" * 40_000, "1," * 20_000, "[1, 2] " * 5_000, "." * 40_000, "가 [1]. " * 2_000):
+        check(answer)

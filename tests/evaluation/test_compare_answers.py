@@ -1,0 +1,68 @@
+"""`scripts/compare_answers` on the stand-in of Ollama: the way through, not what figures mean."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import cli, config
+from tests.answers.model import quoting
+from tests.invented import caption_folder, end_hosts
+from tests.stand_ins.ollama import Model, StandIn
+from tests.stand_ins.ollama_evaluation import evaluates
+
+ROOT = Path(__file__).parents[2]
+ANSWERER, JUDGE = "answer:q4", "judge:q4"
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.add(Model(ANSWERER, behaviour=quoting), Model(JUDGE, behaviour=evaluates, size=6_000_000_000))
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        yield server
+
+
+@pytest.fixture
+def questions(isolated_home: Path, tmp_path: Path, ollama: StandIn) -> Iterator[Path]:
+    """Two questions to a library of six videos."""
+    isolated_home.mkdir(parents=True, exist_ok=True)
+    (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{ANSWERER}"\n')
+    assert cli.run(["index", str(caption_folder(tmp_path / "captions", 6, minutes=3)), "--no-contexts"]) == 0
+    gold = [{"video": "invented000", "start": 0, "end": 60}]
+    asked = [{"id": word, "query": f"{word} 먹었어요?", "kind": "k", "gold": gold} for word in ("국수", "만두")]
+    file = tmp_path / "questions.jsonl"
+    file.write_text("\n".join(json.dumps({**one, "answer": "국수를 먹었어요."}) for one in asked), encoding="utf-8")
+    yield file
+    end_hosts([isolated_home / "data" / "index"])
+
+
+def compare(*arguments: object) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, str(ROOT / "scripts" / "compare_answers"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=os.environ, check=False)
+
+
+def test_every_setting_has_a_row_and_a_second_run_asks_nothing(questions: Path, ollama: StandIn) -> None:
+    told = compare(questions, "--scenes", "3,5")
+    assert (told.returncode, told.stderr) == (0, "")
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in told.stdout.splitlines()]
+    assert [row[:3] for row in cells[2:]] == [["on", "3", "2"], ["on", "5", "2"], ["off", "3", "2"], ["off", "5", "2"]]
+    assert all(0 <= float(figure) <= 1 for row in cells[2:] for figure in row[3:8])
+    assert {row[-1] for row in cells[2:]} == {"0"}
+    given = {asked.messages[0]["content"] for asked in ollama.asked("chat") if asked.model == ANSWERER}
+    assert len(given) > 4  # as many as without another order
+    ollama.clear()
+    assert compare(questions, "--scenes", "3,5").stdout == told.stdout
+    assert ollama.count("chat") == 0
+
+
+def test_without_a_model_it_ends_with_the_reason(questions: Path, ollama: StandIn) -> None:
+    ollama.stop()
+    told = compare(questions, "--scenes", "2")
+    assert (told.returncode, told.stdout) == (3, "")
+    assert "Ollama" in told.stderr
+    assert not list(questions.parent.glob("questions.compared/*.jsonl"))
