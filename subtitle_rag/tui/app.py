@@ -21,8 +21,8 @@ from subtitle_rag.domain import clock
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.query import parse
-from subtitle_rag.tui import commands, jobs, messages
-from subtitle_rag.tui.context_app import ContextApp
+from subtitle_rag.tui import commands, jobs, messages, offer
+from subtitle_rag.tui.answer_app import AnswerApp
 from subtitle_rag.tui.errands import Errand, Queue, Run
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.jobs import Job
@@ -32,7 +32,7 @@ from subtitle_rag.tui.text import clean
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from subtitle_rag.retrieval.search import Scene
+    from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.library_screen import LibraryScreen
 
@@ -43,7 +43,7 @@ COUNT_S = 2.0
 """And between two looks at what it has changed in the library."""
 
 
-class SubtitleApp(ContextApp):
+class SubtitleApp(AnswerApp):
     CSS_PATH = Path(__file__).with_name("app.tcss")
     TITLE = "subtitle-rag"
     ENABLE_COMMAND_PALETTE = True
@@ -98,22 +98,22 @@ class SubtitleApp(ContextApp):
         try:
             with self._doors:
                 self.post_message(self._counted())
-                # the first search reads models and the vocabulary, for about a second
-                self.runtime.searcher.search(parse(WARM_UP), limit=1)
+                # the first search reads the analyzer's model and the vocabulary, for about a second
+                next(self.runtime.searcher.stages(parse(WARM_UP), limit=1))
             self.post_message(messages.SearchReady())
         except Exception as error:  # whatever a door throws, the app stays up
             self.post_message(messages.LibraryFailed(told(error, self.settings.paths)))
 
     def _counted(self) -> messages.LibraryOpened:
         library = self.runtime.library
-        return messages.LibraryOpened(library.counts(), len(library.sources.followed()))
+        return messages.LibraryOpened(library.counts(), len(library.sources.followed()), offer.look(self.runtime))
 
     def _count(self) -> None:
         self._count_due = False
-        self._look_up()
+        self.look_up()
 
     @work(thread=True, group="count", exclusive=True, exit_on_error=False)
-    def _look_up(self) -> None:
+    def look_up(self) -> None:
         try:
             self.post_message(self._counted())
         except Exception as error:  # whatever a door throws, the app stays up
@@ -122,8 +122,9 @@ class SubtitleApp(ContextApp):
     @on(messages.LibraryOpened)
     def _library_opened(self, message: messages.LibraryOpened) -> None:
         self._followed = message.followed
+        self.models_looked_up(message.offer)
         self.search_screen.library_opened(message.counts)
-        self._show_keys()
+        self.show_keys()
         if library := self._library_screen():
             library.counts = message.counts
         elif message.counts.videos == 0 and self.job is None and self.screen is self.search_screen:
@@ -133,7 +134,7 @@ class SubtitleApp(ContextApp):
     def _search_ready(self) -> None:
         self.ready = True
         self.search_screen.search_ready()
-        self.write_contexts()
+        self.begin_all()
 
     @on(messages.LibraryFailed)
     def _library_failed(self, message: messages.LibraryFailed) -> None:
@@ -164,11 +165,11 @@ class SubtitleApp(ContextApp):
             self._run = Run(errand, self.runtime, self._doors, self.post_message)
             self._show_job(errand.job())
             self._run.start()
-        self._show_keys()
+        self.show_keys()
 
-    def _show_keys(self) -> None:
+    def show_keys(self) -> None:
         """The footer is drawn anew only where a key came or went: every repaint can make it flicker."""
-        keys = tuple(self.check_action(action, ()) for action in ("sync", "stop", "contexts"))
+        keys = tuple(self.check_action(action, ()) for action in ("sync", "stop", "background"))
         if keys != self._keys:
             self._keys = keys
             self.refresh_bindings()
@@ -225,7 +226,7 @@ class SubtitleApp(ContextApp):
         self._tell_end(job, message)
         self.search_screen.search_now()
         self._begin_next()
-        self.write_contexts()
+        self.begin_all()
 
     def _tell_end(self, job: Job, message: messages.JobEnded) -> None:
         if message.stopped:
@@ -261,18 +262,19 @@ class SubtitleApp(ContextApp):
     def _let_go(self) -> None:
         if self._run:
             self._run.stop.set()
-        self.halt_contexts()
+        self.halt_runs()
 
     def await_job(self, seconds: float) -> None:
         """Give a job that was told to stop so long to put down what it holds."""
         if self._run and self._run.is_alive():
             self._run.join(seconds)
-        self.await_contexts()
+        self.await_runs()
 
-    # --- contexts ---
+    # --- the background ---
 
-    def watch_contexts(self) -> None:
-        self._show_keys()
+    @property
+    def offer_seen(self) -> bool:
+        return self.search_screen.idle if self.screen is self.search_screen else self.screen is self._library_screen()
 
     def search_again(self) -> None:
         self.search_screen.search_again()
@@ -353,8 +355,6 @@ class SubtitleApp(ContextApp):
             return bool(known) and not self.search_screen.failed
         if action == "stop":
             return self._run is not None
-        if action == "contexts":
-            return self.contexts_told
         return super().check_action(action, parameters)
 
     def action_help(self) -> None:
@@ -371,7 +371,7 @@ class SubtitleApp(ContextApp):
 
         if self.screen is self.search_screen:  # it may be called from anywhere
             self.push_screen(LibraryScreen(self.search_screen.counts, typed))
-            self.look_for_ollama()
+            self.look_again()
 
     def _library_screen(self) -> "LibraryScreen | None":
         from subtitle_rag.tui.library_screen import LibraryScreen

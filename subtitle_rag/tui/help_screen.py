@@ -52,8 +52,22 @@ def _page() -> Iterator[Content]:
             (_("before:2026-05-31"), _("published on this day or earlier")),
         ),
     )
+    yield from _answers()
     yield from _everywhere()
     yield Content.styled(_("Where the keyboard types Hangul, every key above works just the same."), MUTED)
+
+
+def _answers() -> Iterator[Content]:
+    yield from _table(
+        _("Answers"),
+        (
+            ("f3", _("ask a question; in the answers: a new one, about other scenes")),
+            ("⏎", _("ask, then ask further about the same scenes; play what is chosen")),
+            ("↑ ↓", _("citations of the answer, and the seconds that they rest on")),
+            ("f4", _("earlier answers: read again or delete")),
+            ("esc", _("stop the answer; then back to the search")),
+        ),
+    )
 
 
 def _everywhere() -> Iterator[Content]:
@@ -65,7 +79,8 @@ def _everywhere() -> Iterator[Content]:
             (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched")),
             ("ctrl+r", _("look for new videos, or go on with what was stopped")),
             ("ctrl+s", _("stop the job; what is done stays")),
-            ("ctrl+t", _("pause the writing of contexts, or go on with it")),
+            ("ctrl+t", _("pause what is made in the background, or go on with it")),
+            ("ctrl+g", _("fetch the models for search by meaning, or stop that")),
             ("ctrl+p", _("all commands, themes")),
             ("ctrl+q", _("quit")),
         ),

@@ -15,11 +15,12 @@ from subtitle_rag.captions.sources import Source
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui import commands, field, jobs, messages, speech
+from subtitle_rag.tui.background import STAGES
 from subtitle_rag.tui.errands import Errand
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.text import MUTED, clean
 from subtitle_rag.tui.video_table import VideoTable
-from subtitle_rag.tui.widgets import ContextBar, JobBar, Line, Page, paragraphs
+from subtitle_rag.tui.widgets import JobBar, Line, Page, StageBar, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts
@@ -63,7 +64,7 @@ class LibraryScreen(Page):
             yield Line(_("https://www.youtube.com/@channel, or a folder of captions"), id="path")
             yield Static(id="check", markup=False)
             yield JobBar()
-            yield ContextBar()
+            yield from (StageBar(stage) for stage in STAGES)
             yield Static(id="failures", markup=False)
             yield VideoTable()
             yield Static(id="sample", markup=False)
@@ -71,7 +72,8 @@ class LibraryScreen(Page):
 
     def on_mount(self) -> None:
         self.watch(self.app, "job", self._job_changed)
-        self.watch(self.app, "contexts", self.query_one(ContextBar).show)
+        for bar in self.query(StageBar):
+            self.watch(self.app, bar.stage, bar.show)
         self._draw()
         self._list_videos()
         self.path.value = self._typed

@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from subtitle_rag.domain import Video
     from subtitle_rag.errors import AppError
+    from subtitle_rag.events import Answer, Evidence
+    from subtitle_rag.library.answers import KeptAnswer
     from subtitle_rag.library.rows import Counts, VideoState
-    from subtitle_rag.retrieval.search import Scene, SearchResult
-    from subtitle_rag.tui.contexts import Progress
+    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.tui.answer_text import Turn
+    from subtitle_rag.tui.background import Progress, Stage
     from subtitle_rag.tui.field import Check
     from subtitle_rag.tui.jobs import Job
+    from subtitle_rag.tui.offer import Offer
 
 
 @dataclass
@@ -21,6 +27,8 @@ class LibraryOpened(Message):
     counts: "Counts"
     followed: int = 0
     """Sources in which `sync` looks for new videos."""
+    offer: "Offer | None" = None
+    """The models that are not here."""
 
 
 @dataclass
@@ -37,6 +45,8 @@ class LibraryFailed(Message):
 
 @dataclass
 class ScenesFound(Message):
+    """A query's scenes; unless the result is final, the same query's in a better order follow."""
+
     text: str
     """What was typed, tidied."""
     result: "SearchResult"
@@ -108,19 +118,57 @@ class JobEnded(Message):
 
 
 @dataclass
-class ContextsAdvanced(Message):
-    """Contexts are being written; a newer one replaces those that wait."""
+class StageAdvanced(Message):
+    """Work in the background goes on; a newer one replaces those of the same stage that wait."""
 
+    stage: "Stage"
     progress: "Progress"
 
     def can_replace(self, message: Message) -> bool:
-        return isinstance(message, ContextsAdvanced)
+        return isinstance(message, StageAdvanced) and message.stage == self.stage
 
 
 @dataclass
-class ContextsEnded(Message):
-    """No more contexts are written for now: the progress says why."""
+class StageEnded(Message):
+    """No more of it is done for now: the progress says why."""
 
+    stage: "Stage"
     progress: "Progress"
     halted: bool
     """It was told to end before its work did."""
+
+
+@dataclass
+class EvidenceFound(Message):
+    """What a question is answered from."""
+
+    turn: "Turn"
+    evidence: "Evidence"
+
+
+@dataclass
+class AnswerGrew(Message):
+    """All of an answer so far; a newer one replaces those that wait."""
+
+    turn: "Turn"
+    text: str
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, AnswerGrew) and message.turn is self.turn
+
+
+@dataclass
+class AnswerEnded(Message):
+    """The answer, or why there is none."""
+
+    turn: "Turn"
+    answer: "Answer | None" = None
+    error: "AppError | None" = None
+
+
+@dataclass
+class AnswersListed(Message):
+    """The kept answers, the newest first, and the videos of their scenes that are still in the library."""
+
+    kept: "list[KeptAnswer]"
+    videos: "dict[str, Video]"

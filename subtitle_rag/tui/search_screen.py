@@ -3,9 +3,14 @@
 What would surprise is the Enter rule. Whoever types Hangul ends the last syllable and presses Enter in one breath, and
 the results on the screen are still those of the text before. So Enter plays only what answers the text in the box;
 otherwise it searches, at once, and a second Enter plays.
+
+The scenes that `bm25` finds are there at once. Where there are models, the query is encoded when nothing has been typed
+for a moment longer, and the same list is put in a better order once or twice; the highlight stays on its scene.
 """
 
 import asyncio
+import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on, work
@@ -19,11 +24,12 @@ from textual.worker import get_current_worker
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.query import parse, tidy
+from subtitle_rag.tui import calm
+from subtitle_rag.tui.background import STAGES
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.field import pasted_address
 from subtitle_rag.tui.messages import ScenesFound, SearchFailed
-from subtitle_rag.tui.text import MUTED
-from subtitle_rag.tui.widgets import ContextBar, JobBar, Line, Page, Preview, SceneList, paragraphs
+from subtitle_rag.tui.widgets import JobBar, Line, Page, Preview, SceneList, StageBar, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts
@@ -31,6 +37,8 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.app import SubtitleApp
 
 DEBOUNCE_S = 0.2
+PAUSE_S = 0.3
+"""How much longer nothing is typed before models are asked: half a word is not worth their time."""
 QUIET = ("bad_filter", "empty_query", "only_exclusions")
 """Failures of a query that is not finished yet: what to type next is told, and nothing else."""
 
@@ -41,7 +49,7 @@ class SearchScreen(Page):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#query"
-    UNTOLD = frozenset({"library.sync", "library.contexts"})
+    UNTOLD = frozenset({"library.sync", "library.background"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "play", N_("Play"), priority=True, id="scene.play"),
         Binding("ctrl+y", "copy_link", N_("Copy link"), priority=True, id="scene.copy"),
@@ -71,6 +79,8 @@ class SearchScreen(Page):
         """The scene that the user moved to; the highlight stays with it."""
         self._asked: str | None = None
         """The text for which Enter was pressed: its failure is told aloud."""
+        self._told: set[str] = set()
+        """Codes of the failures of models that were told already: every search meets them again."""
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="top"):
@@ -83,14 +93,16 @@ class SearchScreen(Page):
         with VerticalScroll(id="calm", can_focus=False):
             yield Static(id="notice", markup=False)
         yield JobBar()
-        yield ContextBar(whole=False)
+        yield from (StageBar(stage, whole=False) for stage in STAGES)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self._show_counter()
         self._show_notice()
         self.watch(self.app, "job", self.query_one(JobBar).show)
-        self.watch(self.app, "contexts", self.query_one(ContextBar).show)
+        for bar in self.query(StageBar):
+            self.watch(self.app, bar.stage, bar.show)
+        self.watch(self.app, "offer", self._offer_changed, init=False)
 
     # --- what is typed ---
 
@@ -110,7 +122,10 @@ class SearchScreen(Page):
         elif self.typed == self.shown:
             self._cancel()
             self._stale(False)
+            if self._answer and not self._answer.result.final:
+                self._search_soon()
         else:
+            self._cancel()
             self._stale(True)
             self._search_soon()
 
@@ -132,26 +147,36 @@ class SearchScreen(Page):
     @work(group="debounce", exclusive=True, exit_on_error=False)
     async def _search_soon(self) -> None:
         await asyncio.sleep(DEBOUNCE_S)
-        self.search_now()
+        self.search_now(pause=PAUSE_S)
 
-    def search_now(self) -> None:
-        """Search what is typed, as soon as searching is possible."""
+    def search_now(self, *, pause: float = 0.0) -> None:
+        """Search what is typed, as soon as searching is possible; ask models only after a pause, in seconds."""
         self.workers.cancel_group(self, "debounce")
         if self.typed and self.app.ready and self._failed is None:
-            self._search(self.typed)
+            self._search(self.typed, pause)
 
     @work(thread=True, group="search", exclusive=True, exit_on_error=False)
-    def _search(self, typed: str) -> None:
+    def _search(self, typed: str, pause: float) -> None:
         worker = get_current_worker()
-        message: ScenesFound | SearchFailed
         settings = self.app.settings
+
+        def stopped() -> bool:
+            return worker.is_cancelled
+
         try:
             searcher = self.app.runtime.searcher
-            message = ScenesFound(typed, searcher.search(parse(typed), limit=settings.search.limit))
+            stages = searcher.stages(parse(typed), limit=settings.search.limit, stop=stopped)
+            for at, result in enumerate(stages):
+                if stopped():
+                    return
+                self.post_message(ScenesFound(typed, result))
+                if not (at or result.final):
+                    time.sleep(pause)
+                if stopped():
+                    return
         except Exception as error:  # whatever a door throws, the app stays up
-            message = SearchFailed(typed, told(error, settings.paths))
-        if not worker.is_cancelled:
-            self.post_message(message)
+            if not stopped():
+                self.post_message(SearchFailed(typed, told(error, settings.paths)))
 
     # --- what is found ---
 
@@ -160,6 +185,8 @@ class SearchScreen(Page):
         if message.text != self.typed:  # its successor is on the way
             return
         again = message.text == self.shown
+        if again and self._answer and _worse(message.result, self._answer.result):
+            return
         current = self.scenes.scene
         keep = current.id if again and current else self._chosen
         self.shown, self._answer = message.text, message
@@ -169,6 +196,11 @@ class SearchScreen(Page):
         self._hint(None)
         self._show_counter()
         self._show_notice()
+        trouble = self.app.runtime.trouble
+        for error in (*(error for _name, error in message.result.missing), *([trouble] if trouble else [])):
+            if error.code not in self._told:
+                self._told.add(error.code)
+                self.app.tell(error)
 
     @on(SearchFailed)
     def _search_failed(self, message: SearchFailed) -> None:
@@ -207,6 +239,13 @@ class SearchScreen(Page):
         self._show_counter()
         self._show_notice()
         self.search_now()
+        self._load_models()
+
+    @work(thread=True, group="models", exclusive=True, exit_on_error=False)
+    def _load_models(self) -> None:
+        """A hint: the search that needs them meets the failure, if there is one."""
+        with suppress(AppError, RuntimeError):
+            self.app.runtime.preload_neural()
 
     def library_failed(self, error: AppError) -> None:
         self._failed = error
@@ -240,72 +279,37 @@ class SearchScreen(Page):
     def _counted(self, result: "SearchResult") -> str:
         scenes = len(result.scenes)
         said = n_("{n} scene", "{n} scenes", scenes).format(n=f"{scenes}+" if result.more else f"{scenes}")
+        if stage := _stage(result):
+            said += f" {stage}"
         if self.app.show_times:
             said += f" {sum(result.took_ms.values()):.0f}ms"
-        if part := self._searched():
+        if part := calm.searched(self.counts):
             said += " · " + _("{done}/{all} videos").format(done=part[0], all=part[1])
         return said
 
-    def _searched(self) -> tuple[int, int] | None:
-        """How many videos can be searched, and how many it will be, while some are still to be fetched."""
-        if not self.counts or not self.counts.due:
-            return None
-        coming = self.counts.videos - self.counts.failed
-        return coming - self.counts.due, coming
+    @property
+    def idle(self) -> bool:
+        """The calm page stands there, of a library that can be used and of which nothing is asked."""
+        return self.shown is None and not self.failed
+
+    def _offer_changed(self) -> None:
+        if self.idle:
+            self._show_notice()
 
     def _show_notice(self) -> None:
         """A calm page in the place of the scenes, where there are none to show."""
         rows = self._notice()
         self.query_one("#calm").display = bool(rows)
         self.query_one("#found").display = not rows
+        self.set_class(self.idle, "-calm")
         self.notice.update(paragraphs(rows))
 
-    def _notice(self) -> list[str | tuple[str, str]]:
+    def _notice(self) -> calm.Rows:
         if self._failed:
-            retry = _("ctrl+r tries again, ctrl+q leaves.")
-            return [(f"! {self._failed.message}", "bold"), "", self._failed.hint, "", (retry, MUTED)]
+            return calm.failure(self._failed)
         if self.shown is None:
-            return self._welcome()
-        if self.scenes.option_count:
-            return []
-        rows: list[str | tuple[str, str]] = [
-            (_("No scene for “{query}”.").format(query=self.shown), "bold"),
-            "",
-            _("· Try fewer or shorter words, just as they would be spoken."),
-        ]
-        rows[1:1] = self._so_far()
-        try:
-            query = parse(self.shown)
-        except UsageError:
-            return rows
-        if query.channels or query.videos or query.after or query.before or query.excluded or query.phrases:
-            rows.append(_("· Take away a filter, a quotation mark or a -word."))
-        else:
-            rows.append(_("· Try another spelling, or another word for the same thing."))
-        return rows
-
-    def _welcome(self) -> list[str | tuple[str, str]]:
-        counts = self.counts
-        if counts is None:
-            return [(_("Opening the library…"), MUTED)]
-        sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
-        rows: list[str | tuple[str, str]] = [(sizes, "bold"), ""]
-        if so_far := self._so_far():
-            rows += [*so_far, ""]
-        elif counts.searchable < counts.windows:
-            part = _("Only {done} of {all} windows can be searched yet.")
-            rows += [part.format(done=f"{counts.searchable:,}", all=f"{counts.windows:,}"), ""]
-        rows += [
-            _("Type what you remember of a scene, for example: chicken dipped in sauce"),
-            (_('Exactly these words: "in quotes" · without: -word · channel: · after:2026-01-01'), MUTED),
-        ]
-        return rows
-
-    def _so_far(self) -> list[str | tuple[str, str]]:
-        part = self._searched()
-        if not part:
-            return []
-        return [_("{done} of {all} videos are searched so far.").format(done=f"{part[0]:,}", all=f"{part[1]:,}")]
+            return calm.welcome(self.counts, self.app.offer)
+        return [] if self.scenes.option_count else calm.nothing(self.shown, self.counts)
 
     # --- keys ---
 
@@ -370,3 +374,22 @@ class SearchScreen(Page):
     def _typed_in_list(self, message: SceneList.Typed) -> None:
         self.action_focus_query()
         self.query_line.insert_text_at_cursor(message.character)
+
+
+def _worse(new: "SearchResult", shown: "SearchResult") -> bool:
+    """Whether an order on the way is one that the scenes on the screen have left behind."""
+    return not new.final and (new.reranked, len(new.retrievers)) < (shown.reranked, len(shown.retrievers))
+
+
+def _stage(result: "SearchResult") -> str:
+    """How far the order of the scenes has come, in a few cells; nothing where words alone are searched."""
+    said = ""
+    if result.reranked:
+        said = _("+reranked")
+    elif len(result.retrievers) > 1:
+        said = _("+meaning")
+    if result.missing:
+        said = f"{said} !"
+    elif not result.final:
+        said = f"{said} …"
+    return said.strip()

@@ -13,7 +13,7 @@ from textual.content import Content
 from subtitle_rag.domain import clock
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.search import Scene
+    from subtitle_rag.retrieval.scenes import Scene
 
 MARK = "bold underline $text-warning"
 """How the words that a query meant are drawn; the underline stays where there are no colours."""

@@ -1,8 +1,8 @@
 """The parts that the screens are made of. They show what they are given and know nothing of the library."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,18 +15,24 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui import contexts, jobs, text
+from subtitle_rag.tui import contexts, jobs, offer, text, vectors
 from subtitle_rag.tui.field import pasted_address
 
 if TYPE_CHECKING:
     from textual import events
     from textual.binding import ActiveBinding
 
-    from subtitle_rag.retrieval.search import Scene
-    from subtitle_rag.tui.contexts import Progress
+    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.tui.background import Progress, Stage
     from subtitle_rag.tui.jobs import Job
 
 
+TOLD: dict["Stage", tuple[Callable[[Any], str], Callable[[Any], str]]] = {
+    "contexts": (contexts.line, contexts.brief),
+    "vectors": (vectors.line, vectors.brief),
+    "offer": (offer.line, offer.brief),
+}
+"""How each is told: as far as there is room, and in one line while it goes on."""
 PLACES = {"app.help": 0, "app.quit": 2}
 """Where keys stand in the footer, whose end is cut off on narrow terminals."""
 
@@ -105,15 +111,18 @@ class SceneList(OptionList):
     def fill(self, scenes: Sequence["Scene"], keep: str | None) -> None:
         """Show other scenes; the highlight goes to the scene `keep` if it is among them, else to the top.
 
-        Scenes that look as those before are not drawn anew.
+        Scenes that look as those before are not drawn anew. The list stays where it is scrolled to, as far as the
+        highlight can be seen there.
         """
         before, self._scenes = self._scenes, {scene.id: scene for scene in scenes}
         at = list(self._scenes).index(keep) if keep in self._scenes else 0
         same = [_content(scene) for scene in before.values()] == [_content(scene) for scene in scenes]
         with self.prevent(OptionList.OptionHighlighted):
             if not same or list(before) != list(self._scenes):
+                top = self.scroll_y
                 self.clear_options()
                 self.add_options([Option(text.row(scene), id=scene.id) for scene in scenes])
+                self.scroll_to(y=top, animate=False, force=True, immediate=True)
             self.highlighted = at if scenes else None
 
     @property
@@ -219,19 +228,21 @@ class JobBar(Static):
             self.update(Content(text.clean(jobs.line(job))))
 
 
-class ContextBar(Static):
-    """The writing of contexts in a line or two; with `whole=False` only while they are written, in one."""
+class StageBar(Static):
+    """What is done in the background, in a line or two; with `whole=False` only while it is done, in one."""
 
-    def __init__(self, *, whole: bool = True) -> None:
-        super().__init__(id="contexts", markup=False)
+    def __init__(self, stage: "Stage", *, whole: bool = True) -> None:
+        super().__init__(id=stage, classes="stage", markup=False)
+        self.stage = stage
         self._whole = whole
 
     def show(self, progress: "Progress | None") -> None:
         said = ""
+        line, brief = TOLD[self.stage]
         if progress and self._whole:
-            said = contexts.line(progress)
-        elif progress and progress.state == "writing":
-            said = contexts.brief(progress)
+            said = line(progress)
+        elif progress and progress.state == "working":
+            said = brief(progress)
         self.set_class(bool(said), "-shown")
         self.update(Content(said))
 

@@ -21,14 +21,19 @@ from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
 from subtitle_rag import config, player
-from subtitle_rag.config import LlmSettings
+from subtitle_rag.config import LlmSettings, ModelSettings, Settings
 from subtitle_rag.domain import Line, Video
 from subtitle_rag.retrieval.query import Query
-from subtitle_rag.retrieval.search import Scene, SearchResult
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import reasons, search_screen
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.contexts import Progress
+from tests.models.conftest import hub
+from tests.tiny_models import encoder_folder, reranker_folder
+
+__all__ = ["encoder_folder", "hub", "reranker_folder"]
 
 SAMPLE = Path(str(files("subtitle_rag") / "sample"))
 
@@ -48,17 +53,26 @@ class Outside:
 class Answers:
     """A searcher that gives what it is told to, and remembers what it was asked."""
 
-    answer: Callable[[Query], SearchResult]
+    answer: Callable[[Query], SearchResult | Iterator[SearchResult]]
+    """The one result of a query, or its results one after the other."""
     asked: list[str] = field(default_factory=list)
 
-    def search(self, query: Query, *, limit: int = 20) -> SearchResult:
+    def stages(
+        self, query: Query, *, limit: int = 20, stop: Callable[[], bool] = lambda: False
+    ) -> Iterator[SearchResult]:
         self.asked.append(query.raw)
-        return self.answer(query)
+        answer = self.answer(query)
+        yield from [answer] if isinstance(answer, SearchResult) else answer
 
 
 OPENING_S = 10.0
 NOON = 1_795_230_000
 """2026-11-21 12:00 in Seoul."""
+
+
+def without_models(settings: Settings) -> Settings:
+    """Nobody is offered what these tests are not about."""
+    return replace(settings, models=ModelSettings(encoder="", reranker=""))
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +89,7 @@ def sample_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def shared(sample_home: Path) -> Iterator[Runtime]:
-    settings = config.load(home=sample_home, language="en")
+    settings = without_models(config.load(home=sample_home, language="en"))
     with Runtime(replace(settings, llm=LlmSettings(hosts=()))) as runtime:  # made before any test has its own home
         list(runtime.indexer.index([SAMPLE]))
         pid = getattr(runtime.index, "host_pid", 0)
@@ -112,7 +126,7 @@ def app_of(runtime: Runtime) -> MakeApp:
 @pytest.fixture
 def empty(tmp_path: Path, shared: Runtime) -> Iterator[Runtime]:
     """A runtime whose library holds nothing yet; Kiwi is loaded already."""
-    with Runtime(config.load(home=tmp_path, language="en")) as runtime:
+    with Runtime(without_models(config.load(home=tmp_path, language="en"))) as runtime:
         runtime.__dict__["analyzer"] = shared.analyzer
         yield runtime
         pid = getattr(runtime.__dict__.get("index"), "host_pid", 0)
@@ -124,7 +138,7 @@ def empty(tmp_path: Path, shared: Runtime) -> Iterator[Runtime]:
 @pytest.fixture
 def unindexed(tmp_path: Path) -> Iterator[Runtime]:
     """A runtime on an empty library in which no index host is started: searches find nothing."""
-    with Runtime(config.load(home=tmp_path, language="en")) as runtime:
+    with Runtime(without_models(config.load(home=tmp_path, language="en"))) as runtime:
         runtime.__dict__["searcher"] = Answers(lambda query: SearchResult(query, (), (), {}))
         yield runtime
 
@@ -142,6 +156,7 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> Outside:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody types here: the pause that live search makes for a typist is cut short."""
     monkeypatch.setattr(search_screen, "DEBOUNCE_S", 0.02)
+    monkeypatch.setattr(search_screen, "PAUSE_S", 0.02)
 
 
 @pytest.fixture
@@ -227,10 +242,27 @@ async def typed(pilot: AppPilot, text: str) -> None:
     await settle(pilot)
 
 
+async def until(pilot: AppPilot, holds: Callable[[], object], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, pilot.app.screen._compositor.render_strips()
+        await pilot.pause(0.02)
+
+
+def bar(app: SubtitleApp, stage: str) -> str:
+    """The line about a stage on the screen; empty where it is not shown."""
+    widget = app.screen.query_one(f"#{stage}", Static)
+    return str(widget.content) if widget.display and widget.region else ""
+
+
+def commands(app: SubtitleApp) -> list[str]:
+    return [command.title for command in app.get_system_commands(app.screen)]
+
+
 def writing(taken: int = 0, seconds: float = 0.0) -> Progress:
     """Contexts that are being written."""
     return Progress(
-        state="writing",
+        state="working",
         model="ax",
         windows=9_412,
         missing=3_102,

@@ -17,10 +17,10 @@ from subtitle_rag.domain import Line, Video
 from subtitle_rag.events import Found, Resting, VideoFailed
 from subtitle_rag.library.sources import Wishes
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.search import Scene
+from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.context_app import ContextApp
+from subtitle_rag.tui.background_app import BackgroundApp
 from subtitle_rag.tui.help_screen import HelpScreen
 from subtitle_rag.tui.jobs import Job
 from subtitle_rag.tui.library_screen import LibraryScreen
@@ -52,7 +52,7 @@ class TestHelp:
 class TestKeys:
     def test_every_binding_can_be_rebound(self) -> None:
         ids: list[str | None] = []
-        for kind in (SubtitleApp, ContextApp, SearchScreen, LibraryScreen, HelpScreen, SceneList):
+        for kind in (SubtitleApp, BackgroundApp, SearchScreen, LibraryScreen, HelpScreen, SceneList):
             for binding in kind.__dict__["BINDINGS"]:
                 assert isinstance(binding, Binding)
                 ids.append(binding.id)

@@ -1,17 +1,17 @@
 """Contexts in the app: written in the background, paused and gone on with, told apart from speech, quiet in trouble."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from textual.widgets import Static
 
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import context_app, contexts
+from subtitle_rag.tui import background, background_app
 from subtitle_rag.tui.app import SubtitleApp
 from tests.stand_ins.ollama import Model, StandIn
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, drawn_by, settle, shown, toasts, typed, writing
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, commands, settle, shown, toasts, typed, until, writing
+from tests.tui.conftest import bar as stage_bar
 
 MODEL = "ax-light:q4"
 PROMPT_S = 3.0
@@ -34,8 +34,8 @@ def model(ollama: StandIn) -> Model:
 @pytest.fixture
 def written(empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """A runtime on an empty library, with an Ollama; nothing is waited for that nobody would see."""
-    monkeypatch.setattr(context_app, "AGAIN_S", 0.05)
-    monkeypatch.setattr(contexts, "REPORT_S", 0.0)
+    monkeypatch.setattr(background_app, "AGAIN_S", 0.05)
+    monkeypatch.setattr(background, "REPORT_S", 0.0)
     llm = replace(empty.settings.llm, hosts=(ollama.base,), model=MODEL)
     empty.settings = replace(empty.settings, llm=llm)
     return empty
@@ -53,24 +53,15 @@ def app_of(pilot: AppPilot) -> SubtitleApp:
     return pilot.app
 
 
-async def until(pilot: AppPilot, holds: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 20
-    while not holds():
-        assert time.monotonic() < deadline, drawn_by(app_of(pilot))
-        await pilot.pause(0.02)
-
-
 async def idle(pilot: AppPilot) -> None:
     """Until no contexts are written any more."""
     app = app_of(pilot)
-    await until(pilot, lambda: app.contexts and app.contexts.state in ("done", "failed") and not app._writing)
+    await until(pilot, lambda: app.contexts and app.contexts.state in ("done", "failed") and not app._runs)
     await settle(pilot)
 
 
 def bar(app: SubtitleApp) -> str:
-    """The line about contexts on the screen; empty where it is not shown."""
-    widget = app.screen.query_one("#contexts", Static)
-    return str(widget.content) if widget.display and widget.region else ""
+    return stage_bar(app, "contexts")
 
 
 class TestWriting:
@@ -90,7 +81,7 @@ class TestWriting:
             assert before
             assert not app.search_screen.query_one("#context").display
             hold.release()
-            await until(pilot, lambda: app.contexts and app.contexts.taken >= contexts.SAMPLE)
+            await until(pilot, lambda: app.contexts and app.contexts.taken >= background.SAMPLE)
             assert "/min  " in bar(app)
             await typed(pilot, " 찍어")
             assert app.search_screen.shown == "치킨 소스 찍어"
@@ -172,16 +163,16 @@ class TestPausing:
             await settle(pilot)
             await pilot.press("f2")
             await until(pilot, lambda: app.contexts and app.contexts.taken)
-            assert "Contexts: pause" in commands(app)
+            assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
             assert "Contexts are paused at " in bar(app)
-            await until(pilot, lambda: not app._writing)
+            await until(pilot, lambda: not app._runs)
             asked = ollama.count()
-            app.write_contexts()  # as at the end of a job
+            app.begin_all()  # as at the end of a job
             await settle(pilot)
             assert ollama.count() == asked
             assert "ctrl+t goes on" in bar(app)
-            assert "Contexts: go on" in commands(app)
+            assert "Background: go on" in commands(app)
             kept = indexed.library.contexts.counts().written
             assert 0 < kept < 8
             await pilot.press("ctrl+t")
@@ -197,8 +188,8 @@ class TestPausing:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await until(pilot, hold.arrived.is_set)
-            app.action_contexts()
-            app.action_contexts()
+            app.action_background()
+            app.action_background()
             await pilot.press("f2")
             await idle(pilot)
             assert indexed.library.contexts.counts().written == 8
@@ -215,8 +206,7 @@ class TestPausing:
             await pilot.press("ctrl+q")
             await pilot.pause()
         app.await_job(PROMPT_S)
-        assert app._writing
-        assert not app._writing.is_alive()
+        assert not app._runs["contexts"].is_alive()
         assert time.monotonic() - began < PROMPT_S
         assert app.return_code == 0
 
@@ -234,8 +224,7 @@ class TestPausing:
         app.await_job(PROMPT_S)
         assert time.monotonic() - began < PROMPT_S
         hold.release()
-        assert app._writing
-        app._writing.join(10)
+        app._runs["contexts"].join(10)
 
 
 class TestTrouble:
@@ -321,8 +310,4 @@ class TestTrouble:
             await settle(pilot)
             assert app.contexts is None
             assert bar(app) == ""
-            assert not any("Contexts" in title for title in commands(app))
-
-
-def commands(app: SubtitleApp) -> list[str]:
-    return [command.title for command in app.get_system_commands(app.screen)]
+            assert not any("Background" in title for title in commands(app))

@@ -1,14 +1,20 @@
 """The first screen in trouble: half-typed filters, broken doors, hostile titles and captions."""
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import pytest
 
+from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import Line
 from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.retrieval.index import Index
+from subtitle_rag.retrieval.index_fallback import Fallback
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.query import Query
-from subtitle_rag.retrieval.search import Scene, SearchResult
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search import Searcher, SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from tests.tui.conftest import Answers, MakeApp, drawn_by, hint, scene, settle, shown, toasts, typed
@@ -90,6 +96,27 @@ class TestFailures:
             await pilot.press("ctrl+r")
             await settle(pilot)
             assert app.search_screen.shown == "치킨"
+
+    async def test_where_the_embedded_index_answers_for_a_server_that_is_told_once(
+        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        queries, embedded = QueryAnalyzer(runtime.library, runtime.host), runtime.index
+
+        def down() -> Index:
+            raise BusyError("qdrant_unreachable", url="http://[b]x", reason="refused")
+
+        fallback = Fallback(down, lambda: embedded)
+        monkeypatch.setitem(runtime.__dict__, "fallback", fallback)
+        app = app_of()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            runtime.settings = replace(runtime.settings, qdrant=QdrantSettings(url="http://[b]x"))
+            runtime.__dict__["searcher"] = Searcher(runtime.library, fallback, queries)
+            for word in ("치킨", " 소스"):
+                await typed(pilot, word)
+                assert app.search_screen.scenes.option_count
+            (told,) = toasts(app)
+            assert "http://[b]x" in told
 
     @pytest.mark.parametrize(("language", "said"), [("en", "is damaged"), ("ko", "ctrl+r")])
     async def test_a_damaged_library_is_a_calm_page(self, empty: Runtime, language: str, said: str) -> None:

@@ -1,0 +1,91 @@
+"""The parts of the answer screen: the answers with their citations, and the scenes that they rest on."""
+
+from collections.abc import Mapping
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from subtitle_rag.tui import answer_text
+from subtitle_rag.tui.answer_text import META, Choice, Turn
+from subtitle_rag.tui.widgets import SceneList
+
+
+class AnswerView(VerticalScroll):
+    """Questions and answers. It stays at its end while an answer grows, unless somebody has scrolled away."""
+
+    can_focus = False
+
+    class Clicked(Message):
+        """A citation was clicked."""
+
+        def __init__(self, choice: Choice) -> None:
+            super().__init__()
+            self.choice = choice
+
+    def __init__(self) -> None:
+        super().__init__(id="answers")
+        self._said: Content = Content("")
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="said", markup=False)
+
+    def show(self, said: Content, place: int | None = None, *, to_end: bool = False) -> None:
+        """Show all of it, with the character at `place` in sight, or the end."""
+        to_end = place is None and (to_end or self.scroll_y >= self.max_scroll_y - 1)
+        self.query_one("#said", Static).update(said)
+        self._said = said
+        if place is not None:
+            self.call_after_refresh(self._reveal, place)
+        elif to_end:
+            self.call_after_refresh(self.scroll_end, animate=False, force=True)
+
+    def _reveal(self, place: int) -> None:
+        """Scroll no further than needed."""
+        width = self.query_one("#said").content_size.width
+        line = len(self._said[: place + 1].wrap(width)) - 1 if width else 0
+        top, height = round(self.scroll_y), self.size.height
+        if not top <= line < top + height:
+            self.scroll_to(y=max(0, line - height // 2), animate=False, force=True)
+
+    def page(self, pages: int) -> None:
+        self.scroll_relative(y=pages * max(1, self.size.height - 1), animate=False, force=True)
+
+    def on_click(self, event: events.Click) -> None:
+        if (found := event.style.meta.get(META)) is not None:
+            self.post_message(self.Clicked(Choice(*found)))
+
+
+class SourceList(SceneList):
+    """The numbered scenes of an answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: dict[str, Content] = {}
+
+    def show(self, turn: Turn, at: Mapping[int, int], number: int | None = None) -> None:
+        """Show what `turn` rests on, each scene at its best line, or at the time that `at` has for its number.
+
+        The highlight goes to the scene `number`, and stays where it is without one.
+        """
+        before, self._rows, self._scenes = self._rows, {}, {}
+        to: str | None = None
+        for source in turn.sources:
+            time = at.get(source.number, turn.best_ms(source))
+            self._rows[source.scene] = answer_text.row(turn, source, time)
+            self._scenes[source.scene] = answer_text.scene_of(source, time)
+            to = source.scene if source.number == number else to
+        with self.prevent(OptionList.OptionHighlighted):
+            if list(before) != list(self._rows):
+                self.clear_options()
+                self.add_options([Option(row, id=id) for id, row in self._rows.items()])
+                self.highlighted = 0 if self._rows else None
+            for id, row in self._rows.items():
+                if id in before and before[id] != row:
+                    self.replace_option_prompt(id, row)
+            if to is not None:
+                self.highlighted = self.get_option_index(to)

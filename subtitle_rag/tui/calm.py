@@ -1,0 +1,75 @@
+"""The calm page that stands in the place of the scenes where there are none to show."""
+
+from typing import TYPE_CHECKING
+
+from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.i18n import _
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.tui import offer
+from subtitle_rag.tui.text import MUTED
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.rows import Counts
+
+Rows = list[str | tuple[str, str]]
+"""Lines, some with a style."""
+
+
+def failure(error: AppError) -> Rows:
+    """The library cannot be used."""
+    retry = _("ctrl+r tries again, ctrl+q leaves.")
+    return [(f"! {error.message}", "bold"), "", error.hint, "", (retry, MUTED)]
+
+
+def welcome(counts: "Counts | None", models: "offer.Offer | None" = None) -> Rows:
+    """Nothing is typed: how much there is to search in, and how to ask."""
+    if counts is None:
+        return [(_("Opening the library…"), MUTED)]
+    sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
+    rows: Rows = [(sizes, "bold"), ""]
+    if told := _so_far(counts):
+        rows += [*told, ""]
+    elif counts.searchable < counts.windows:
+        part = _("Only {done} of {all} windows can be searched yet.")
+        rows += [part.format(done=f"{counts.searchable:,}", all=f"{counts.windows:,}"), ""]
+    rows += [
+        _("Type what you remember of a scene, for example: chicken dipped in sauce"),
+        (_('Exactly these words: "in quotes" · without: -word · channel: · after:2026-01-01'), MUTED),
+    ]
+    if models_told := offer.line(models):
+        rows += ["", models_told]
+    return rows
+
+
+def nothing(typed: str, counts: "Counts | None") -> Rows:
+    """Nothing was found, and what may help."""
+    rows: Rows = [
+        (_("No scene for “{query}”.").format(query=typed), "bold"),
+        *_so_far(counts),
+        "",
+        _("· Try fewer or shorter words, just as they would be spoken."),
+    ]
+    try:
+        query = parse(typed)
+    except UsageError:
+        return rows
+    if query.channels or query.videos or query.after or query.before or query.excluded or query.phrases:
+        rows.append(_("· Take away a filter, a quotation mark or a -word."))
+    else:
+        rows.append(_("· Try another spelling, or another word for the same thing."))
+    return rows
+
+
+def searched(counts: "Counts | None") -> tuple[int, int] | None:
+    """How many videos can be searched, and how many it will be, while some are still to be fetched."""
+    if not counts or not counts.due:
+        return None
+    coming = counts.videos - counts.failed
+    return coming - counts.due, coming
+
+
+def _so_far(counts: "Counts | None") -> Rows:
+    part = searched(counts)
+    if not part:
+        return []
+    return [_("{done} of {all} videos are searched so far.").format(done=f"{part[0]:,}", all=f"{part[1]:,}")]

@@ -1,0 +1,103 @@
+"""How tests ask questions in the app."""
+
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any
+
+from textual.content import Content
+from textual.widgets import Static
+
+from subtitle_rag.config import Settings
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.answer_screen import AnswerScreen
+from subtitle_rag.tui.app import SubtitleApp
+from tests.stand_ins.ollama import StandIn
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, typed
+
+MODEL = "answer:q4"
+QUESTION = "김장 배추 몇 포기 했어?"
+ANSWER = "배추는 40포기입니다 [1]. 소금은 99바가지입니다 [2]. 모릅니다 [9]."
+
+
+def without_contexts(runtime: Runtime, app_of: MakeApp, ollama: StandIn) -> MakeApp:
+    """Makes an app on the sample library with an Ollama that only answers questions, and with no kept answers."""
+    runtime.library.answers.forget()
+    runtime.settings = on(ollama, runtime)
+
+    def made(language: str = "en", **options: Any) -> SubtitleApp:
+        app = app_of(language, **options)
+        app._paused.update(("contexts", "vectors"))
+        return app
+
+    return made
+
+
+def on(ollama: StandIn, runtime: Runtime) -> Settings:
+    """The settings of a runtime with this Ollama."""
+    own = runtime.settings
+    return replace(own, llm=replace(own.llm, hosts=(ollama.base,), model=MODEL, timeout=20))
+
+
+def app_in(pilot: AppPilot) -> SubtitleApp:
+    assert isinstance(pilot.app, SubtitleApp)
+    return pilot.app
+
+
+async def until(pilot: AppPilot, holds: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < deadline, drawn_by(app_in(pilot))
+        await pilot.pause(0.02)
+
+
+@asynccontextmanager
+async def asking(
+    app: SubtitleApp, question: str = QUESTION, *, size: tuple[int, int] = (120, 40)
+) -> AsyncIterator[tuple[AppPilot, AnswerScreen]]:
+    """On the answer screen, with the question in its field."""
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        yield pilot, await opened(pilot, question)
+
+
+async def opened(pilot: AppPilot, question: str = QUESTION) -> AnswerScreen:
+    await typed(pilot, question)
+    await pilot.press("f3")
+    await settle(pilot)
+    assert isinstance(pilot.app.screen, AnswerScreen)
+    return pilot.app.screen
+
+
+async def ask(pilot: AppPilot, screen: AnswerScreen, question: str = "") -> None:
+    """Ask, and wait for the end of the answer."""
+    screen.question.insert_text_at_cursor(question)
+    await pilot.press("enter")
+    await until(pilot, lambda: screen._turns and not screen.running and screen._next is None)
+    await settle(pilot)
+
+
+def said(screen: AnswerScreen) -> str:
+    content = screen.query_one("#said", Static).content
+    assert isinstance(content, Content)
+    return content.plain
+
+
+def said_by_style(screen: AnswerScreen, style: str) -> list[str]:
+    """What is drawn in a style."""
+    content = screen.query_one("#said", Static).content
+    assert isinstance(content, Content)
+    return [content.plain[span.start : span.end] for span in content.spans if style in str(span.style)]
+
+
+def hint(screen: AnswerScreen) -> str:
+    return str(screen.query_one("#top").border_subtitle or "")
+
+
+def rows(screen: AnswerScreen) -> list[str]:
+    return [str(option.prompt) for option in screen.sources.options]
+
+
+def ids(screen: AnswerScreen) -> list[str | None]:
+    return [option.id for option in screen.sources.options]

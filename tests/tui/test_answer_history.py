@@ -1,0 +1,161 @@
+"""Kept answers in the app, and what else the answer screen has to do with: contexts, commands, keys, its looks."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from textual.binding import Binding
+from textual.command import CommandPalette
+from textual.widgets import Static
+
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import answer_app
+from subtitle_rag.tui.answer_app import AnswerApp
+from subtitle_rag.tui.answer_screen import AnswerScreen
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.history_screen import HistoryScreen
+from tests.stand_ins.ollama import Model, StandIn
+from tests.tui.asking import ANSWER, MODEL, QUESTION, ask, asking, on, opened, said, until, without_contexts
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, settle
+
+
+@pytest.fixture
+def ollama() -> Iterator[StandIn]:
+    with StandIn() as serving:
+        serving.add(Model(MODEL))
+        yield serving
+
+
+@pytest.fixture
+def make(runtime: Runtime, app_of: MakeApp, ollama: StandIn) -> MakeApp:
+    return without_contexts(runtime, app_of, ollama)
+
+
+class TestHistory:
+    async def listed(self, pilot: AppPilot) -> HistoryScreen:
+        await pilot.press("f4")
+        await settle(pilot)
+        screen = pilot.app.screen
+        assert isinstance(screen, HistoryScreen)
+        return screen
+
+    async def test_an_earlier_answer_is_read_again_and_jumped_from(
+        self, make: MakeApp, ollama: StandIn, outside: Outside
+    ) -> None:
+        ollama.answer(ANSWER, "치킨입니다 [1].")
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            at = screen._turns[0].citations[0].at_ms
+            await pilot.press("f3")
+            await ask(pilot, screen, "소스 치킨")
+            history = await self.listed(pilot)
+            listed = [str(option.prompt).splitlines()[0].split("  ")[-1] for option in history.rows.options]
+            assert listed == ["소스 치킨", QUESTION]
+            await pilot.press("down", "enter")
+            await settle(pilot)
+            assert pilot.app.screen is screen
+            assert said(screen).startswith(f"❯ {QUESTION}\n배추는 40포기입니다 [1]. 소금은")
+            assert "? [2] Not in this scene: 99" in said(screen)
+            await pilot.press("down", "enter")
+            await settle(pilot)
+            assert [played["at_ms"] for played in outside.played] == [at]
+            ollama.answer("새로 찾은 답입니다 [1].")
+            await ask(pilot, screen, "배추")
+            assert len(ollama.asked("chat")[-1].messages) == 2
+
+    async def test_one_is_deleted_by_pressing_twice(self, make: MakeApp, ollama: StandIn, runtime: Runtime) -> None:
+        ollama.answer(ANSWER, "치킨입니다 [1].")
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            await ask(pilot, screen, "소금은?")
+            history = await self.listed(pilot)
+            await pilot.press("delete")
+            assert "Press again" in str(history.query_one("#history-title", Static).content)
+            await pilot.press("down", "ㅇ")
+            await settle(pilot)
+            assert len(runtime.library.answers.latest()) == 2
+            await pilot.press("d")
+            await settle(pilot)
+            assert [kept.question for kept in runtime.library.answers.latest()] == ["소금은?"]
+            assert history.rows.option_count == 1
+            await pilot.press("escape")
+            assert pilot.app.screen is screen
+
+    async def test_all_are_deleted_by_pressing_twice(self, make: MakeApp, ollama: StandIn, runtime: Runtime) -> None:
+        ollama.answer(ANSWER, "치킨입니다 [1].")
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            await ask(pilot, screen, "소금은?")
+            history = await self.listed(pilot)
+            await pilot.press("a")
+            assert len(runtime.library.answers.latest()) == 2
+            await pilot.press("ㅁ")
+            await settle(pilot)
+            assert runtime.library.answers.latest() == []
+            assert "No answers are kept." in str(history.query_one("#history-title", Static).content)
+            await pilot.press("delete", "a", "enter", "escape")
+            assert pilot.app.screen is screen
+
+
+class TestBesideTheRest:
+    async def test_contexts_wait_while_a_question_is_answered_and_go_on_after_it(
+        self, empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(answer_app, "QUIET_S", 0.05)
+        list(empty.indexer.index(sorted([*SAMPLE.glob("*sample-0001*"), *SAMPLE.glob("*sample-0002*")])))
+        empty.settings = on(ollama, empty)
+        writing, answering = ollama.hold(), ollama.hold()
+        app = SubtitleApp(empty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await until(pilot, writing.arrived.is_set)
+            screen = await opened(pilot, "소스 치킨")
+            await pilot.press("enter")
+            await until(pilot, answering.arrived.is_set)
+            context, answer = ollama.asked("chat")
+            assert context.ended.wait(5)
+            assert context.outcome == "gone"
+            assert answer.messages[-1]["content"] == "소스 치킨"
+            assert app.contexts
+            assert app.contexts.state == "paused"
+            answering.release()
+            await until(pilot, lambda: not screen.running)
+            await until(pilot, lambda: app.contexts and app.contexts.state == "done")
+            assert len(ollama.asked("chat")) > 10
+
+    async def test_the_palette_opens_it_and_offers_what_it_can(self, make: MakeApp) -> None:
+        app = make()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            titles = {command.title: command for command in app.get_system_commands(app.screen)}
+            app.call_later(titles["Open: answers"].callback)
+            await settle(pilot)
+            assert isinstance(app.screen, AnswerScreen)
+            current: Any = app.screen
+            offered = {command.title for command in app.get_system_commands(current)}
+            assert {"Ask: new question", "Ask: earlier answers"} <= offered
+            await pilot.press("ctrl+p")
+            assert isinstance(app.screen, CommandPalette)
+
+    def test_every_binding_can_be_rebound(self) -> None:
+        own = [binding for kind in (AnswerApp, AnswerScreen, HistoryScreen) for binding in kind.__dict__["BINDINGS"]]
+        ids = [binding.id for binding in own if isinstance(binding, Binding)]
+        assert len(ids) == len(own)
+        assert all(ids)
+        assert len(ids) == len(set(ids))
+
+
+class TestPictures:
+    """What it looks like."""
+
+    @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["wide", "narrow"])
+    def test_answer(self, make: MakeApp, ollama: StandIn, snap_compare: Any, size: tuple[int, int]) -> None:
+        async def run(pilot: AppPilot) -> None:
+            await settle(pilot)
+            screen = await opened(pilot)
+            await ask(pilot, screen)
+            await pilot.press("down", "down")
+            await settle(pilot)
+
+        ollama.answer(ANSWER + " 근거 없는 말입니다.")
+        assert snap_compare(make(show_times=False), terminal_size=size, run_before=run)

@@ -1,0 +1,344 @@
+"""Answers in the app: streamed, cited, asked further, jumped from, stopped; and without a model."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from textual.content import Content
+
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.search_screen import SearchScreen
+from tests.stand_ins.ollama import Model, StandIn, Turn
+from tests.tui.asking import (
+    ANSWER,
+    MODEL,
+    QUESTION,
+    app_in,
+    ask,
+    asking,
+    hint,
+    ids,
+    rows,
+    said,
+    said_by_style,
+    until,
+    without_contexts,
+)
+from tests.tui.conftest import MakeApp, Outside, drawn_by, settle, toasts, typed
+
+
+@pytest.fixture
+def ollama() -> Iterator[StandIn]:
+    with StandIn() as serving:
+        serving.add(Model(MODEL))
+        yield serving
+
+
+@pytest.fixture
+def make(runtime: Runtime, app_of: MakeApp, ollama: StandIn) -> MakeApp:
+    return without_contexts(runtime, app_of, ollama)
+
+
+class TestAsking:
+    async def test_the_typed_query_becomes_the_question_and_enter_asks_it(self, make: MakeApp, ollama: StandIn) -> None:
+        ollama.answer(ANSWER)
+        async with asking(make()) as (pilot, screen):
+            assert screen.typed == QUESTION
+            assert screen.question.has_focus
+            assert "Ask what the videos say" in said(screen)
+            await ask(pilot, screen)
+            assert said(screen).startswith(f"❯ {QUESTION}\n배추는 40포기입니다 [1]. 소금은 99바가지입니다 [2]?. 모릅")
+            assert len(rows(screen)) == 7
+            assert rows(screen)[0].startswith(" [1] ✓ ")
+            assert rows(screen)[2].startswith(" [3]   ")
+            assert screen.typed == ""
+
+    async def test_the_answer_is_shown_as_it_comes(self, make: MakeApp, ollama: StandIn) -> None:
+        ollama.answer(Turn("배추는 " * 40 + "[1].", pace=0.03))
+        async with asking(make(show_times=False)) as (pilot, screen):
+            await pilot.press("enter")
+            await until(pilot, lambda: screen._turns[0].text)
+            assert said(screen).endswith(" …")
+            assert screen.question.placeholder.startswith("Ask further")
+            assert "answering…" in drawn_by(app_in(pilot))
+            assert len(rows(screen)) == 7
+            assert screen.typed == ""
+            short = len(screen._turns[0].text)
+            await until(pilot, lambda: not screen.running)
+            assert len(screen._turns[0].text) > short
+
+    async def test_what_is_wrong_with_a_citation_is_told_by_sign_and_words(
+        self, make: MakeApp, ollama: StandIn
+    ) -> None:
+        ollama.answer(ANSWER + " 근거 없는 말입니다.")
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            assert "? [2] Not in this scene: 99" in said(screen)
+            assert "모릅니다 [9]✗." in said(screen)
+            assert "✗ [9] No scene of this number was given." in said(screen)
+            assert "1 sentence cites no scene." in said(screen)
+
+    async def test_a_further_question_keeps_the_scenes_and_a_new_one_does_not(
+        self, make: MakeApp, ollama: StandIn
+    ) -> None:
+        ollama.answer(ANSWER, "소금입니다 [2].", "치킨입니다 [1].")
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            before = ids(screen)
+            await ask(pilot, screen, "소금은?")
+            first, second = ollama.asked("chat")
+            assert second.messages[0] == first.messages[0]
+            assert [each["role"] for each in second.messages] == ["system", "user", "assistant", "user"]
+            assert ids(screen) == before
+            assert QUESTION in said(screen)
+            assert "❯ 소금은?\n소금입니다 [2]" in said(screen)
+            screen.question.value = "소스 치킨"
+            await pilot.press("f3")
+            await until(pilot, lambda: len(ollama.asked("chat")) == 3 and not screen.running)
+            assert len(ollama.asked("chat")[2].messages) == 2
+            assert QUESTION not in said(screen)
+            assert ids(screen) != before
+            await pilot.press("f3")
+            assert "Ask what the videos say" in said(screen)
+
+    async def test_it_is_told_what_the_model_reads_before_it_answers(self, make: MakeApp, ollama: StandIn) -> None:
+        hold = ollama.hold()
+        async with asking(make()) as (pilot, screen):
+            await pilot.press("enter")
+            await until(pilot, hold.arrived.is_set)
+            await settle(pilot)
+            assert said(screen) == f"❯ {QUESTION}\nReading 7 scenes…"
+            assert "reading…" in drawn_by(app_in(pilot))
+            assert screen.typed == QUESTION
+            await pilot.press("escape")
+            await until(pilot, lambda: not screen.running)
+            assert "Stopped" in said(screen)
+
+    async def test_another_query_of_the_search_begins_anew_and_the_same_one_does_not(
+        self, make: MakeApp, ollama: StandIn
+    ) -> None:
+        ollama.answer(ANSWER)
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            await pilot.press("escape", "f3")
+            await settle(pilot)
+            assert QUESTION in said(screen)
+            assert screen.typed == ""
+            await pilot.press("escape")
+            await typed(pilot, " 소금")
+            await pilot.press("f3")
+            await settle(pilot)
+            assert QUESTION not in said(screen)
+            assert screen.typed == f"{QUESTION} 소금"
+
+    async def test_a_whole_video_is_told_by_its_windows(self, make: MakeApp, ollama: StandIn) -> None:
+        ollama.add(Model(MODEL, context_length=3_072))
+        ollama.answer("김장 이야기입니다 [1].")
+        async with asking(make(), "video:김장 요약해줘") as (pilot, screen):
+            await ask(pilot, screen)
+            assert "From what all scenes of “할머니랑 배추" in said(screen)
+            assert len(rows(screen)) > 7
+
+    async def test_a_filter_that_cannot_be_read_is_told_and_not_asked(self, make: MakeApp, ollama: StandIn) -> None:
+        async with asking(make(), "김치 after:모레") as (pilot, screen):
+            await pilot.press("enter")
+            assert hint(screen).startswith("! ")
+            assert "모레" in hint(screen)
+            assert not ollama.asked("chat")
+
+    async def test_one_video_is_read_whole_and_that_is_told(self, make: MakeApp, ollama: StandIn) -> None:
+        ollama.answer("40포기입니다 [1].")
+        async with asking(make(), "video:김장 배추 몇 포기야?") as (pilot, screen):
+            await ask(pilot, screen)
+            assert "From all captions of “할머니랑 배추" in said(screen)
+            assert len(rows(screen)) > 7
+
+
+class TestEnteringHangul:
+    async def test_a_syllable_that_comes_after_enter_is_not_lost(self, make: MakeApp, ollama: StandIn) -> None:
+        hold = ollama.hold()
+        ollama.answer("처음입니다 [1].", "다음입니다 [1].")
+        async with asking(make(), "김장 배추 몇 포") as (pilot, screen):
+            await pilot.press("enter")
+            await until(pilot, hold.arrived.is_set)
+            await pilot.press("기")
+            assert screen.typed == "김장 배추 몇 포기"
+            await pilot.press("enter")
+            await until(pilot, lambda: not screen.running and screen._next is None)
+            assert [turn.question for turn in screen._turns] == ["김장 배추 몇 포기"]
+            assert ollama.asked("chat")[-1].messages[-1]["content"] == "김장 배추 몇 포기"
+            assert "김장 배추 몇 포\n" not in said(screen)
+            assert screen.typed == ""
+
+    async def test_enter_twice_asks_once(self, make: MakeApp, ollama: StandIn, outside: Outside) -> None:
+        hold = ollama.hold()
+        ollama.answer(ANSWER)
+        async with asking(make()) as (pilot, screen):
+            await pilot.press("enter", "enter")
+            await until(pilot, hold.arrived.is_set)
+            await pilot.press("enter")
+            hold.release()
+            await until(pilot, lambda: not screen.running)
+            await pilot.press("enter")
+            assert len(ollama.asked("chat")) == 1
+            assert not outside.played
+            assert hint(screen) == "! Type a question first."
+
+    async def test_a_question_during_an_answer_waits_for_its_end(self, make: MakeApp, ollama: StandIn) -> None:
+        ollama.answer(Turn("배추는 " * 20 + "[1].", pace=0.03), "소금입니다 [1].")
+        async with asking(make()) as (pilot, screen):
+            await pilot.press("enter")
+            await until(pilot, lambda: screen._turns[0].text)
+            await pilot.press(*"소금은", "enter")
+            assert "as soon as this answer has ended" in hint(screen)
+            await until(pilot, lambda: len(screen._turns) == 2 and not screen.running)
+            assert screen._turns[0].answer
+            assert screen._turns[0].answer.ending == "whole"
+            assert screen._turns[1].question == "소금은"
+
+
+class TestJumping:
+    async def test_keys_go_through_the_citations_and_enter_jumps_to_the_second_of_each(
+        self, make: MakeApp, ollama: StandIn, outside: Outside
+    ) -> None:
+        ollama.answer(ANSWER)
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            await pilot.press("down", "enter")
+            await settle(pilot)
+            citations = screen._turns[0].citations
+            assert [played["at_ms"] for played in outside.played] == [citations[0].at_ms]
+            await pilot.press("down")
+            assert screen.sources.scene
+            assert screen.sources.scene.at_ms == citations[1].at_ms
+            assert screen.sources.highlighted == 1
+            await pilot.press("ctrl+y")
+            await settle(pilot)
+            assert outside.copied == [screen.sources.scene.jump_url]
+            await pilot.press("down", "down", "enter")
+            await settle(pilot)
+            assert len(outside.played) == 1
+            assert "No scene of this number was given." in toasts(app_in(pilot))
+
+    async def test_a_scene_of_the_list_is_jumped_to(self, make: MakeApp, ollama: StandIn, outside: Outside) -> None:
+        ollama.answer(ANSWER)
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            await pilot.press("tab", "ㅓ", "j", "enter")
+            await settle(pilot)
+            assert [played["at_ms"] for played in outside.played] == [screen._turns[0].sources[2].at_ms]
+            await pilot.press("가")
+            assert screen.question.has_focus
+            assert screen.typed == "가"
+
+    async def test_a_click_chooses_a_citation_and_another_one_jumps(
+        self, make: MakeApp, ollama: StandIn, outside: Outside
+    ) -> None:
+        ollama.answer(ANSWER)
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            offset = (Content("배추는 40포기입니다 ").cell_length + 1, 1)
+            await pilot.click("#said", offset=offset)
+            assert said_by_style(screen, "reverse") == ["[1]"]
+            assert not outside.played
+            await pilot.click("#said", offset=offset)
+            await settle(pilot)
+            assert [played["at_ms"] for played in outside.played] == [screen._turns[0].citations[0].at_ms]
+            await pilot.click("#scenes", offset=(10, 6))
+            await settle(pilot)
+            assert said_by_style(screen, "reverse") == []
+            assert screen.sources.highlighted == 3
+            assert len(outside.played) == 1
+
+
+class TestStopping:
+    async def test_esc_stops_and_keeps_what_came_then_leaves(
+        self, make: MakeApp, ollama: StandIn, runtime: Runtime
+    ) -> None:
+        ollama.answer(Turn("배추는 " * 200, pace=0.03))
+        async with asking(make()) as (pilot, screen):
+            await pilot.press("enter")
+            await until(pilot, lambda: screen._turns[0].text)
+            await pilot.press("escape")
+            await until(pilot, lambda: not screen.running)
+            assert "Stopped; what had come by then stays." in said(screen)
+            assert "배추는 배추는" in said(screen)
+            assert runtime.library.answers.latest()[0].ending == "stopped"
+            await until(pilot, lambda: ollama.asked("chat")[0].outcome == "gone")
+            await pilot.press("escape")
+            assert isinstance(screen.app.screen, SearchScreen)
+            await pilot.press("f3")
+            assert "배추는 배추는" in said(screen)
+
+    async def test_leaving_the_app_does_not_wait_for_the_model(self, make: MakeApp, ollama: StandIn) -> None:
+        hold = ollama.hold()
+        app = make()
+        async with asking(app) as (pilot, _screen):
+            await pilot.press("enter")
+            await until(pilot, hold.arrived.is_set)
+            await pilot.press("ctrl+q")
+        began = time.monotonic()
+        app.await_job(3.0)
+        assert time.monotonic() - began < 3.0
+        assert app.return_code == 0
+        hold.release()
+
+
+class TestWithoutModel:
+    async def test_the_scenes_are_shown_and_how_to_get_answers(
+        self, make: MakeApp, runtime: Runtime, outside: Outside
+    ) -> None:
+        runtime.settings = replace(runtime.settings, llm=replace(runtime.settings.llm, hosts=()))
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            assert "There is no model to answer; these are the scenes." in said(screen)
+            assert "OLLAMA" in said(screen).upper()
+            assert len(rows(screen)) == 7
+            assert screen.typed == QUESTION
+            screen.question.value = ""
+            await pilot.press("down", "enter")
+            await settle(pilot)
+            assert [played["at_ms"] for played in outside.played] == [screen._turns[0].sources[1].at_ms]
+
+    async def test_once_there_is_one_the_same_question_is_answered(self, make: MakeApp, ollama: StandIn) -> None:
+        ollama.stop()
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            assert "There is no model to answer" in said(screen)
+            ollama.start()
+            ollama.answer(ANSWER)
+            await ask(pilot, screen)
+            assert said(screen).startswith(f"❯ {QUESTION}\n배추는 40포기")
+
+    async def test_a_failure_keeps_what_came_and_says_what_to_do(self, make: MakeApp, ollama: StandIn) -> None:
+        ollama.answer(Turn("배추는 40포기입니다 [1].", cut=True))
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            assert "배추는 40포기입니다 [1]." in said(screen)
+            assert "\n! " in said(screen)
+
+    async def test_nothing_found_leaves_the_question_to_be_changed(self, make: MakeApp) -> None:
+        async with asking(make(), "zzzzqqqq") as (pilot, screen):
+            await ask(pilot, screen)
+            assert "No scenes found." in said(screen)
+            assert screen.typed == "zzzzqqqq"
+            assert not screen.query_one("#evidence").display
+
+
+class TestHostileOutput:
+    async def test_it_is_text_and_nothing_else(self, make: MakeApp, ollama: StandIn) -> None:
+        hostile = (
+            "[b]굵게[/b] [@click=app.quit]끝[/] \x1b[31m빨강\x1b[0m \u202e뒤집힌\x07 [link=file:///x]y[/link] [1]."
+        )
+        ollama.answer(f"{hostile}\n\n{'가' * 3_000}")
+        async with asking(make(), size=(80, 24)) as (pilot, screen):
+            await ask(pilot, screen)
+            for literal in ("[b]굵게[/b] [@click=app.quit]끝[/]", "[link=file:///x]y[/link]", "가" * 3_000):
+                assert literal in said(screen)
+            await pilot.press("down", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup")
+            await settle(pilot)
+            shown = drawn_by(app_in(pilot))
+            assert "[31m빨강" in shown
+            assert not set("\x1b\x07\u202e") & set(shown)
+            assert all(Content(line).cell_length == 80 for line in shown.splitlines())

@@ -1,0 +1,294 @@
+"""Models in the app: offered once, fetched from a stand-in of the hub, and used without a new start."""
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.widgets import Static
+
+from subtitle_rag.config import ModelSettings
+from subtitle_rag.errors import BusyError
+from subtitle_rag.models import download, guard, manifest
+from subtitle_rag.retrieval.neural_client import HostedModels
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import background, background_app, offer
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.offer import Offer
+from tests.invented import end_hosts
+from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
+from tests.stand_ins.hub import Hub, Reply
+from tests.tui.conftest import SAMPLE, AppPilot, bar, commands, settle, shown, toasts, typed, until
+
+PROMPT_S = 3.0
+"""The longest that leaving may take."""
+LOADING_S = 60
+"""PyTorch's import included, on a machine with much else to do."""
+OFFER = "ctrl+g fetches tiny-m3, tiny-reranker ("
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of the process that holds models."""
+    folder = tmp_path_factory.mktemp("neural")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SUBTITLE_RAG_NEURAL_LINGER", "30")
+        yield folder
+        end_hosts([folder])
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def offered(
+    hub: Hub, encoder_folder: Path, reranker_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Hub]:
+    """The manifest offers tiny models, and a hub has them."""
+    commit = hub.push(ENCODER, contents(encoder_folder))
+    hub.push(RERANKER, contents(reranker_folder))
+    path = tmp_path / "models.toml"
+    write_manifest(path, commit, sorted(contents(encoder_folder)))
+    monkeypatch.setattr(manifest, "_PLACES", (path,))
+    clear()
+    yield hub
+    clear()
+
+
+@pytest.fixture
+def bare(empty: Runtime, offered: Hub, host: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
+    """A runtime on an empty library, whose models are not here."""
+    monkeypatch.setattr(background_app, "AGAIN_S", 0.05)
+    monkeypatch.setattr(background_app, "ELSEWHERE_S", 0.05)
+    monkeypatch.setattr(background, "REPORT_S", 0.0)
+    empty.settings = replace(empty.settings, models=ModelSettings(encoder=ENCODER, reranker=RERANKER))
+    with closing(HostedModels(host, empty.models)) as neural:
+        empty.__dict__["neural"] = neural
+        yield empty
+
+
+@pytest.fixture
+def indexed(bare: Runtime) -> Runtime:
+    """With one video, of eight windows."""
+    list(bare.indexer.index(sorted(SAMPLE.glob("*sample-0001*"))))
+    return bare
+
+
+def welcome(app: SubtitleApp) -> str:
+    """The calm page; empty where it is not shown."""
+    widget = app.search_screen.query_one("#notice", Static)
+    return str(widget.content) if app.search_screen.query_one("#calm").display else ""
+
+
+async def arrived(pilot: AppPilot) -> None:
+    """Until models and vectors are here."""
+    app = pilot.app
+    assert isinstance(app, SubtitleApp)
+    await until(
+        pilot,
+        lambda: app.offer is None and app.vectors and app.vectors.state == "done" and not app._runs,
+        LOADING_S,
+    )
+    await settle(pilot)
+
+
+def parts(runtime: Runtime) -> list[Path]:
+    return list(runtime.models.folder.rglob("*.part"))
+
+
+class TestOffer:
+    async def test_it_is_made_calmly_where_there_is_something_to_search(self, bare: Runtime, offered: Hub) -> None:
+        app = SubtitleApp(bare)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert bar(app, "offer") == ""  # in an empty library
+            await pilot.press("ctrl+d")
+            await settle(pilot)
+            await until(pilot, lambda: OFFER in welcome(app))
+            assert "6.0 MB) onto this computer, ctrl+x puts this away." in welcome(app)
+            assert bar(app, "offer") == ""  # the page tells it
+            await pilot.press("f2")
+            await settle(pilot)
+            assert OFFER in bar(app, "offer")
+            assert "Models: fetch" in commands(app)
+            assert set(toasts(app)) <= {"9 videos can be searched now."}
+            assert offered.asked == []
+
+    async def test_put_away_it_stays_away_and_the_command_stays(self, indexed: Runtime, offered: Hub) -> None:
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+x")
+            await settle(pilot)
+            assert "ctrl+g" not in welcome(app)
+        again = SubtitleApp(indexed)
+        async with again.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert "ctrl+g" not in welcome(again)
+            await pilot.press("f2")
+            await settle(pilot)
+            assert bar(again, "offer") == ""
+            assert "Models: fetch" in commands(again)
+            again.action_models()
+            await arrived(pilot)
+
+    async def test_the_keys_do_nothing_where_it_is_not_seen(self, indexed: Runtime, offered: Hub) -> None:
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "소스")
+            await pilot.press("ctrl+g")
+            app.search_screen.query_line.select_all()
+            await pilot.press("ctrl+x")  # cuts
+            await settle(pilot)
+            assert app.search_screen.query_line.value == ""
+            assert OFFER in welcome(app)
+            assert offered.asked == []
+
+    @pytest.mark.parametrize("encoder", ["", "folder"])
+    async def test_who_wants_none_or_has_one_is_not_asked(
+        self, indexed: Runtime, encoder_folder: Path, encoder: str
+    ) -> None:
+        own = ModelSettings(encoder=encoder and str(encoder_folder), reranker=RERANKER)
+        indexed.models.settings = own
+        assert offer.look(indexed) is None
+
+    async def test_another_process_that_fetches_them_is_waited_for(self, indexed: Runtime, offered: Hub) -> None:
+        name = manifest.encoders()[0]
+        begun = indexed.models.fetch(ENCODER)
+        next(begun)  # holds the lock
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await until(pilot, lambda: "Another subtitle-rag is fetching tiny-m3, tiny-reranker." in welcome(app))
+            assert not app.check_action("models", ())
+            list(begun)
+            await until(pilot, lambda: app.vectors and app.vectors.state == "done" and app.vectors.taken, LOADING_S)
+            assert "Another" not in welcome(app)
+            with guard.alone(indexed.models.folder, name):
+                pass
+
+
+class TestFetching:
+    async def test_from_the_key_to_scenes_by_meaning(self, indexed: Runtime, offered: Hub) -> None:
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+g")
+            await arrived(pilot)
+            assert "ctrl+g" not in welcome(app)
+            said = "The models are here. Scenes are found by what they mean, too, as vectors are made."
+            assert set(toasts(app)) <= {said}
+            await typed(pilot, "소스")
+            await until(pilot, lambda: "+reranked" in shown(app, "#counter"), LOADING_S)
+            assert app.search_screen.scenes.option_count
+
+    async def test_it_stops_and_goes_on_with_the_rest(self, indexed: Runtime, offered: Hub) -> None:
+        offered.slow = 0.2
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+g")
+            await until(pilot, lambda: app.offer and app.offer.done > 100_000)
+            told = welcome(app).rpartition("\n")[2]
+            assert told.startswith("Fetching tiny-m3, tiny-reranker  ")
+            assert told.endswith("  ctrl+g stops")
+            assert "Models: stop" in commands(app)
+            await pilot.press("ctrl+g")
+            assert "are here; ctrl+g fetches the rest, ctrl+x puts this away." in welcome(app)
+            await until(pilot, lambda: not app._runs)
+            assert parts(indexed)
+            offered.slow = 0.0
+            await pilot.press("ctrl+g")
+            await arrived(pilot)
+            begun = [asked.path for asked in offered.large_requests() if not asked.start]
+            assert len(begun) == len(set(begun)) == 4  # no file came twice
+            assert parts(indexed) == []
+
+    async def test_a_failure_is_told_with_what_to_do_and_tried_again_by_key(
+        self, indexed: Runtime, offered: Hub
+    ) -> None:
+        offered.refusals = [Reply(429)]
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+g")
+            await until(pilot, lambda: "asks for fewer requests" in welcome(app))
+            assert welcome(app).endswith("  ctrl+g tries again")
+            assert toasts(app) == []
+            app.look_up()  # as at the end of a job
+            await settle(pilot)
+            assert "asks for fewer requests" in welcome(app)
+            await pilot.press("f2", "ctrl+g")
+            await arrived(pilot)
+
+    async def test_a_disk_that_is_too_small_is_told_before_anything_comes(
+        self, indexed: Runtime, offered: Hub, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(download, "RESERVE", 10**18)
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+g")
+            await until(pilot, lambda: "GB are free" in welcome(app))
+            assert offered.large_requests() == []
+
+    async def test_leaving_meanwhile_is_prompt_and_the_next_time_goes_on(self, indexed: Runtime, offered: Hub) -> None:
+        offered.slow = 0.2
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+g")
+            await until(pilot, lambda: app.offer and app.offer.done > 100_000)
+            began = time.monotonic()
+            await pilot.press("ctrl+q")
+            await pilot.pause()
+        app.await_job(PROMPT_S)
+        assert time.monotonic() - began < PROMPT_S
+        app._runs["offer"].join(10)
+        with guard.alone(indexed.models.folder, manifest.encoders()[0]):
+            assert parts(indexed)
+        again = SubtitleApp(indexed)
+        async with again.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert "are here; ctrl+g fetches the rest" in welcome(again)
+
+
+def fetching(**changes: Any) -> Offer:
+    return replace(Offer("working", names=("BAAI/bge-m3", "a/b"), done=812_000_000, all=4_560_000_000), **changes)
+
+
+class TestLines:
+    @pytest.mark.parametrize(
+        ("changes", "told"),
+        [
+            ({}, "Fetching bge-m3, b  812/4,560 MB  ctrl+g stops"),
+            ({"rate": 4.2e6}, "Fetching bge-m3, b  812/4,560 MB  4.2 MB/s  about 15 min left  ctrl+g stops"),
+            (
+                {"state": "offered", "done": 0},
+                "Scenes can be found by what they mean, too: ctrl+g fetches bge-m3, b (4.6 GB) onto this computer, "
+                "ctrl+x puts this away.",
+            ),
+            (
+                {"state": "paused"},
+                "812 of 4,560 MB of bge-m3, b are here; ctrl+g fetches the rest, ctrl+x puts this away.",
+            ),
+            ({"state": "elsewhere"}, "Another subtitle-rag is fetching bge-m3, b."),
+            ({"state": "dismissed"}, ""),
+            ({"state": "done"}, ""),
+        ],
+    )
+    def test_every_state_is_told_in_a_line(self, changes: dict[str, Any], told: str) -> None:
+        assert offer.line(fetching(**changes)) == told
+
+    def test_what_comes_from_outside_is_cleaned(self) -> None:
+        error = BusyError("hub_unreachable", host="h\x1b", name="n", reason="\u202er[b]")
+        told = offer.line(fetching(state="failed", error=error))
+        assert told == "! h cannot be reached for n: r[b]. What has arrived is kept.  ctrl+g tries again"
+
+    def test_nothing_is_said_of_nothing(self) -> None:
+        assert offer.line(None) == ""

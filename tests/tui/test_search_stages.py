@@ -1,0 +1,249 @@
+"""The first screen while one query's scenes come in a better and a better order."""
+
+import threading
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
+
+import pytest
+from textual.pilot import Pilot
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher, SearchResult
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import search_screen
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.messages import ScenesFound
+from tests.models_here import Here, Read
+from tests.tiny_models import tiny_reranker
+from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, typed
+
+Order = Sequence[int]
+
+
+def scenes(order: Order) -> tuple[Scene, ...]:
+    return tuple(scene(number, title=f"제목 {number}") for number in order)
+
+
+def by_words(query: Query, order: Order, *, final: bool = False) -> SearchResult:
+    return SearchResult(query, LEXICAL, scenes(order), {"retrieve": 1.0}, final=final)
+
+
+def by_all(query: Query, order: Order, *, final: bool = False) -> SearchResult:
+    return SearchResult(query, RETRIEVERS, scenes(order), {"retrieve": 1.0}, final=final)
+
+
+def reranked(query: Query, order: Order) -> SearchResult:
+    return SearchResult(query, RETRIEVERS, scenes(order), {"retrieve": 1.0}, reranked=True)
+
+
+class Steps:
+    """Answers a query in three orders, each when it is let through."""
+
+    def __init__(self, *orders: Order) -> None:
+        self.orders = orders
+        self.gates = [threading.Event() for _order in orders]
+        self.begun = [threading.Event() for _order in orders]
+
+    def __call__(self, query: Query) -> Iterator[SearchResult]:
+        for make, order, gate, begun in zip(
+            (by_words, by_all, reranked), self.orders, self.gates, self.begun, strict=True
+        ):
+            begun.set()
+            assert gate.wait(10)
+            yield make(query, order)
+
+    async def let(self, pilot: Pilot[object], step: int) -> None:
+        """Let an answer through and wait until the next one is under way, or the search has ended."""
+        self.gates[step].set()
+        if step + 1 < len(self.begun):
+            while not self.begun[step + 1].is_set():
+                await pilot.pause(0.01)
+            await pilot.pause()
+        else:
+            await settle(pilot)
+
+
+async def opened(app: SubtitleApp, pilot: Pilot[object], runtime: Runtime, answer: object) -> None:
+    await settle(pilot)
+    runtime.__dict__["searcher"] = Answers(answer)  # type: ignore[arg-type]
+
+
+def listed(app: SubtitleApp) -> list[str]:
+    return [str(option.id)[-2:] for option in app.search_screen.scenes.options]
+
+
+class TestOneQuery:
+    async def test_the_list_is_put_in_order_under_the_highlight(
+        self, app_of: MakeApp, runtime: Runtime, outside: Outside
+    ) -> None:
+        app, steps = app_of(scenes=[]), Steps((1, 2, 3, 4), (3, 1, 4, 2), (4, 3, 2, 1))
+        async with app.run_test(size=(120, 30)) as pilot:
+            await opened(app, pilot, runtime, steps)
+            app.search_screen.query_line.insert_text_at_cursor("치킨")
+            await steps.let(pilot, 0)
+            assert listed(app) == ["01", "02", "03", "04"]
+            assert shown(app, "#counter").startswith("4 scenes …")
+            await pilot.press("down")
+            await steps.let(pilot, 1)
+            assert listed(app) == ["03", "01", "04", "02"]
+            assert shown(app, "#counter").startswith("4 scenes +meaning …")
+            assert (app.search_screen.scenes.scene, app.search_screen.scenes.highlighted) == (scenes([2])[0], 3)
+            assert "제목 2" in shown(app, "#about")
+            await steps.let(pilot, 2)
+            assert listed(app) == ["04", "03", "02", "01"]
+            assert shown(app, "#counter").startswith("4 scenes +reranked ")
+            assert "…" not in shown(app, "#counter")
+            assert app.search_screen.scenes.highlighted == 2
+            await pilot.press("enter")
+            await settle(pilot)
+            assert [play["link"] for play in outside.played] == ["https://youtu.be/video-00002?t=61"]
+
+    async def test_enter_plays_what_is_highlighted_before_the_better_order_came(
+        self, app_of: MakeApp, runtime: Runtime, outside: Outside
+    ) -> None:
+        app, steps = app_of(scenes=[]), Steps((1, 2), (2, 1), (2, 1))
+        async with app.run_test() as pilot:
+            await opened(app, pilot, runtime, steps)
+            app.search_screen.query_line.insert_text_at_cursor("치킨")
+            await steps.let(pilot, 0)
+            await pilot.press("enter")
+            for gate in steps.gates:
+                gate.set()
+            await settle(pilot)
+            assert [play["link"] for play in outside.played] == ["https://youtu.be/video-00001?t=61"]
+            assert app.search_screen.scenes.scene == scenes([1])[0]
+
+    async def test_the_list_stays_where_it_is_scrolled_to(self, app_of: MakeApp, runtime: Runtime) -> None:
+        first = list(range(1, 31))
+        app, steps = app_of(scenes=[]), Steps(first, [2, 1, *first[2:]], [3, *first[:2], *first[3:]])
+        async with app.run_test(size=(120, 20)) as pilot:
+            await opened(app, pilot, runtime, steps)
+            app.search_screen.query_line.insert_text_at_cursor("치킨")
+            await steps.let(pilot, 0)
+            await pilot.press("pagedown", "pagedown", "up")
+            place = (app.search_screen.scenes.scroll_y, app.search_screen.scenes.highlighted)
+            assert place[0] > 0
+            await steps.let(pilot, 1)
+            await steps.let(pilot, 2)
+            assert listed(app)[0] == "03"
+            assert (app.search_screen.scenes.scroll_y, app.search_screen.scenes.highlighted) == place
+
+    async def test_a_library_that_grows_brings_no_worse_order_back(self, app_of: MakeApp, runtime: Runtime) -> None:
+        app, steps = app_of(scenes=[]), Steps((1, 2), (2, 1), (2, 1))
+        async with app.run_test() as pilot:
+            await opened(app, pilot, runtime, steps)
+            app.search_screen.query_line.insert_text_at_cursor("치킨")
+            for step in range(3):
+                await steps.let(pilot, step)
+            assert "+reranked" in shown(app, "#counter")
+            for event in (*steps.gates[1:], *steps.begun):
+                event.clear()
+            app.search_screen.search_again()
+            await steps.let(pilot, 0)
+            assert (listed(app), "+reranked" in shown(app, "#counter")) == (["02", "01"], True)
+            for gate in steps.gates:
+                gate.set()
+            await settle(pilot)
+            assert (listed(app), "+reranked" in shown(app, "#counter")) == (["02", "01"], True)
+
+
+class TestTheNextQuery:
+    async def test_a_better_order_of_an_earlier_query_is_dropped(self, app_of: MakeApp, runtime: Runtime) -> None:
+        gate, begun, done = threading.Event(), threading.Event(), threading.Event()
+
+        def answer(query: Query) -> Iterator[SearchResult]:
+            yield by_words(query, (1,), final=query.raw != "치킨")
+            if query.raw == "치킨":
+                begun.set()
+                assert gate.wait(10)
+                done.set()
+                yield by_all(query, (9,), final=True)
+
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await opened(app, pilot, runtime, answer)
+            app.search_screen.query_line.insert_text_at_cursor("치킨")
+            while not begun.is_set():
+                await pilot.pause(0.01)
+            app.search_screen.query_line.insert_text_at_cursor(" 소스")
+            while app.search_screen.shown != "치킨 소스":
+                await pilot.pause(0.01)
+            gate.set()
+            await settle(pilot)
+            assert done.is_set()
+            app.search_screen.post_message(ScenesFound("치킨", by_all(parse("치킨"), (9,), final=True)))
+            await settle(pilot)
+            assert (app.search_screen.shown, listed(app)) == ("치킨 소스", ["01"])
+            assert shown(app, "#counter").startswith("1 scene ")
+
+    async def test_models_are_not_asked_for_what_is_still_being_typed(
+        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ended, encoded = threading.Event(), list[str]()
+        monkeypatch.setattr(search_screen, "time", SimpleNamespace(sleep=lambda _seconds: ended.wait(10)))
+
+        def answer(query: Query) -> Iterator[SearchResult]:
+            yield by_words(query, (1,))
+            encoded.append(query.raw)
+            yield by_all(query, (1,), final=True)
+
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await opened(app, pilot, runtime, answer)
+            for text in ("치", "킨", " 소스"):
+                app.search_screen.query_line.insert_text_at_cursor(text)
+                while app.search_screen.shown != app.search_screen.typed:
+                    await pilot.pause(0.01)
+            ended.set()
+            await settle(pilot)
+            assert encoded == ["치킨 소스"]
+
+    async def test_going_back_to_the_text_that_is_shown_takes_its_order_up_again(
+        self, app_of: MakeApp, runtime: Runtime
+    ) -> None:
+        app, steps = app_of(scenes=[]), Steps((1, 2), (2, 1), (2, 1))
+        async with app.run_test() as pilot:
+            await opened(app, pilot, runtime, steps)
+            app.search_screen.query_line.insert_text_at_cursor("치킨")
+            await steps.let(pilot, 0)
+            await pilot.press("집", "backspace")
+            for gate in steps.gates:
+                gate.set()
+            await settle(pilot)
+            assert (listed(app), "+reranked" in shown(app, "#counter")) == (["02", "01"], True)
+
+
+class TestModels:
+    async def test_a_model_that_fails_is_told_once_and_signed_always(self, app_of: MakeApp, runtime: Runtime) -> None:
+        missing = tuple((name, AppError("model_damaged", name="tiny", reason="cut")) for name in ("dense", "sparse"))
+
+        def answer(query: Query) -> Iterator[SearchResult]:
+            yield by_words(query, (1,))
+            yield SearchResult(query, LEXICAL, scenes((1,)), {}, missing=missing)
+
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await opened(app, pilot, runtime, answer)
+            for text in ("치킨", " 소스"):
+                await typed(pilot, text)
+                assert shown(app, "#counter").startswith("1 scene ! ")
+            assert len(toasts(app)) == 1
+
+    async def test_a_real_reranker_orders_the_sample_s_scenes(
+        self, app_of: MakeApp, runtime: Runtime, tmp_path_factory: pytest.TempPathFactory
+    ) -> None:
+        folder = tiny_reranker(tmp_path_factory.mktemp("models") / "tiny-reranker")
+        app, here = app_of(), Here(read=Read(folder))
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            queries = QueryAnalyzer(runtime.library, runtime.host)
+            searcher = Searcher(runtime.library, runtime.index, queries, here)
+            runtime.__dict__["searcher"] = searcher
+            await typed(pilot, "치킨")
+            *_, last = searcher.stages(app.search_screen._answer.result.query)  # type: ignore[union-attr]
+            assert last.reranked
+            assert [option.id for option in app.search_screen.scenes.options] == [one.id for one in last.scenes]
+            assert "+reranked" in shown(app, "#counter")

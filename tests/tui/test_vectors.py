@@ -1,0 +1,388 @@
+"""Neural vectors in the app: made in the background by a tiny encoder, paused and gone on with, quiet in trouble."""
+
+import shutil
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag import encoding
+from subtitle_rag.config import ModelSettings
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.events import EncoderActive, VectorEvent, VectorsDue, VectorsMade, VectorsReport, VectorsWaiting
+from subtitle_rag.library.vectors import VectorCounts
+from subtitle_rag.retrieval.neural import Encoded
+from subtitle_rag.retrieval.neural_client import HostedEncoder, HostedModels
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import background, background_app, vectors
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.vectors import Progress
+from tests.invented import end_hosts
+from tests.stand_ins.ollama import Model, StandIn
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, bar, commands, settle, shown, toasts, typed, until
+
+ENCODER = "tiny-m3"
+WRITER = "ax-light:q4"
+PROMPT_S = 3.0
+"""The longest that leaving may take."""
+LOADING_S = 60
+"""PyTorch's import included, on a machine with much else to do."""
+
+
+class Gate:
+    """Holds batches of passages before they are encoded; open unless it is held."""
+
+    def __init__(self) -> None:
+        self.arrived = threading.Event()
+        self._open = threading.Event()
+        self._open.set()
+        self.batches: list[int] = []
+
+    def hold(self) -> None:
+        self._open.clear()
+
+    def release(self) -> None:
+        self._open.set()
+
+    def passed(self, count: int) -> None:
+        self.batches.append(count)
+        self.arrived.set()
+        assert self._open.wait(20)
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One folder, and so one process that holds models, for all tests."""
+    folder = tmp_path_factory.mktemp("neural")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SUBTITLE_RAG_NEURAL_LINGER", "30")
+        yield folder
+        end_hosts([folder])
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
+    made, passages = Gate(), HostedEncoder.passages
+
+    def gated(encoder: HostedEncoder, texts: Sequence[str], **options: Any) -> list[Encoded]:
+        made.passed(len(texts))
+        return passages(encoder, texts, **options)
+
+    monkeypatch.setattr(HostedEncoder, "passages", gated)
+    yield made
+    made.release()
+
+
+@pytest.fixture
+def ready(
+    empty: Runtime, host: Path, encoder_folder: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Runtime]:
+    """A runtime on an empty library, with an encoder; nothing is waited for that nobody would see."""
+    monkeypatch.setattr(background_app, "AGAIN_S", 0.05)
+    monkeypatch.setattr(background, "REPORT_S", 0.0)
+    monkeypatch.setitem(encoding.EncodingRun.__init__.__kwdefaults__ or {}, "pause", 0.05)
+    empty.settings = replace(empty.settings, models=ModelSettings(encoder=str(encoder_folder), reranker=""))
+    with closing(HostedModels(host, empty.models)) as neural:
+        empty.__dict__["neural"] = neural
+        yield empty
+
+
+@pytest.fixture
+def indexed(ready: Runtime) -> Runtime:
+    """With one video, of eight windows."""
+    list(ready.indexer.index(sorted(SAMPLE.glob("*sample-0001*"))))
+    return ready
+
+
+def whole(app: SubtitleApp) -> bool:
+    return bool(app.vectors and app.vectors.state == "done" and not app._runs)
+
+
+async def made(pilot: AppPilot) -> None:
+    """Until all vectors are there."""
+    app = pilot.app
+    assert isinstance(app, SubtitleApp)
+    await until(pilot, lambda: whole(app), LOADING_S)
+    await settle(pilot)
+
+
+def missing(runtime: Runtime) -> int:
+    encoder = runtime.neural.encoder()
+    assert encoder
+    return runtime.library.vectors.counts(encoder.id).due
+
+
+class TestMaking:
+    async def test_after_the_sample_is_indexed_vectors_come_while_words_are_searched(
+        self, ready: Runtime, gate: Gate
+    ) -> None:
+        gate.hold()
+        app = SubtitleApp(ready)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+d")
+            await until(pilot, gate.arrived.is_set)
+            await until(pilot, lambda: bar(app, "vectors") == f"Vectors 0/75  {ENCODER}")
+            await typed(pilot, "치킨 소스")
+            assert app.search_screen.scenes.option_count
+            gate.release()
+            await made(pilot)
+            assert bar(app, "vectors") == ""
+            assert missing(ready) == 0
+            assert ready.library.counts().windows == sum(gate.batches) == 75
+            await until(pilot, lambda: "+meaning" in shown(app, "#counter"))
+            assert set(toasts(app)) <= {"9 videos can be searched now."}  # which has gone by now, or not
+
+    async def test_what_a_job_brings_meanwhile_gets_them_too(self, indexed: Runtime, gate: Gate) -> None:
+        gate.hold()
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await until(pilot, gate.arrived.is_set)
+            await pilot.press("f2")
+            await settle(pilot)
+            app.screen.query_one("#path").value = str(next(SAMPLE.glob("*sample-0002*")))  # type: ignore[attr-defined]
+            await pilot.press("enter")
+            await settle(pilot)
+            await until(pilot, lambda: toasts(app))
+            gate.release()
+            await made(pilot)
+            assert missing(indexed) == 0
+            assert indexed.library.counts().windows > 8
+
+    async def test_a_context_has_its_window_encoded_anew(self, indexed: Runtime, gate: Gate) -> None:
+        with StandIn() as ollama:
+            ollama.add(Model(WRITER))
+            app = SubtitleApp(indexed)
+            async with app.run_test(size=(120, 40)) as pilot:
+                await settle(pilot)
+                await made(pilot)
+                assert gate.batches == [8]
+                own = replace(indexed.settings.llm, hosts=(ollama.base,), model=WRITER)
+                indexed.settings = app.settings = replace(indexed.settings, llm=own)
+                app.begin_all()
+                await until(pilot, lambda: app.contexts and app.contexts.state == "done" and whole(app))
+                await until(pilot, lambda: missing(indexed) == 0 and whole(app))
+                assert indexed.library.contexts.counts().written == 8
+                assert sum(gate.batches) == 16
+
+    @pytest.mark.parametrize(("size", "told"), [((120, 30), True), ((120, 29), False), ((99, 40), False)])
+    async def test_the_search_screen_tells_it_where_there_is_room(
+        self, app_of: MakeApp, size: tuple[int, int], told: bool
+    ) -> None:
+        app = app_of()
+        async with app.run_test(size=size) as pilot:
+            await settle(pilot)
+            app.vectors = making()
+            await settle(pilot)
+            assert bool(bar(app, "vectors")) is told
+            app.vectors = replace(making(), state="waiting")
+            await settle(pilot)
+            assert bar(app, "vectors") == ""
+
+
+@contextmanager
+def written_by_ollama(runtime: Runtime) -> Iterator[StandIn]:
+    """Contexts are written, too, by a stand-in."""
+    with StandIn() as ollama:
+        ollama.add(Model(WRITER))
+        own = replace(runtime.settings.llm, hosts=(ollama.base,), model=WRITER)
+        runtime.settings = replace(runtime.settings, llm=own)
+        yield ollama
+
+
+class TestPausing:
+    async def test_ctrl_t_pauses_after_the_batch_and_goes_on_with_the_rest(
+        self, ready: Runtime, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(encoding, "LARGEST", encoding.SMALLEST)
+        list(ready.indexer.index([SAMPLE]))
+        gate.hold()
+        app = SubtitleApp(ready)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("f2")
+            await until(pilot, gate.arrived.is_set)
+            assert "Background: pause" in commands(app)
+            await pilot.press("ctrl+t")
+            assert bar(app, "vectors").endswith("; ctrl+t goes on")
+            gate.release()
+            await until(pilot, lambda: not app._runs)
+            assert bar(app, "vectors") == "Vectors are paused at 8/75; ctrl+t goes on"
+            app.begin_all()  # as at the end of a job
+            await settle(pilot)
+            assert gate.batches == [8]
+            assert "Background: go on" in commands(app)
+            await pilot.press("ctrl+t")
+            await made(pilot)
+            assert missing(ready) == 0
+            assert sum(gate.batches) == 75
+            assert not app.check_action("background", ())
+
+    async def test_going_on_before_the_batch_has_ended_loses_nothing(self, indexed: Runtime, gate: Gate) -> None:
+        gate.hold()
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await until(pilot, gate.arrived.is_set)
+            app.action_background()
+            app.action_background()
+            gate.release()
+            await made(pilot)
+            assert (missing(indexed), gate.batches) == (0, [8])
+
+    async def test_vectors_wait_for_the_first_context_but_not_for_long(
+        self, indexed: Runtime, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(background_app, "FIRST_CONTEXT_S", 2.0)
+        with written_by_ollama(indexed) as ollama:
+            hold = ollama.hold()
+            app = SubtitleApp(indexed)
+            async with app.run_test(size=(120, 40)) as pilot:
+                await settle(pilot)
+                await until(pilot, hold.arrived.is_set)
+                app.begin_all()
+                assert "vectors" not in app._runs
+                assert gate.batches == []
+                await until(pilot, lambda: gate.batches == [8])
+                hold.release()
+
+    async def test_contexts_are_paused_and_gone_on_with_by_the_same_key(
+        self, indexed: Runtime, gate: Gate, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(background_app, "FIRST_CONTEXT_S", 0.0)
+        with written_by_ollama(indexed) as ollama:
+            gate.hold()
+            hold = ollama.hold()
+            app = SubtitleApp(indexed)
+            async with app.run_test(size=(120, 40)) as pilot:
+                await settle(pilot)
+                await pilot.press("f2")
+                await until(pilot, lambda: hold.arrived.is_set() and gate.arrived.is_set())
+                await until(pilot, lambda: bar(app, "contexts") and bar(app, "vectors"))
+                await pilot.press("ctrl+t")
+                paused = bar(app, "contexts"), bar(app, "vectors")
+                assert all(told.endswith(" paused at 0/8; ctrl+t goes on") for told in paused)
+                gate.release()
+                hold.release()
+                await until(pilot, lambda: not app._runs)
+                await pilot.press("ctrl+t")
+                await until(pilot, lambda: app.contexts and app.contexts.state == "done" and whole(app))
+                await until(pilot, lambda: missing(indexed) == 0 and whole(app))
+                assert indexed.library.contexts.counts().written == 8
+                assert (bar(app, "contexts"), bar(app, "vectors")) == ("", "")
+
+    async def test_leaving_in_the_middle_of_a_batch_is_prompt_and_holds_nothing(
+        self, indexed: Runtime, gate: Gate
+    ) -> None:
+        gate.hold()
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await until(pilot, gate.arrived.is_set)
+            began = time.monotonic()
+            await pilot.press("ctrl+q")
+            await pilot.pause()
+        app.await_job(PROMPT_S)
+        assert time.monotonic() - began < PROMPT_S
+        assert app.return_code == 0
+        gate.release()
+        app._runs["vectors"].join(20)
+        *_events, report = indexed.encoding().run()
+        assert isinstance(report, VectorsReport)
+        assert (report.made, report.left) == (0, 0)  # the batch under way was not lost
+
+
+class TestTrouble:
+    async def test_where_another_program_makes_them_it_says_so_calmly(self, indexed: Runtime, gate: Gate) -> None:
+        with closing(indexed.encoding().run()) as events:  # type: ignore[type-var]
+            next(events)
+            app = SubtitleApp(indexed)
+            async with app.run_test(size=(120, 40)) as pilot:
+                await settle(pilot)
+                await pilot.press("f2")
+                await until(pilot, lambda: bar(app, "vectors"))
+                assert bar(app, "vectors").startswith("Another subtitle-rag is making vectors in ")
+                assert "run the same command" not in bar(app, "vectors")
+                assert toasts(app) == []
+                list(events)
+                await pilot.press("f2", "f2")  # looks again
+                await made(pilot)
+                assert bar(app, "vectors") == ""
+
+    async def test_a_damaged_model_is_told_with_what_to_do_and_tried_again_by_key(
+        self, indexed: Runtime, encoder_folder: Path, tmp_path: Path
+    ) -> None:
+        copy = shutil.copytree(encoder_folder, tmp_path / "copy")
+        content = (copy / "pytorch_model.bin").read_bytes()
+        (copy / "pytorch_model.bin").write_bytes(content[: len(content) // 2])
+        indexed.models.settings = replace(indexed.settings.models, encoder=str(copy))
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("f2")
+            await until(pilot, lambda: bar(app, "vectors").startswith("! The model "), LOADING_S)
+            assert "is damaged" in bar(app, "vectors")
+            assert bar(app, "vectors").endswith("  ctrl+t tries again")
+            assert toasts(app) == []
+            (copy / "pytorch_model.bin").write_bytes(content)
+            await pilot.press("ctrl+t")
+            await made(pilot)
+            assert missing(indexed) == 0
+
+    async def test_without_an_encoder_nothing_is_said(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("f2", "ctrl+t")
+            await settle(pilot)
+            assert (app.vectors, bar(app, "vectors")) == (None, "")
+
+
+def making(taken: int = 0, seconds: float = 0.0) -> Progress:
+    """Vectors that are being made."""
+    return Progress(state="working", model="bge-m3", windows=9_412, missing=3_102, taken=taken, seconds=seconds)
+
+
+class TestLines:
+    @pytest.mark.parametrize(
+        ("changes", "told"),
+        [
+            ({}, "Vectors 6,310/9,412  bge-m3"),
+            ({"taken": 40, "untimed": 10, "seconds": 10.0}, "Vectors 6,350/9,412  180/min  about 17 min left  bge-m3"),
+            ({"taken": 8, "untimed": 8}, "Vectors 6,318/9,412  bge-m3"),
+            ({"state": "waiting"}, "Vectors 6,310/9,412  waiting for contexts  bge-m3"),
+            ({"state": "paused"}, "Vectors are paused at 6,310/9,412; ctrl+t goes on"),
+            ({"state": "asking"}, ""),
+            ({"state": "done"}, ""),
+            ({"missing": 0}, ""),
+            ({"windows": 0}, ""),
+            ({"state": "failed", "error": BusyError("vectors_busy", path="x[b]\x1b")}, "vectors in x[b]."),
+            ({"state": "failed", "error": AppError("model_missing", name="m")}, "! The model m is not here."),
+        ],
+    )
+    def test_every_state_is_told_in_a_line(self, changes: dict[str, Any], told: str) -> None:
+        line = vectors.line(replace(making(), **changes))
+        assert line == told if not changes.get("error") else told in line
+
+    def test_sums_follow_the_events(self) -> None:
+        progress = Progress.of(VectorCounts(windows=30, made=6), "bge-m3@5617a9f6/int8")
+        assert (progress.model, progress.missing, progress.done) == ("bge-m3", 24, 6)
+        events: list[tuple[VectorEvent, float | None]] = [
+            (EncoderActive("bge-m3@5617a9f6"), None),
+            (VectorsDue(20, "x"), None),
+            (VectorsMade(8, "x", ()), None),
+            (VectorsMade(6, "x", ()), 2.0),
+        ]
+        for event, seconds in events:
+            progress = progress.after(event, seconds)
+        assert (progress.state, progress.done, progress.taken, progress.rate) == ("working", 24, 14, 3.0)
+        assert progress.after(VectorsWaiting(6), None).state == "waiting"
+        assert progress.after(VectorsMade(90, "x", ()), None).done == 30
+        blocked = AppError("model_memory", name="x", reason="")
+        assert progress.after(VectorsReport("x", blocked=blocked), None).error is blocked
