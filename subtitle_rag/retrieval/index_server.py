@@ -282,8 +282,15 @@ class ServerIndex:
             if name in self._room:
                 raise
             return []
-        wanted = payload is None or (list(payload) or False)
+        try:
+            return self._best(name, query, limit, where, payload is None or (list(payload) or False))
+        except (AppError, ValueError):
+            self._room = self.vectors()
+            if name not in self._room:  # another machine has dropped it since
+                return []
+            raise
 
+    def _best(self, name: str, query: Vector, limit: int, where: Filter, wanted: bool | list[str]) -> list[Hit]:
         def read(count: int, whole: bool) -> list[Hit]:
             with self._call() as client:
                 found = client.query_points(
@@ -301,13 +308,7 @@ class ServerIndex:
                 records = client.retrieve(COLLECTION, list(ids), with_payload=wanted)
             return {str(record.id): record.payload or {} for record in records}
 
-        try:
-            return best(limit, read, payloads)
-        except (AppError, ValueError):
-            self._room = self.vectors()
-            if name not in self._room:  # another machine has dropped it since
-                return []
-            raise
+        return best(limit, read, payloads)
 
     def ids(self, video_id: str) -> set[str]:
         found: set[str] = set()
