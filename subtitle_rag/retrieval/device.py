@@ -1,9 +1,10 @@
 """Where the neural models run and with which numbers: a rule over what this machine has, and the user's settings.
 
-Measured with BGE-M3's layers, 256 tokens, against float32 as PyTorch does it by default: bfloat16 is 3.2 times as fast
-on a CPU that multiplies it in hardware and 3.7 times slower on one that does not, so that the processor decides.
-float32 goes through oneDNN, which is up to 1.9 times as fast as MKL on an AMD processor with the same results. int8
-is 4 times as fast but turns ranks around, so that it waits to be asked for.
+Measured with BGE-M3's layers, 256 tokens, against float32 as PyTorch does it by default, on two days
+(`bench_models`): bfloat16 is 2.4 and 3.2 times as fast on a CPU that multiplies it in hardware, and 3.7 times slower
+on one that does not, so that the processor decides. float32 goes through oneDNN, which is 1.3 and 1.8 times as fast
+as MKL on an AMD processor with the same results. int8 is 3.4 and 4 times as fast but turns ranks around, so that it
+waits to be asked for.
 """
 
 from dataclasses import dataclass
