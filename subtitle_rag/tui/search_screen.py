@@ -226,6 +226,8 @@ class SearchScreen(Page):
 
     def search_again(self) -> None:
         """The scenes on the screen may be others now."""
+        if not self.query("#query"):  # the app is ending
+            return
         if self.shown == self.typed:  # whoever is typing gets an answer soon anyway
             self.search_now()
 

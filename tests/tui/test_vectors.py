@@ -255,7 +255,7 @@ class TestPausing:
     async def test_contexts_are_paused_and_gone_on_with_by_the_same_key(
         self, indexed: Runtime, gate: Gate, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(background_app, "FIRST_CONTEXT_S", 0.0)
+        monkeypatch.setattr(background_app, "FIRST_CONTEXT_S", 0.01)
         with written_by_ollama(indexed) as ollama:
             gate.hold()
             hold = ollama.hold()
