@@ -65,7 +65,7 @@ class Tools:
     def search(self, query: Query, limit: int) -> dict[str, Any]:
         """The best scenes."""
         found = self._opened().searcher.search(query, limit=limit)
-        return {"scenes": [_scene(scene) for scene in found.scenes], "more": found.more}
+        return {"scenes": [_scene(scene) for scene in found.scenes], "more": found.more, "note": self._trouble()}
 
     def ask(self, query: Query) -> dict[str, Any]:
         """A model's answer with the scenes that it was given, or the scenes alone where there is no model."""
@@ -74,7 +74,7 @@ class Tools:
         assert isinstance(answer, Answer)
         if answer.ending == "failed" and answer.error is not None:
             raise answer.error
-        note = str(answer.error) if answer.ending == "no_model" and answer.error else None
+        note = str(answer.error) if answer.ending == "no_model" and answer.error else self._trouble()
         return {
             "answer": answer.text or None,
             "note": note,
@@ -82,6 +82,10 @@ class Tools:
             "citations": [{"number": each.number, "status": each.status} for each in answer.citations],
             "scenes": [_source(source) for source in answer.evidence.sources],
         }
+
+    def _trouble(self) -> str | None:
+        """Why another index than the one that the config names has answered."""
+        return str(self._runtime.trouble) if self._runtime.trouble else None
 
     def transcript(self, video: str, start_ms: int, end_ms: int | None) -> dict[str, Any]:
         """The lines of a video from one time to another, `LINES` at most; `next` is where to go on."""

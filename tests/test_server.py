@@ -195,6 +195,9 @@ def test_the_embedded_index_answers_while_the_server_is_away(machine: Machine, s
     assert (away.code, away.document["status"]) == (0, "partial")
     assert [entry["code"] for entry in away.document["errors"]] == ["qdrant_unreachable"]
     assert found_videos(away) == {"invented000"}  # what was removed does not come back
+    asked = machine("ask", QUERY[1], "--json")
+    assert (asked.code, asked.document["status"], asked.document["result"]["ending"]) == (0, "partial", "no_model")
+    assert [entry["code"] for entry in asked.document["errors"]] == ["qdrant_unreachable"]
     assert machine("index", tmp_path / "captions", "--json").failure == "qdrant_unreachable"
     server.start()
     again = machine(*QUERY)

@@ -142,7 +142,7 @@ def _conversation(talk: "Conversation", asked: Asked, runtime: Runtime) -> int:
         answer = _answered(talk, query, quiet=asked.as_json)
         code = _exit_code(answer)
         if asked.as_json:
-            _envelope(answer, code)
+            _envelope(answer, code, runtime.trouble)
         else:
             _render(answer, runtime)
         if answer.ending != "whole" and answer.ending != "cut":
@@ -213,15 +213,16 @@ def _render(answer: Answer, runtime: Runtime) -> None:
         output.say(
             _("The library is empty. subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
         )
-    if answer.error is not None:
-        output.say_error(answer.error)
+    for error in (runtime.trouble, answer.error):
+        if error is not None:
+            output.say_error(error)
 
 
-def _envelope(answer: Answer, code: int) -> None:
+def _envelope(answer: Answer, code: int, trouble: AppError | None) -> None:
     failure = answer.error if answer.ending == "failed" else None
     if answer.ending == "stopped":
         failure = AppError("interrupted")
-    errors = [output.error_entry(failure)] if failure else []
+    errors = [output.error_entry(error) for error in (trouble, failure) if error]
     for entry in errors:
         output.say_error(entry)
     output.envelope("ask", output.Outcome(answer_text.values(answer), errors, code))

@@ -124,11 +124,14 @@ class EvalReport:
     steps: tuple[Step, ...] = ()
     absent: Mapping[str, str] = field(default_factory=dict)
     """Which models took no part (`encoder`, `reranker`), and why."""
+    made: bool = False
+    """A model has made the questions."""
 
     def to_json(self) -> dict[str, Any]:
         """The `result` of the command's envelope."""
         return {
             "queries": self.queries,
+            "made": self.made,
             "rows": [row.to_json() for row in self.rows],
             "steps": [step.to_json() for step in self.steps],
             "absent": dict(self.absent),
@@ -200,6 +203,9 @@ def _published(step: Step) -> str:
 
 
 def _notes(report: EvalReport) -> Iterator[str]:
+    if report.made:
+        yield ""
+        yield _("A model has made these questions: their figures stand for themselves, not beside those of other sets.")
     if report.missing:
         videos = n_(
             "{n} video of the questions is not in the library:",

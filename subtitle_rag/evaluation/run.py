@@ -147,7 +147,9 @@ def _report(
     left_out = tuple(question.id for question in dataset.questions if question.id not in counted)
     steps = ladder.climbed(arms, [own[:, metrics.METRICS.index(metrics.FAILURE)] for own in values], doors)
     refused = tuple(found[0].refused)
-    return EvalReport(len(asked.questions), tuple(rows), asked.missing, left_out, refused, steps, doors.absent)
+    return EvalReport(
+        len(asked.questions), tuple(rows), asked.missing, left_out, refused, steps, doors.absent, dataset.made
+    )
 
 
 def _arm_row(

@@ -91,6 +91,18 @@ def test_a_library_without_any_of_the_videos_is_refused(filled: Runtime, tmp_pat
     assert caught.value.code == "bad_queries"
 
 
+def test_questions_that_a_model_made_are_told(filled: Runtime, tmp_path: Path) -> None:
+    by_hand = line("q1", "메밀국수", (NOODLES, 0, 60))
+    told = "A model has made these questions"
+
+    report = run(filled, write(tmp_path, by_hand))
+    assert (report.to_json()["made"], told in render(report)) == (False, False)
+
+    made = {**by_hand, "origin": {"model": "writer:q4"}}
+    report = run(filled, write(tmp_path, {"made_by": "subtitle-rag eval make", "seed": 7}, made))
+    assert (report.to_json()["made"], told in render(report)) == (True, True)
+
+
 def test_a_refused_query_counts_as_not_found(filled: Runtime, tmp_path: Path) -> None:
     path = write(tmp_path, line("q1", "?!", (NOODLES, 0, 60)), line("q2", "메밀국수", (NOODLES, 0, 60)))
 
