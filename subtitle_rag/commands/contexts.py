@@ -36,31 +36,41 @@ class Asked:
 
     channel: Sequence[str]
     video: Sequence[str]
-    model: str | None
     limit: int | None
     jsonl: bool
     as_json: bool
+    model: str | None = None
 
     def __post_init__(self) -> None:
         if self.as_json and self.jsonl:
             raise click.UsageError(_("--json and --jsonl exclude each other."))
 
 
-def writing_options(command: Callable[..., int]) -> Callable[..., int]:
-    """The options that `write` and `redo` share, as one argument `asked`."""
+Command = Callable[..., int]
 
-    @functools.wraps(command)
-    def run(settings: Settings, **options: Any) -> int:
-        return command(settings, Asked(**options))
 
-    for option in (json_option, jsonl_option, limit_option, model_option, video_option, channel_option):
-        run = option(run)
-    return run
+def writing_options(*more: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """The options of `write` and `redo`, and `more`, as one argument `asked`."""
+
+    options: list[Callable[[Command], Command]]
+    options = [json_option, jsonl_option, limit_option, *more, video_option, channel_option]
+
+    def with_options(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(settings: Settings, **options: Any) -> int:
+            return command(settings, Asked(**options))
+
+        asked = run
+        for option in options:
+            asked = option(asked)
+        return asked
+
+    return with_options
 
 
 @contexts_.command("write", help=N_("Write the contexts that are missing, the newest videos first."))
 @click.pass_obj
-@writing_options
+@writing_options(model_option)
 def contexts_write(settings: Settings, asked: Asked) -> int:
     with Runtime(settings) as runtime:
         return _written("contexts write", runtime, asked)
@@ -68,7 +78,7 @@ def contexts_write(settings: Settings, asked: Asked) -> int:
 
 @contexts_.command("redo", help=N_("Write contexts anew; the old ones count until they are replaced."))
 @click.pass_obj
-@writing_options
+@writing_options(model_option)
 def contexts_redo(settings: Settings, asked: Asked) -> int:
     with Runtime(settings) as runtime:
         return _written("contexts redo", runtime, asked, anew=True)

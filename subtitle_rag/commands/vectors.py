@@ -1,15 +1,14 @@
 """`vectors`: what an encoder makes of each window, so that scenes are found by what they mean."""
 
-import functools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import json_option, jsonl_option
-from subtitle_rag.commands.contexts import channel_option, channels_of, limit_option, video_option, videos_of
+from subtitle_rag.commands import json_option
+from subtitle_rag.commands.contexts import Asked, channels_of, videos_of, writing_options
 from subtitle_rag.config import Settings
 from subtitle_rag.events import EncoderActive, VectorEvent, VectorsDue, VectorsMade, VectorsReport, VectorsWaiting
 from subtitle_rag.i18n import N_, _, n_
@@ -35,43 +34,16 @@ def vectors_() -> None:
     """The verbs of vectors."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What `write` and `redo` are asked for."""
-
-    channel: Sequence[str]
-    video: Sequence[str]
-    limit: int | None
-    jsonl: bool
-    as_json: bool
-
-    def __post_init__(self) -> None:
-        if self.as_json and self.jsonl:
-            raise click.UsageError(_("--json and --jsonl exclude each other."))
-
-
-def writing_options(command: Callable[..., int]) -> Callable[..., int]:
-    """The options that `write` and `redo` share, as one argument `asked`."""
-
-    @functools.wraps(command)
-    def run(settings: Settings, **options: Any) -> int:
-        return command(settings, Asked(**options))
-
-    for option in (json_option, jsonl_option, limit_option, video_option, channel_option):
-        run = option(run)
-    return run
-
-
 @vectors_.command("write", help=N_("Make the vectors that are missing, of the newest videos first."))
 @click.pass_obj
-@writing_options
+@writing_options()
 def vectors_write(settings: Settings, asked: Asked) -> int:
     return _written("vectors write", settings, asked)
 
 
 @vectors_.command("redo", help=N_("Make vectors anew; the old ones are searched until they are replaced."))
 @click.pass_obj
-@writing_options
+@writing_options()
 def vectors_redo(settings: Settings, asked: Asked) -> int:
     return _written("vectors redo", settings, asked, anew=True)
 

@@ -224,4 +224,5 @@ def test_no_scenes_bear_nothing_out(check: Check) -> None:
 
 def test_a_long_and_hostile_answer_is_looked_through_in_time(check: Check) -> None:
     for answer in ("[1" * 20_000, "[" * 40_000, "1," * 20_000, "[1, 2] " * 5_000, "." * 40_000, "가 [1]. " * 2_000):
-        check(answer)
+        found = check(answer)
+        assert all(answer[slice(*each.span)].startswith("[") for each in found.citations)
