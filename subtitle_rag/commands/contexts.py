@@ -60,7 +60,7 @@ def writing_options(*more: Callable[[Command], Command]) -> Callable[[Command], 
         def run(settings: Settings, **options: Any) -> int:
             return command(settings, Asked(**options))
 
-        asked = run
+        asked: Command = run
         for option in options:
             asked = option(asked)
         return asked
