@@ -5,7 +5,6 @@ being written is given up for the question. The pause lasts a little longer than
 the scenes in the server's cache only if nothing else was asked meanwhile.
 """
 
-import threading
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -38,11 +37,6 @@ class AnswerApp(BackgroundApp):
         self._answer_screen: AnswerScreen | None = None
         self._gave_way = False
         self._quiet: Timer | None = None
-
-    @property
-    def doors(self) -> threading.Lock:
-        """Keeps two threads from opening the same door of the runtime."""
-        return self._doors
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "ask":

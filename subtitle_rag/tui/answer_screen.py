@@ -22,7 +22,9 @@ from subtitle_rag.tui.answer_text import Choice, Turn
 from subtitle_rag.tui.answer_view import AnswerView, SourceList
 from subtitle_rag.tui.answering import Talk
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
-from subtitle_rag.tui.widgets import Line, Page, Preview, SceneList
+from subtitle_rag.tui.preview import Preview
+from subtitle_rag.tui.scene_list import SceneList
+from subtitle_rag.tui.widgets import Line, Page
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
@@ -40,7 +42,7 @@ class AnswerScreen(Page):
         Binding("enter", "enter", N_("Ask/play"), priority=True, id="answer.enter"),
         Binding("ctrl+y", "copy_link", N_("Copy link"), priority=True, id="answer.copy"),
         Binding("f3", "anew", N_("New"), priority=True, id="answer.new"),
-        Binding("f4", "history", N_("History"), priority=True, id="answer.history"),
+        Binding("f5", "history", N_("History"), priority=True, id="answer.history"),
         Binding("escape", "back", N_("Stop/back"), priority=True, id="answer.back"),
         Binding("tab", "switch", N_("Scenes/question"), show=False, priority=True, id="answer.switch"),
         Binding("down", "step(1)", N_("Down"), show=False, priority=True, id="answer.next"),

@@ -217,7 +217,7 @@ def welcome() -> Content:
             Content(_("↑ ↓ go through the citations, Enter plays the second that one rests on.")),
             Content(""),
             Content.styled(_("of one video: video:TITLE · of one channel: channel:NAME"), MUTED),
-            Content.styled(_("Answers are kept on this computer alone; f4 shows and deletes them."), MUTED),
+            Content.styled(_("Answers are kept on this computer alone; f5 shows and deletes them."), MUTED),
         ]
     )
 

@@ -12,7 +12,7 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.tui import answer_text
 from subtitle_rag.tui.answer_text import META, Choice, Turn
-from subtitle_rag.tui.widgets import SceneList
+from subtitle_rag.tui.scene_list import SceneList
 
 
 class AnswerView(VerticalScroll):

@@ -1,12 +1,10 @@
 """The part of the app that has work done in the background, whatever else goes on: contexts, vectors, models."""
 
-import threading
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on, work
-from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.reactive import var
 
@@ -14,6 +12,7 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.library.offer import dismiss_offer
 from subtitle_rag.tui import background, contexts, messages, offer, vectors
 from subtitle_rag.tui.background import Progress, Stage
+from subtitle_rag.tui.base_app import BaseApp
 from subtitle_rag.tui.contexts import Progress as ContextProgress
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.offer import Offer
@@ -42,7 +41,7 @@ LEAVING_S = 1.0
 """Longest wait at the end for runs that were halted; only what hangs makes it so long."""
 
 
-class BackgroundApp(App[object]):
+class BackgroundApp(BaseApp):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "background", N_("Pause/go on"), priority=True, id="library.background"),
         Binding("ctrl+g", "models", N_("Fetch models"), show=False, priority=True, id="models.fetch"),
@@ -56,10 +55,7 @@ class BackgroundApp(App[object]):
     """None where there is nothing to fetch."""
 
     def __init__(self, runtime: "Runtime") -> None:
-        super().__init__()
-        self.runtime = runtime
-        self.settings = runtime.settings
-        self._doors = threading.Lock()
+        super().__init__(runtime)
         self._runs: dict[Stage, background.Run[Any]] = {}
         self._more: set[Stage] = set()
         """Stages for which there may be work that the run under way does not know of."""
@@ -91,7 +87,7 @@ class BackgroundApp(App[object]):
         running = stage in self._runs
         (self._more.add if running else self._more.discard)(stage)
         if not running and stage not in self._paused and not self._over and self._wanted(stage):
-            run = self._runs[stage] = RUNS[stage](self.runtime, self._doors, self.post_message)
+            run = self._runs[stage] = RUNS[stage](self.runtime, self.doors, self.post_message)
             run.start()
             if stage == "contexts":
                 self._asked_at = time.monotonic()

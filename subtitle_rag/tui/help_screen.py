@@ -64,7 +64,7 @@ def _answers() -> Iterator[Content]:
             ("f3", _("ask a question; in the answers: a new one, about other scenes")),
             ("⏎", _("ask, then ask further about the same scenes; play what is chosen")),
             ("↑ ↓", _("citations of the answer, and the seconds that they rest on")),
-            ("f4", _("earlier answers: read again or delete")),
+            ("f5", _("earlier answers: read again or delete")),
             ("esc", _("stop the answer; then back to the search")),
         ),
     )
@@ -75,7 +75,7 @@ def _everywhere() -> Iterator[Content]:
         _("Everywhere"),
         (
             ("f1", _("this help")),
-            ("f2", _("library: videos, new captions")),
+            ("f4", _("library: videos, new captions")),
             (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched")),
             ("ctrl+r", _("look for new videos, or go on with what was stopped")),
             ("ctrl+s", _("stop the job; what is done stays")),

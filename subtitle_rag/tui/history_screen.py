@@ -42,7 +42,7 @@ class HistoryScreen(Page):
         Binding("enter", "open", N_("Read"), priority=True, id="history.open"),
         Binding("delete,backspace,d,ㅇ", "delete", N_("Delete"), priority=True, id="history.delete"),
         Binding("a,ㅁ", "delete_all", N_("Delete all"), priority=True, id="history.delete-all"),
-        Binding("escape,f4", "dismiss", N_("Back"), priority=True, id="history.back"),
+        Binding("escape,f5", "dismiss", N_("Back"), priority=True, id="history.back"),
         Binding("j,ㅓ", "move(1)", N_("Down"), show=False, id="history.down"),
         Binding("k,ㅏ", "move(-1)", N_("Up"), show=False, id="history.up"),
     ]

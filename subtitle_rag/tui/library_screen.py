@@ -39,7 +39,7 @@ class LibraryScreen(Page):
         Binding("ctrl+d", "sample", N_("Sample"), priority=True, id="library.sample"),
         Binding("tab", "switch", N_("Field/table"), priority=True, show=False, id="library.switch"),
         Binding("escape", "back", N_("Search"), priority=True, id="library.back"),
-        Binding("f2", "dismiss", N_("Search"), show=False, priority=True, id="library.close"),
+        Binding("f4", "dismiss", N_("Search"), show=False, priority=True, id="library.close"),
     ]
 
     counts: var["Counts | None"] = var(None, init=False)

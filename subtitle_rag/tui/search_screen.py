@@ -4,46 +4,38 @@ What would surprise is the Enter rule. Whoever types Hangul ends the last syllab
 the results on the screen are still those of the text before. So Enter plays only what answers the text in the box;
 otherwise it searches, at once, and a second Enter plays.
 
-The scenes that `bm25` finds are there at once. Where there are models, the query is encoded when nothing has been typed
-for a moment longer, and the same list is put in a better order once or twice; the highlight stays on its scene.
+The list is put in a better order once or twice where there are models; the highlight stays on its scene.
 """
 
-import asyncio
-import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, getters, on, work
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Footer, Input, OptionList, Static
-from textual.worker import get_current_worker
 
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval.query import parse, tidy
 from subtitle_rag.tui import calm
 from subtitle_rag.tui.background import STAGES
-from subtitle_rag.tui.failures import told
-from subtitle_rag.tui.field import pasted_address
+from subtitle_rag.tui.live_search import LiveSearch
 from subtitle_rag.tui.messages import ScenesFound, SearchFailed
-from subtitle_rag.tui.widgets import JobBar, Line, Page, Preview, SceneList, StageBar, paragraphs
+from subtitle_rag.tui.preview import Preview
+from subtitle_rag.tui.scene_list import SceneList
+from subtitle_rag.tui.widgets import JobBar, Line, StageBar, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.tui.app import SubtitleApp
 
-DEBOUNCE_S = 0.2
-PAUSE_S = 0.3
-"""How much longer nothing is typed before models are asked: half a word is not worth their time."""
 QUIET = ("bad_filter", "empty_query", "only_exclusions")
 """Failures of a query that is not finished yet: what to type next is told, and nothing else."""
 
 
-class SearchScreen(Page):
+class SearchScreen(LiveSearch):
     app: "SubtitleApp"
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
@@ -62,7 +54,6 @@ class SearchScreen(Page):
         Binding("ctrl+r", "retry", N_("Try again"), show=False, priority=True, id="library.retry"),
     ]
 
-    query_line = getters.query_one("#query", Line)
     scenes = getters.query_one(SceneList)
     preview = getters.query_one(Preview)
     counter = getters.query_one("#counter", Static)
@@ -106,77 +97,24 @@ class SearchScreen(Page):
 
     # --- what is typed ---
 
-    @property
-    def typed(self) -> str:
-        return tidy(self.query_line.value)
-
     @on(Input.Changed, "#query")
     def _query_changed(self) -> None:
         self._asked = None
         self._hint(None)
         if not self.typed:
-            self._cancel()
+            self.cancel()
             self.shown = self._chosen = self._answer = None
             self._show_counter()
             self._show_notice()
         elif self.typed == self.shown:
-            self._cancel()
+            self.cancel()
             self._stale(False)
             if self._answer and not self._answer.result.final:
-                self._search_soon()
+                self.search_soon()
         else:
-            self._cancel()
+            self.cancel()
             self._stale(True)
-            self._search_soon()
-
-    @on(Line.AddressPasted)
-    def _address_pasted(self, message: Line.AddressPasted) -> None:
-        self.app.open_library(message.address)
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Pasted while the list has the focus."""
-        if address := pasted_address(event.text):
-            self.app.open_library(address)
-        else:
-            self.query_line.put(event.text)
-
-    def _cancel(self) -> None:
-        self.workers.cancel_group(self, "debounce")
-        self.workers.cancel_group(self, "search")
-
-    @work(group="debounce", exclusive=True, exit_on_error=False)
-    async def _search_soon(self) -> None:
-        await asyncio.sleep(DEBOUNCE_S)
-        self.search_now(pause=PAUSE_S)
-
-    def search_now(self, *, pause: float = 0.0) -> None:
-        """Search what is typed, as soon as searching is possible; ask models only after a pause, in seconds."""
-        self.workers.cancel_group(self, "debounce")
-        if self.typed and self.app.ready and self._failed is None:
-            self._search(self.typed, pause)
-
-    @work(thread=True, group="search", exclusive=True, exit_on_error=False)
-    def _search(self, typed: str, pause: float) -> None:
-        worker = get_current_worker()
-        settings = self.app.settings
-
-        def stopped() -> bool:
-            return worker.is_cancelled
-
-        try:
-            searcher = self.app.runtime.searcher
-            stages = searcher.stages(parse(typed), limit=settings.search.limit, stop=stopped)
-            for at, result in enumerate(stages):
-                if stopped():
-                    return
-                self.post_message(ScenesFound(typed, result))
-                if not (at or result.final):
-                    time.sleep(pause)
-                if stopped():
-                    return
-        except Exception as error:  # whatever a door throws, the app stays up
-            if not stopped():
-                self.post_message(SearchFailed(typed, told(error, settings.paths)))
+            self.search_soon()
 
     # --- what is found ---
 
@@ -241,13 +179,7 @@ class SearchScreen(Page):
         self._show_counter()
         self._show_notice()
         self.search_now()
-        self._load_models()
-
-    @work(thread=True, group="models", exclusive=True, exit_on_error=False)
-    def _load_models(self) -> None:
-        """A hint: the search that needs them meets the failure, if there is one."""
-        with suppress(AppError, RuntimeError):
-            self.app.runtime.preload_neural()
+        self.load_models()
 
     def library_failed(self, error: AppError) -> None:
         self._failed = error

@@ -27,7 +27,7 @@ from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import reasons, search_screen
+from subtitle_rag.tui import live_search, reasons
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.contexts import Progress
 from tests.models.conftest import hub
@@ -155,14 +155,14 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> Outside:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody types here: the pause that live search makes for a typist is cut short."""
-    monkeypatch.setattr(search_screen, "DEBOUNCE_S", 0.02)
-    monkeypatch.setattr(search_screen, "PAUSE_S", 0.02)
+    monkeypatch.setattr(live_search, "DEBOUNCE_S", 0.02)
+    monkeypatch.setattr(live_search, "PAUSE_S", 0.02)
 
 
 @pytest.fixture
 def unhurried(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Live search never comes by itself: only Enter searches."""
-    monkeypatch.setattr(search_screen, "DEBOUNCE_S", 600)
+    monkeypatch.setattr(live_search, "DEBOUNCE_S", 600)
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def make(runtime: Runtime, app_of: MakeApp, ollama: StandIn) -> MakeApp:
 
 class TestHistory:
     async def listed(self, pilot: AppPilot) -> HistoryScreen:
-        await pilot.press("f4")
+        await pilot.press("f5")
         await settle(pilot)
         screen = pilot.app.screen
         assert isinstance(screen, HistoryScreen)

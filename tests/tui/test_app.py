@@ -24,8 +24,8 @@ from subtitle_rag.tui.background_app import BackgroundApp
 from subtitle_rag.tui.help_screen import HelpScreen
 from subtitle_rag.tui.jobs import Job
 from subtitle_rag.tui.library_screen import LibraryScreen
+from subtitle_rag.tui.scene_list import SceneList
 from subtitle_rag.tui.search_screen import SearchScreen
-from subtitle_rag.tui.widgets import SceneList
 from tests.tui.conftest import NOON, MakeApp, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]
@@ -40,7 +40,7 @@ class TestHelp:
             await pilot.press("f1")
             assert isinstance(app.screen, HelpScreen)
             text = str(app.screen.query_one(Static).content)
-            for told in (word, "ctrl+y", "f2"):
+            for told in (word, "ctrl+y", "f4"):
                 assert told in text
             await pilot.press("escape")
             assert isinstance(app.screen, SearchScreen)

@@ -85,7 +85,7 @@ class TestWriting:
             assert "/min  " in bar(app)
             await typed(pilot, " 찍어")
             assert app.search_screen.shown == "치킨 소스 찍어"
-            await pilot.press("f2")
+            await pilot.press("f4")
             await until(pilot, lambda: " tokens read, " in bar(app))
             assert toasts(app) == ["9 videos can be searched now."]
 
@@ -135,7 +135,7 @@ class TestWriting:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await until(pilot, hold.arrived.is_set)
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             app.screen.query_one("#path").value = str(next(SAMPLE.glob("*sample-0002*")))  # type: ignore[attr-defined]
             await pilot.press("enter")
@@ -161,7 +161,7 @@ class TestPausing:
         app = SubtitleApp(indexed)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await pilot.press("f2")
+            await pilot.press("f4")
             await until(pilot, lambda: app.contexts and app.contexts.taken)
             assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
@@ -190,7 +190,7 @@ class TestPausing:
             await until(pilot, hold.arrived.is_set)
             app.action_background()
             app.action_background()
-            await pilot.press("f2")
+            await pilot.press("f4")
             await idle(pilot)
             assert indexed.library.contexts.counts().written == 8
 
@@ -239,7 +239,7 @@ class TestTrouble:
             assert bar(app) == ""
             await typed(pilot, "소스")
             assert app.search_screen.scenes.option_count
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             assert "more scenes are found: start Ollama" in bar(app)
             assert toasts(app) == []
@@ -257,13 +257,13 @@ class TestTrouble:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await idle(pilot)
-            await pilot.press("f2")
+            await pilot.press("f4")
             await idle(pilot)
             assert f"does not have the model {MODEL}." in bar(app)
             assert f"subtitle-rag models get {MODEL}" in bar(app)
             assert toasts(app) == []
             ollama.add(Model(MODEL))
-            await pilot.press("f2", "f2")  # looks again
+            await pilot.press("f4", "f4")  # looks again
             await until(pilot, lambda: app.contexts and app.contexts.state == "done")
             await idle(pilot)
             assert indexed.library.contexts.counts().written == 8
@@ -276,7 +276,7 @@ class TestTrouble:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await idle(pilot)
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             assert "does not fit into memory" in bar(app)
             assert "ctrl+t tries again" in bar(app)
@@ -296,7 +296,7 @@ class TestTrouble:
             async with app.run_test(size=(120, 40)) as pilot:
                 await settle(pilot)
                 await idle(pilot)
-                await pilot.press("f2")
+                await pilot.press("f4")
                 await idle(pilot)
                 assert "Another subtitle-rag is writing contexts" in bar(app)
                 assert "run the same command" not in bar(app)
@@ -306,7 +306,7 @@ class TestTrouble:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await pilot.press("f2", "ctrl+t")
+            await pilot.press("f4", "ctrl+t")
             await settle(pilot)
             assert app.contexts is None
             assert bar(app) == ""

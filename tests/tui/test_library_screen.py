@@ -62,7 +62,7 @@ class TestEmpty:
             await pilot.press(*"치킨 소스")
             await settle(pilot)
             assert app.search_screen.scenes.option_count
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             assert page(app).query_one(DataTable).row_count == 9
 
@@ -202,7 +202,7 @@ class TestFull:
         app = app_of("ko")
         async with app.run_test(size=(100, 30)) as pilot:
             await settle(pilot)
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             assert "채널 1 · 영상 9 · 구간 75" in said(app, "#title")
             table = page(app).query_one(DataTable)
@@ -211,5 +211,5 @@ class TestFull:
             assert table.has_focus
             await pilot.press("escape", "escape")
             assert app.screen is app.search_screen
-            await pilot.press("f2", "f2")
+            await pilot.press("f4", "f4")
             assert app.screen is app.search_screen

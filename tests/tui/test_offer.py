@@ -111,7 +111,7 @@ class TestOffer:
             await until(pilot, lambda: OFFER in welcome(app))
             assert "6.0 MB) onto this computer, ctrl+x puts this away." in welcome(app)
             assert bar(app, "offer") == ""  # the page tells it
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             assert OFFER in bar(app, "offer")
             assert "Models: fetch" in commands(app)
@@ -129,7 +129,7 @@ class TestOffer:
         async with again.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             assert "ctrl+g" not in welcome(again)
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             assert bar(again, "offer") == ""
             assert "Models: fetch" in commands(again)
@@ -223,7 +223,7 @@ class TestFetching:
             app.look_up()  # as at the end of a job
             await settle(pilot)
             assert "asks for fewer requests" in welcome(app)
-            await pilot.press("f2", "ctrl+g")
+            await pilot.press("f4", "ctrl+g")
             await arrived(pilot)
 
     async def test_a_disk_that_is_too_small_is_told_before_anything_comes(

@@ -8,8 +8,9 @@ import pytest
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import search_screen
-from subtitle_rag.tui.widgets import Preview, SceneList
+from subtitle_rag.tui import live_search
+from subtitle_rag.tui.preview import Preview
+from subtitle_rag.tui.scene_list import SceneList
 from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, typed
 
 CHICKEN = "소스 찍어 먹는 치킨"
@@ -49,7 +50,7 @@ class TestTyping:
     async def test_letters_typed_in_quick_succession_are_one_search(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(search_screen, "DEBOUNCE_S", 1.0)
+        monkeypatch.setattr(live_search, "DEBOUNCE_S", 1.0)
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)

@@ -13,7 +13,7 @@ from subtitle_rag.retrieval.query import Query, parse
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher, SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import search_screen
+from subtitle_rag.tui import live_search
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.messages import ScenesFound
 from tests.models_here import Here, Read
@@ -183,7 +183,7 @@ class TestTheNextQuery:
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ended, encoded = threading.Event(), list[str]()
-        monkeypatch.setattr(search_screen, "time", SimpleNamespace(sleep=lambda _seconds: ended.wait(10)))
+        monkeypatch.setattr(live_search, "time", SimpleNamespace(sleep=lambda _seconds: ended.wait(10)))
 
         def answer(query: Query) -> Iterator[SearchResult]:
             yield by_words(query, (1,))

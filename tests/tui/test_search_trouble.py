@@ -128,7 +128,7 @@ class TestFailures:
             await settle(pilot)
             assert said in shown(app, "#notice")
             await typed(pilot, "치킨")
-            await pilot.press("enter", "ctrl+y", "f2", "escape")
+            await pilot.press("enter", "ctrl+y", "f4", "escape")
             await settle(pilot)
             assert app.is_running
 

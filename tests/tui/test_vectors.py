@@ -144,7 +144,7 @@ class TestMaking:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await until(pilot, gate.arrived.is_set)
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             app.screen.query_one("#path").value = str(next(SAMPLE.glob("*sample-0002*")))  # type: ignore[attr-defined]
             await pilot.press("enter")
@@ -206,7 +206,7 @@ class TestPausing:
         app = SubtitleApp(ready)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await pilot.press("f2")
+            await pilot.press("f4")
             await until(pilot, gate.arrived.is_set)
             assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
@@ -262,7 +262,7 @@ class TestPausing:
             app = SubtitleApp(indexed)
             async with app.run_test(size=(120, 40)) as pilot:
                 await settle(pilot)
-                await pilot.press("f2")
+                await pilot.press("f4")
                 await until(pilot, lambda: hold.arrived.is_set() and gate.arrived.is_set())
                 await until(pilot, lambda: bar(app, "contexts") and bar(app, "vectors"))
                 await pilot.press("ctrl+t")
@@ -305,13 +305,13 @@ class TestTrouble:
             app = SubtitleApp(indexed)
             async with app.run_test(size=(120, 40)) as pilot:
                 await settle(pilot)
-                await pilot.press("f2")
+                await pilot.press("f4")
                 await until(pilot, lambda: bar(app, "vectors"))
                 assert bar(app, "vectors").startswith("Another subtitle-rag is making vectors in ")
                 assert "run the same command" not in bar(app, "vectors")
                 assert toasts(app) == []
                 list(events)
-                await pilot.press("f2", "f2")  # looks again
+                await pilot.press("f4", "f4")  # looks again
                 await made(pilot)
                 assert bar(app, "vectors") == ""
 
@@ -325,7 +325,7 @@ class TestTrouble:
         app = SubtitleApp(indexed)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await pilot.press("f2")
+            await pilot.press("f4")
             await until(pilot, lambda: bar(app, "vectors").startswith("! The model "), LOADING_S)
             assert "is damaged" in bar(app, "vectors")
             assert bar(app, "vectors").endswith("  ctrl+t tries again")
@@ -339,7 +339,7 @@ class TestTrouble:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await pilot.press("f2", "ctrl+t")
+            await pilot.press("f4", "ctrl+t")
             await settle(pilot)
             assert (app.vectors, bar(app, "vectors")) == (None, "")
 

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from subtitle_rag.captions.sources import parse
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import app as app_module
+from subtitle_rag.tui import job_app
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.errands import Errand
 from subtitle_rag.tui.library_screen import LibraryScreen
@@ -43,7 +43,7 @@ def youtube() -> Iterator[StandIn]:
 @pytest.fixture
 def hasty(empty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """A runtime on an empty library that fetches without pauses."""
-    monkeypatch.setattr(app_module, "COUNT_S", 0.05)
+    monkeypatch.setattr(job_app, "COUNT_S", 0.05)
     empty.settings = replace(empty.settings, youtube=unpaced())
     return empty
 
@@ -104,7 +104,7 @@ class TestPasting:
             assert toasts(app) == ["3 new videos can be searched now."]
             await typed(pilot, "멸치 육수")
             assert app.search_screen.scenes.option_count == 3
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             assert [row[0] for row in rows(app)] == [f"국수 삶기 {n}편" for n in range(3)]
             assert {row[-1] for row in rows(app)} == {"✓ searchable"}
@@ -115,7 +115,7 @@ class TestPasting:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await fetched(pilot, KITCHEN)
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             await pilot.press("tab")
             assert app.screen.query_one(VideoTable).has_focus
@@ -294,7 +294,7 @@ class TestSync:
             assert "ctrl+r" not in app.screen.active_bindings
             await fetched(pilot, KITCHEN)
             assert "Library: sync" in [command.title for command in app.get_system_commands(app.screen)]
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             assert app.screen.active_bindings["ctrl+r"].binding.description == "New videos"
             channel.clips.insert(0, Clip("brandnew000", "새로 올라온 영상"))
@@ -321,7 +321,7 @@ class TestWhatDoesNotCome:
             await settle(pilot)
             await fetched(pilot, KITCHEN)
             assert toasts(app) == ["1 new video can be searched now. – 4 skipped ! 1 failed"]
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             assert "– Skipped: members only 3 · not begun yet 1" in said(app, "#failures")
             assert "! 깨진 자막" in said(app, "#failures")
@@ -344,7 +344,7 @@ class TestWhatDoesNotCome:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await fetched(pilot, KITCHEN)
-            await pilot.press("f2")
+            await pilot.press("f4")
             await settle(pilot)
             drawn = drawn_by(app)
             assert "[red]x[/red]" in drawn
@@ -384,7 +384,7 @@ class TestWhatDoesNotCome:
             app.search_screen.query_line.value = "육수"
             await until(pilot, lambda: app.search_screen.shown == "육수")
             assert shown(app, "#counter").endswith("1/4 videos")
-            await pilot.press("f2")
+            await pilot.press("f4")
             await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and len(rows(app)) == 4)
             assert [row[-1] for row in rows(app)] == ["✓ searchable", *["… waiting"] * 3]
             assert "Waiting 3" in said(app, "#title")
