@@ -5,7 +5,7 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -13,6 +13,7 @@ from subtitle_rag import player
 from subtitle_rag.errors import UsageError
 
 URL = "https://www.youtube.com/watch?v=abc&x={seconds};rm -rf $HOME"
+FILE = Path("/비디오/--제목 {seconds} [abc].mkv")
 Played = Callable[[], list[str]]
 
 
@@ -48,22 +49,22 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 def play(name: str, **changes: Any) -> None:
-    given = {"watch_url": URL, "link": "https://youtu.be/abc?t=9", "at_ms": 61_900, "lead_in": 2, "extra": {}}
+    given = {"watch_url": URL, "link": "https://youtu.be/abc?t=61", "at_ms": 61_900, "lead_in": 2, "extra": {}}
     player.play(name, **{**given, **changes})
 
 
 def test_mpv_gets_exactly_its_arguments(program: Callable[[str], Played]) -> None:
     played = program("mpv")
     play("mpv")
-    assert played() == ["--start=59", "--force-window=immediate", "--", URL]
+    assert played() == ["--start=+59", "--resume-playback=no", "--force-window=immediate", "--", URL]
 
 
 def test_iina_and_vlc_get_exactly_theirs(program: Callable[[str], Played]) -> None:
     iina, vlc = program("iina-cli"), program("vlc")
     play("iina")
-    play("vlc")
-    assert iina() == ["--mpv-start=59", URL]
-    assert vlc() == ["--start-time=59", URL]
+    play("vlc", media=FILE)
+    assert iina() == ["--no-stdin", "--mpv-start=59", URL]
+    assert vlc() == ["--start-time=59", str(FILE)]
 
 
 def test_a_player_of_the_config_replaces_a_built_in_one(program: Callable[[str], Played]) -> None:
@@ -77,8 +78,30 @@ def test_playing_never_starts_before_the_video(
     program: Callable[[str], Played], at_ms: int, lead_in: int, start: int
 ) -> None:
     played = program("vlc")
-    play("vlc", at_ms=at_ms, lead_in=lead_in)
+    play("vlc", at_ms=at_ms, lead_in=lead_in, media=FILE)
     assert played()[0] == f"--start-time={start}"
+
+
+@pytest.mark.parametrize(("name", "command"), [("mpv", "mpv"), ("iina", "iina-cli"), ("mine", "mine")])
+def test_a_file_is_played_in_the_place_of_the_link(program: Callable[[str], Played], name: str, command: str) -> None:
+    played = program(command)
+    play(name, media=FILE, extra={"mine": ("mine", "{url}")})
+    assert played()[-1] == str(FILE)
+
+
+def test_a_file_needs_no_link(program: Callable[[str], Played]) -> None:
+    played = program("mpv")
+    play("mpv", media=FILE, watch_url=None, link=None)
+    assert played()[-1] == str(FILE)
+
+
+def test_vlc_is_given_no_link(program: Callable[[str], Played]) -> None:
+    played = program("vlc")
+    with pytest.raises(UsageError) as caught:
+        play("vlc")
+    assert (caught.value.code, caught.value.details) == ("needs_file", {"player": "vlc"})
+    play("vlc", extra={"vlc": ("vlc", "{url}")})  # somebody's own command may know how
+    assert played() == [URL]
 
 
 @pytest.mark.parametrize("name", ["mpv", "vlc", "nothing", "", "mpv; true", "../mpv"])
@@ -105,8 +128,16 @@ def test_the_browser_opens_the_link(monkeypatch: pytest.MonkeyPatch) -> None:
         return True
 
     monkeypatch.setattr(webbrowser, "open", open_link)
-    play("browser")
-    assert opened == ["https://youtu.be/abc?t=9"]
+    play("browser", media=FILE)
+    play("browser", at_ms=1_500)
+    play("browser", lead_in=0)
+    assert opened == ["https://youtu.be/abc?t=59", "https://youtu.be/abc?t=0", "https://youtu.be/abc?t=61"]
+
+
+def test_the_browser_opens_no_file() -> None:
+    with pytest.raises(UsageError) as caught:
+        play("browser", media=FILE, watch_url=None, link=None)
+    assert caught.value.code == "needs_link"
 
 
 def test_a_machine_without_a_browser_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,6 +149,46 @@ def test_a_machine_without_a_browser_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_all_players_can_be_asked_for_once() -> None:
     assert player.names({"mpv": ("x",), "mine": ("y",)}) == ["browser", "mpv", "iina", "vlc", "mine"]
+
+
+class TestChoosing:
+    OWN: ClassVar[dict[str, tuple[str, ...]]] = {"mine": ("my player", "{url}"), "gone": ("gone", "{url}")}
+
+    @pytest.mark.parametrize(
+        ("link", "media", "names"),
+        [
+            (True, False, ["browser", "mpv", "mine"]),
+            (False, True, ["mpv", "vlc", "mine"]),
+            (True, True, ["browser", "mpv", "vlc", "mine"]),
+        ],
+    )
+    def test_only_what_is_here_and_can_play_it_is_offered(
+        self, program: Callable[[str], Played], link: bool, media: bool, names: list[str]
+    ) -> None:
+        for name in ("mpv", "vlc", "my player"):
+            program(name)
+        assert player.usable(self.OWN, link=link, media=media) == names
+
+    def test_the_player_asked_first_plays_what_it_can(self, program: Callable[[str], Played]) -> None:
+        program("vlc")
+        program("my player")
+        assert player.choose("vlc", self.OWN, link=True, media=True) == "vlc"
+        assert player.choose("vlc", self.OWN, link=True, media=False) == "browser"
+        assert player.choose("browser", self.OWN, link=False, media=True) == "vlc"
+        assert player.choose("mpv", self.OWN, link=True, media=False) == "mpv", "it is missed aloud when it plays"
+
+    def test_a_file_without_a_player_of_files_is_told(self, program: Callable[[str], Played]) -> None:
+        with pytest.raises(UsageError) as caught:
+            player.choose("browser", self.OWN, link=False, media=True)
+        assert caught.value.code == "no_file_player"
+
+    def test_the_config_comes_first_then_what_was_chosen(self, program: Callable[[str], Played]) -> None:
+        program("my player")
+        assert player.default("vlc", "mine", self.OWN) == "vlc"
+        assert player.default("", "mine", self.OWN) == "mine"
+        assert player.default("", "gone", self.OWN) == "browser"
+        assert player.default("", "unheard of", self.OWN) == "browser"
+        assert player.default("", None, self.OWN) == "browser"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,51 @@
+"""The file of a video: where it lies beside its captions, a player needs no network."""
+
+import os
+from pathlib import Path
+
+from subtitle_rag.captions.files import LANGUAGES, LONG_CODES, MEDIA_SUFFIXES
+from subtitle_rag.domain import Video, nfc
+
+SOUND = frozenset({".m4a", ".mp3", ".opus", ".flac", ".wav"})
+"""Files without pictures: played where there is no other."""
+
+
+def media(video: Video) -> Path | None:
+    """The video's file as the disk spells it: named as the captions are, but for their language. It reads folders."""
+    if video.source is None:
+        return None
+    captions = Path(video.source)
+    try:
+        folder = _folder(captions.parent)
+        with os.scandir(folder) as entries:
+            found = [Path(e.path) for e in entries if _belongs(nfc(e.name), captions.stem) and e.is_file()]
+    except OSError:  # a disk that is not there, for one
+        return None
+    return min(found, key=lambda path: (path.suffix.lower() in SOUND, path.name), default=None)
+
+
+def _folder(path: Path) -> Path:
+    """A folder as the disk spells it: the library keeps composed syllables, other systems write others.
+
+    Raises FileNotFoundError, or what else the disk says.
+    """
+    if path.is_dir() or path == path.parent:
+        return path
+    with os.scandir(_folder(path.parent)) as entries:
+        for entry in entries:
+            if nfc(entry.name) == path.name:
+                return Path(entry.path)
+    raise FileNotFoundError(path)
+
+
+def _belongs(name: str, captions: str) -> bool:
+    """Whether a file is the media of captions with this name: `제목.mp4` of `제목`, `제목.ko` and `제목.mp4.ko`."""
+    stem, suffix = os.path.splitext(name)  # noqa: PTH122 - as caption files' names are read
+    if suffix.lower() not in MEDIA_SUFFIXES:
+        return False
+    for start in (name, stem):
+        rest = captions.removeprefix(start)
+        code = rest[1:].partition("-")[0].lower()
+        if captions.startswith(start) and (not rest or (rest[0] == "." and (code in LANGUAGES or code in LONG_CODES))):
+            return True
+    return False

@@ -1,0 +1,138 @@
+"""Jumping to a second: the link, and the program that plays it.
+
+Players are command templates, never shell strings, and run in a session of their own with no terminal, so that they
+neither draw over the app nor end with it. What they are given is the link's video or, where it lies beside its
+captions, the file; a browser opens links alone.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+from subtitle_rag.errors import UsageError
+from subtitle_rag.player import mpv
+from subtitle_rag.player.programs import filled, start
+
+BROWSER = "browser"
+MPV = "mpv"
+COMMANDS: dict[str, tuple[str, ...]] = {
+    MPV: mpv.COMMAND,
+    # iina-cli takes a stdin that is not a terminal for the video
+    "iina": ("iina-cli", "--no-stdin", "--mpv-start={seconds}", "{url}"),
+    "vlc": ("vlc", "--start-time={seconds}", "{url}"),
+}
+"""Built-in players; `[players]` in the config adds to them and replaces them."""
+FILES_ONLY = frozenset({"vlc"})
+"""Built-in players that are given no links: VLC's script for YouTube is broken more often than not."""
+
+Templates = Mapping[str, Sequence[str]]
+"""`[players]`: name → command."""
+
+
+def can_show() -> bool:
+    """Whether a browser or a player has a screen to open on (not over SSH, nor on a machine without a display)."""
+    if os.environ.get("SSH_CONNECTION"):
+        return False
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def names(extra: Templates) -> list[str]:
+    """Every player that can be asked for by name."""
+    return [BROWSER, *dict.fromkeys((*COMMANDS, *extra))]
+
+
+def installed(name: str, extra: Templates) -> bool:
+    """Whether the player's program is here; a browser is taken for granted until it is asked."""
+    template = {**COMMANDS, **extra}.get(name)
+    return name == BROWSER or (template is not None and shutil.which(template[0]) is not None)
+
+
+def plays(name: str, extra: Templates, *, link: bool, media: bool) -> bool:
+    """Whether the player can do with what there is of a video: a link to it, its file, or both."""
+    if name == BROWSER:
+        return link
+    return media or (link and (name not in FILES_ONLY or name in extra))
+
+
+def usable(extra: Templates, *, link: bool, media: bool) -> list[str]:
+    """The players that are here and can do with what there is of a video."""
+    return [name for name in names(extra) if plays(name, extra, link=link, media=media) and installed(name, extra)]
+
+
+def default(configured: str, remembered: str | None, extra: Templates) -> str:
+    """The player that is asked first: the config's, else the one once chosen while it is here, else the browser."""
+    return configured or (remembered if remembered and installed(remembered, extra) else BROWSER)
+
+
+def choose(name: str, extra: Templates, *, link: bool, media: bool) -> str:
+    """The player `name` if it can do with what there is of a video, else the first here that can.
+
+    Raises:
+        UsageError: `no_file_player`.
+    """
+    if plays(name, extra, link=link, media=media):
+        return name
+    others = usable(extra, link=link, media=media)
+    if not others:
+        raise UsageError("no_file_player")
+    return others[0]
+
+
+def reuses(name: str, extra: Templates, cache: Path) -> bool:
+    """Whether the player plays every jump in one window; `cache` as for `play`."""
+    return name == MPV and name not in extra and mpv.address(cache) is not None
+
+
+def earlier(link: str, at_ms: int, lead_in: int) -> str:
+    """The link to a second of a video, begun `lead_in` seconds before `at_ms`."""
+    return urlsplit(link)._replace(query=urlencode({"t": _seconds(at_ms, lead_in)})).geturl()
+
+
+def _seconds(at_ms: int, lead_in: int) -> int:
+    return max(0, at_ms // 1000 - lead_in)
+
+
+def play(
+    name: str,
+    *,
+    watch_url: str | None,
+    link: str | None,
+    at_ms: int,
+    lead_in: int,
+    extra: Templates,
+    media: Path | None = None,
+    cache: Path | None = None,
+) -> None:
+    """Play a video from `lead_in` seconds before `at_ms`: its `link` in the browser, its file in a player where
+    there is one, else `watch_url`. Without a `cache` folder, where running players can be reached, each play opens a
+    window.
+
+    Raises:
+        UsageError: `no_player`, `needs_link`, `needs_file`.
+    """
+    if name == BROWSER:
+        _browse(link and earlier(link, at_ms, lead_in))
+        return
+    if not installed(name, extra):
+        raise UsageError("no_player", player=name)
+    if not plays(name, extra, link=watch_url is not None, media=media is not None):
+        raise UsageError("needs_file", player=name)
+    what, seconds = str(media or watch_url), _seconds(at_ms, lead_in)
+    if cache is not None and reuses(name, extra, cache):
+        mpv.play(what, seconds, cache)
+    else:
+        start(name, filled({**COMMANDS, **extra}[name], what, seconds))
+
+
+def _browse(link: str | None) -> None:
+    import webbrowser
+
+    if not link:
+        raise UsageError("needs_link", player=BROWSER)
+    if not webbrowser.open(link):
+        raise UsageError("no_player", player=BROWSER)

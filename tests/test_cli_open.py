@@ -1,0 +1,125 @@
+"""`open`: which player plays, and what it is given; what `doctor` says of it."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag import cli, config, doctor, player
+from subtitle_rag.library.preferred import prefer_player
+from subtitle_rag.runtime import Runtime
+from tests.commandline import Run, ran
+from tests.invented import end_hosts
+
+CAPTIONS = "WEBVTT\n\n00:00.000 --> 00:05.000\n국수를 삶아요\n"
+ID = "dQw4w9WgXcQ"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The home of a library of three videos: with a link, with a file, and with both."""
+    folder = tmp_path_factory.mktemp("자막")
+    for name in (f"링크 [{ID}]", "파일", "둘 다 [aaaaaaaaaaa]"):
+        (folder / f"{name}.ko.vtt").write_text(CAPTIONS)
+    for name in ("파일", "둘 다 [aaaaaaaaaaa]"):
+        (folder / f"{name}.mp4").write_bytes(b"")
+    home = folder / "home"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+        assert cli.run(["--home", str(home), "index", str(folder)]) == 0
+    yield home
+    end_hosts([config.Paths.under(home).index])
+
+
+@pytest.fixture
+def home(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """mpv and VLC are installed, and there is a screen."""
+    for name in ("mpv", "vlc"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(player, "can_show", lambda: True)
+    yield shared
+    with Runtime(config.load(home=shared)) as runtime, runtime.library.database.write() as db:
+        db.execute("DELETE FROM setting WHERE key = 'player'")
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What was played, whatever plays it."""
+    seen: list[dict[str, Any]] = []
+    monkeypatch.setattr(player, "play", lambda name, **how: seen.append({"name": name, **how}))
+    return seen
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], home: Path) -> Run:
+    return partial(partial(ran, capsys), "--home", home)
+
+
+def prefer(home: Path, name: str) -> None:
+    with Runtime(config.load(home=home)) as runtime:
+        prefer_player(runtime.library, name)
+
+
+def test_a_file_without_a_link_is_played_and_printed(run: Run, home: Path, played: list[dict[str, Any]]) -> None:
+    opened = run("open", "파일@0:03")
+    file = home.parent / "파일.mp4"
+    assert (opened.code, opened.out) == (0, f"{file}\n")
+    assert [(one["name"], one["media"], one["link"], one["at_ms"]) for one in played] == [("mpv", file, None, 3_000)]
+    assert run("open", "파일", "--json").result == {"url": None, "at": 0.0, "played": True}
+
+
+def test_a_link_is_printed_though_the_file_is_played(run: Run, home: Path, played: list[dict[str, Any]]) -> None:
+    opened = run("open", "둘 다@0:03", "--player", "vlc")
+    assert opened.out == "https://youtu.be/aaaaaaaaaaa?t=3\n"
+    assert [(one["name"], one["media"]) for one in played] == [("vlc", home.parent / "둘 다 [aaaaaaaaaaa].mp4")]
+
+
+def test_the_player_chosen_in_the_app_is_asked_first(run: Run, home: Path, played: list[dict[str, Any]]) -> None:
+    run("open", "링크")
+    prefer(home, "mpv")
+    run("open", "링크")
+    prefer(home, "vlc")
+    run("open", "링크")  # which VLC cannot play
+    run("open", "링크", "--player", "iina")
+    assert [one["name"] for one in played] == ["browser", "mpv", "browser", "iina"]
+
+
+@pytest.mark.parametrize(
+    ("target", "name", "said"),
+    [
+        ("링크", "vlc", "vlc plays only files"),
+        ("파일", "browser", "browser opens only links"),
+        ("링크", "iina", "The player iina is not installed"),
+        ("링크", "nothing", "The player nothing is not installed"),
+    ],
+)
+def test_a_player_that_was_named_is_not_replaced(run: Run, target: str, name: str, said: str) -> None:
+    refused = run("open", target, "--player", name)
+    assert (refused.code, refused.out) == (2, "")
+    assert said in refused.err
+
+
+def test_without_a_screen_a_file_is_named(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player, "can_show", lambda: False)
+    refused = run("open", "파일")
+    assert refused.code == 2
+    assert f"There is no screen here to play {home.parent / '파일.mp4'} on." in refused.err
+
+
+def test_print_wants_a_link(run: Run) -> None:
+    refused = run("open", "파일", "--print")
+    assert refused.code == 2
+    assert "has no link" in refused.err
+
+
+def test_doctor_looks_at_the_player_that_would_play(home: Path) -> None:
+    prefer(home, "vlc")
+    with Runtime(config.load(home=home, language="en")) as runtime:
+        assert doctor.PROBES["player"](runtime) == doctor.Check("player", "ok", "vlc")
+    prefer(home, "iina")  # which is gone: the browser plays in its place
+    with Runtime(config.load(home=home, language="en")) as runtime:
+        assert doctor.PROBES["player"](runtime) == doctor.Check("player", "ok", "browser")

@@ -1,0 +1,369 @@
+"""Playing a scene, and choosing what plays it."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.app import App
+
+from subtitle_rag import player
+from subtitle_rag.config import PlayerSettings
+from subtitle_rag.domain import Video
+from subtitle_rag.library.preferred import prefer_player, preferred_player
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.answer_screen import AnswerScreen
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.messages import PlayersFound
+from subtitle_rag.tui.player_screen import PlayerScreen
+from tests.tui.conftest import AppPilot, MakeApp, Outside, drawn_by, scene, settle, toasts, typed, until
+
+LINK = "https://youtu.be/video-00001?t=61"
+
+
+@pytest.fixture(autouse=True)
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """mpv and VLC are installed, and nothing else."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("mpv", "vlc"):
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def forgetful(shared: Runtime) -> Iterator[None]:
+    yield
+    with shared.library.database.write() as db:
+        db.execute("DELETE FROM setting WHERE key = 'player'")
+
+
+@pytest.fixture
+def on_disk(tmp_path: Path) -> Scene:
+    """A scene of a video that is a file, and nothing on the web."""
+    folder = tmp_path / "비디오"
+    folder.mkdir()
+    (folder / "제목.mp4").write_bytes(b"")
+    source = folder / "제목.ko.vtt"
+    return scene(video=Video("file-1", "제목", "c", "채널", source=str(source)))
+
+
+def web(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The app is shown in a browser; what is returned is what that opens."""
+    opened: list[str] = []
+    monkeypatch.setattr(App, "is_web", True)
+    monkeypatch.setattr(App, "open_url", lambda _app, url, **_how: opened.append(url))
+    return opened
+
+
+async def found(pilot: AppPilot) -> None:
+    await settle(pilot)
+    await typed(pilot, "치킨")
+
+
+async def chooser(pilot: AppPilot) -> PlayerScreen:
+    await found(pilot)
+    await pilot.press("ctrl+o")
+    await until(pilot, lambda: isinstance(pilot.app.screen, PlayerScreen))
+    await pilot.pause()
+    screen = pilot.app.screen
+    assert isinstance(screen, PlayerScreen)
+    return screen
+
+
+def rows(screen: PlayerScreen) -> list[str]:
+    options = (screen.rows.get_option_at_index(at) for at in range(screen.rows.option_count))
+    return [" ".join(str(option.prompt).split()) for option in options]
+
+
+class TestChoosing:
+    async def test_what_can_play_the_scene_is_listed_with_what_it_does(self, app_of: MakeApp, runtime: Runtime) -> None:
+        runtime.settings = replace(runtime.settings, players={"내 것": ("mpv", "{url}"), "없는 것": ("none", "{url}")})
+        app = app_of(scenes=[scene(title="[red]제목[/red]")])
+        async with app.run_test(size=(80, 24)) as pilot:
+            screen = await chooser(pilot)
+            assert rows(screen) == [
+                "1 browser opens the link ✓ default",
+                "2 mpv plays the link · keeps its window",
+                "3 내 것 plays the link · mpv",
+            ]
+            assert "1:01  [red]제목[/red]" in drawn_by(app)
+            assert "Enter plays · space uses it from here on · esc closes" in drawn_by(app)
+
+    async def test_a_file_is_played_by_players_of_files(self, app_of: MakeApp, on_disk: Scene) -> None:
+        app = app_of(scenes=[on_disk])
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await chooser(pilot)
+            assert rows(screen) == ["1 mpv plays the file · keeps its window", "2 vlc plays the file"]
+
+    async def test_enter_plays_once_and_changes_nothing(self, app_of: MakeApp, outside: Outside) -> None:
+        app = app_of(scenes=[scene(1), scene(2)])
+        async with app.run_test() as pilot:
+            await chooser(pilot)
+            await pilot.press("down", "enter")
+            await settle(pilot)
+            await pilot.press("enter")
+            await settle(pilot)
+            assert [play["name"] for play in outside.played] == ["mpv", "browser"]
+            assert {play["link"] for play in outside.played} == {LINK}
+            assert preferred_player(app.runtime.library) is None
+
+    async def test_a_digit_plays(self, app_of: MakeApp, outside: Outside) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            screen = await chooser(pilot)
+            await pilot.press("3", "0")
+            assert pilot.app.screen is screen
+            await pilot.press("2")
+            await settle(pilot)
+            assert [play["name"] for play in outside.played] == ["mpv"]
+            assert app.screen is app.search_screen
+
+    @pytest.mark.parametrize("key", ["escape", "ctrl+o"])
+    async def test_it_closes_without_playing(self, app_of: MakeApp, outside: Outside, key: str) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await chooser(pilot)
+            await pilot.press("ㅓ", key)
+            await settle(pilot)
+            assert app.screen is app.search_screen
+            assert not outside.played
+
+    async def test_a_click_plays(self, app_of: MakeApp, outside: Outside) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await chooser(pilot)
+            await pilot.click("#players", offset=(5, 1))
+            await settle(pilot)
+            assert [play["name"] for play in outside.played] == ["mpv"]
+
+    @pytest.mark.parametrize("key", ["o", "ㅐ", "ctrl+o"])
+    async def test_the_list_has_letters_for_it(self, app_of: MakeApp, key: str) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await found(pilot)
+            await pilot.press("tab", key)
+            await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
+            assert app.search_screen.typed == "치킨"
+
+    async def test_too_early_it_searches(self, app_of: MakeApp, unhurried: None) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press(*"치킨", "ctrl+o")
+            await settle(pilot)
+            assert app.screen is app.search_screen
+            assert app.search_screen.shown == "치킨"
+            await pilot.press("ctrl+o")
+            await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
+
+    async def test_the_scenes_of_an_answer_have_it_too(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            screen = AnswerScreen()
+            await app.push_screen(screen)
+            await pilot.press("ctrl+o")
+            await settle(pilot)
+            assert toasts(app) == ["No scene is chosen yet."]
+            screen._target = lambda: scene()  # type: ignore[method-assign]
+            await pilot.press("ctrl+o")
+            await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
+
+    async def test_it_is_in_the_palette(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await found(pilot)
+            [run] = [c.callback for c in app.get_system_commands(app.screen) if c.title == "Find: choose player"]
+            run()
+            await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
+
+
+class TestDefault:
+    async def test_space_is_for_this_run_and_the_next(
+        self, app_of: MakeApp, runtime: Runtime, outside: Outside
+    ) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test(size=(100, 30)) as pilot:
+            screen = await chooser(pilot)
+            await pilot.press("down", "space")
+            await settle(pilot)
+            assert rows(screen)[1].endswith("✓ default")
+            assert not any(row.endswith("default") for row in rows(screen)[:1])
+            assert toasts(app) == ["mpv plays from here on."]
+            await pilot.press("escape", "enter")
+            await settle(pilot)
+        again = SubtitleApp(runtime)
+        async with again.run_test() as pilot:
+            await found(pilot)
+            await pilot.press("enter")
+            await settle(pilot)
+        assert [play["name"] for play in outside.played] == ["mpv", "mpv"]
+
+    async def test_the_configs_player_comes_back_with_the_next_run(
+        self, app_of: MakeApp, runtime: Runtime, outside: Outside
+    ) -> None:
+        runtime.settings = replace(runtime.settings, player=PlayerSettings(default="browser"))
+        app = app_of(scenes=[scene()])
+        async with app.run_test(size=(100, 30)) as pilot:
+            await chooser(pilot)
+            await pilot.press("down", "space", "escape", "enter")
+            await settle(pilot)
+            assert "mpv plays until you quit: the config names browser." in toasts(app)
+        assert [play["name"] for play in outside.played] == ["mpv"]
+        assert preferred_player(runtime.library) is None
+
+    async def test_one_that_is_gone_is_not_missed(self, app_of: MakeApp, outside: Outside, programs: Path) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await chooser(pilot)
+            await pilot.press("down", "space", "escape")
+            await settle(pilot)
+        shutil.rmtree(programs)
+        again = SubtitleApp(app.runtime)
+        async with again.run_test() as pilot:
+            await found(pilot)
+            await pilot.press("enter")
+            await settle(pilot)
+        assert [play["name"] for play in outside.played] == ["browser"]
+
+
+class TestFiles:
+    async def test_enter_plays_a_file_in_the_first_player_that_can(
+        self, app_of: MakeApp, outside: Outside, on_disk: Scene
+    ) -> None:
+        app = app_of(scenes=[on_disk])
+        async with app.run_test() as pilot:
+            await found(pilot)
+            await pilot.press("enter")
+            await settle(pilot)
+            [play] = outside.played
+            assert (play["name"], play["link"], play["watch_url"]) == ("mpv", None, None)
+            assert play["media"] == Path(str(on_disk.video.source)).with_name("제목.mp4")
+            assert play["cache"] == app.settings.paths.cache
+
+    async def test_the_default_plays_it_where_it_can(
+        self, app_of: MakeApp, runtime: Runtime, outside: Outside, on_disk: Scene
+    ) -> None:
+        runtime.settings = replace(runtime.settings, player=PlayerSettings(default="vlc"))
+        app = app_of(scenes=[on_disk])
+        async with app.run_test() as pilot:
+            await found(pilot)
+            await pilot.press("enter")
+            await settle(pilot)
+            assert [play["name"] for play in outside.played] == ["vlc"]
+
+    @pytest.mark.parametrize("key", ["enter", "ctrl+o"])
+    async def test_without_a_player_of_files_it_is_told_what_helps(
+        self, app_of: MakeApp, on_disk: Scene, programs: Path, key: str
+    ) -> None:
+        shutil.rmtree(programs)
+        app = app_of(scenes=[on_disk])
+        async with app.run_test(size=(120, 30)) as pilot:
+            await found(pilot)
+            await pilot.press(key)
+            await settle(pilot)
+            assert "no player of files is installed" in toasts(app)[0]
+            assert "Install mpv or VLC" in toasts(app)[0]
+            assert app.screen is app.search_screen
+
+
+class TestWithoutAScreen:
+    async def test_the_list_only_says_why_and_copies(
+        self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(player, "can_show", lambda: False)
+        app = app_of(scenes=[scene()])
+        async with app.run_test(size=(80, 24)) as pilot:
+            screen = await chooser(pilot)
+            await settle(pilot)
+            assert rows(screen) == []
+            assert "There is no screen to play on here. This link is copied:" in drawn_by(app)
+            assert LINK in drawn_by(app)
+            assert app.clipboard == LINK
+            assert toasts(app) == [f"Nothing can be played here. Link copied: {LINK}"]
+            await pilot.press("1", "space", "down", "enter")
+            await settle(pilot)
+            assert app.screen is app.search_screen
+            assert not outside.played
+
+    @pytest.mark.parametrize("key", ["enter", "ctrl+o"])
+    async def test_a_file_has_no_link_to_copy(
+        self, app_of: MakeApp, on_disk: Scene, monkeypatch: pytest.MonkeyPatch, key: str
+    ) -> None:
+        monkeypatch.setattr(player, "can_show", lambda: False)
+        app = app_of(scenes=[on_disk])
+        async with app.run_test(size=(120, 30)) as pilot:
+            await found(pilot)
+            await pilot.press(key)
+            await settle(pilot)
+            assert toasts(app)[0].startswith("There is no screen here to play")
+            assert "제목.mp4" in toasts(app)[0]
+            assert app.clipboard == ""
+
+
+class TestInABrowser:
+    async def test_the_viewers_browser_opens_the_link_earlier(
+        self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        opened = web(monkeypatch)
+        monkeypatch.setattr(player, "can_show", lambda: False)  # of the server, which is nothing to the viewer
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await found(pilot)
+            await pilot.press("enter")
+            await settle(pilot)
+            assert opened == ["https://youtu.be/video-00001?t=59"]
+            assert not outside.played
+            assert "Playing from 1:01" in toasts(app)[0]
+
+    async def test_players_of_the_server_are_not_offered(
+        self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        opened = web(monkeypatch)
+        app = app_of(scenes=[scene()])
+        prefer_player(app.runtime.library, "mpv")
+        async with app.run_test() as pilot:
+            screen = await chooser(pilot)
+            assert rows(screen) == ["1 browser opens the link ✓ default"]
+            await pilot.press("enter")
+            await settle(pilot)
+            assert opened == ["https://youtu.be/video-00001?t=59"]
+
+    async def test_the_clipboard_is_the_viewers(
+        self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        web(monkeypatch)
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await found(pilot)
+            await pilot.press("ctrl+y")
+            await settle(pilot)
+            assert app.clipboard == LINK
+            assert not outside.copied
+
+    async def test_a_file_of_the_server_is_not_played(
+        self, app_of: MakeApp, outside: Outside, on_disk: Scene, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        opened = web(monkeypatch)
+        app = app_of(scenes=[on_disk])
+        async with app.run_test(size=(120, 30)) as pilot:
+            await found(pilot)
+            await pilot.press("enter")
+            await settle(pilot)
+            assert "has no link" in toasts(app)[0]
+            assert not opened
+            assert not outside.played
+
+
+async def test_a_late_list_does_not_open_over_another_question(app_of: MakeApp) -> None:
+    app = app_of(scenes=[scene()])
+    async with app.run_test() as pilot:
+        screen = await chooser(pilot)
+        app.post_message(PlayersFound(scene(), (("browser", ""),), "browser"))
+        await pilot.pause()
+        assert app.screen is screen
