@@ -130,6 +130,14 @@ class Storyboard:
     interval_ms: int
     sheets: tuple[str, ...]
 
+    def place(self, at_ms: int) -> tuple[int, int, int]:
+        """Where the picture of a moment is, or the last one: the number of its sheet, its column and its row."""
+        on_one = self.rows * self.columns
+        number = min(max(0, at_ms) // self.interval_ms, len(self.sheets) * on_one - 1)
+        sheet, at = divmod(number, on_one)
+        row, column = divmod(at, self.columns)
+        return sheet, column, row
+
 
 class Heat(NamedTuple):
     """How often a part of a video is replayed: `value` is between 0 and 1."""

@@ -104,8 +104,7 @@ class Indexer:
         with self._working(patience=PATIENCE_S):
             known = self._library.has(video, track.sha256, RULE)
             if known is not None:
-                if details != self._library.details(video.id):  # the storyboard's addresses expire
-                    self._library.put_details(video.id, details)
+                self._keep_details(video, details)
                 yield VideoDone(video.id, video.title, "unchanged", known)
                 return
             own = _windows(video, track, video.title)
@@ -159,15 +158,21 @@ class Indexer:
                 yield failure
                 continue
             if known is not None:
+                self._keep_details(video, file.details)
                 yield VideoDone(video.id, video.title, "unchanged", known)
                 return
             self._analyzer.load_soon()
             change: Literal["new", "changed"] = "changed" if self._library.track(video.id) else "new"
-            self._library.put_video(video, track, own, RULE)
+            self._library.put_video(video, track, own, RULE, file.details)
             work.append((video, own))
             yield VideoDone(video.id, video.title, change, len(own))
             return
         self._library.put_failure(video, failure.code, failure.details)
+
+    def _keep_details(self, video: Video, details: Details) -> None:
+        """They can change where nothing else does: the storyboard's addresses expire."""
+        if details != self._library.details(video.id):
+            self._library.put_details(video.id, details)
 
     def _rewindow(self) -> None:
         """Divide the tracks anew whose windows an earlier rule has made; nothing is read or fetched again.

@@ -48,6 +48,21 @@ def failed(events: list[IndexEvent]) -> list[str]:
     return [event.code for event in events if isinstance(event, VideoFailed)]
 
 
+def test_what_lies_beside_the_captions_is_kept_and_kept_up(place: Place, captions: Path) -> None:
+    sidecar = file_of(captions).with_name(file_of(captions).name.removesuffix(".ko.vtt") + ".info.json")
+    told = json.loads(sidecar.read_text()) if sidecar.exists() else {}
+    heat = [{"start_time": 0, "end_time": 9, "value": 0.5}]
+    sidecar.write_text(json.dumps({**told, "media_type": "short", "heatmap": heat}))
+    place.run(captions)
+    assert place.library.details(ID).heatmap == ((0, 9_000, 0.5),)
+    video = place.library.video(ID)
+    assert video
+    assert video.kind == "short"
+    sidecar.write_text(json.dumps({**told, "media_type": "short", "heatmap": heat * 2}))
+    assert ID in done(place.run(captions), "unchanged")
+    assert len(place.library.details(ID).heatmap) == 2
+
+
 def test_the_sample_becomes_searchable(place: Place) -> None:
     first, *rest, report = place.run(SAMPLE)
     assert first == Found(9)

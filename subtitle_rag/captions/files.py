@@ -14,13 +14,13 @@ import re
 import stat
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.metadata import named
-from subtitle_rag.domain import Track, Video, nfc
+from subtitle_rag.domain import Details, Track, Video, nfc
 from subtitle_rag.errors import CaptionError, UsageError
 from subtitle_rag.events import VideoFailed
 from subtitle_rag.i18n import _
@@ -77,6 +77,8 @@ class CaptionFile:
     video: Video
     language: str
     format: str
+    details: Details = field(default_factory=Details)
+    """What yt-dlp's .info.json beside it says of the video."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,8 +280,9 @@ def _group(files: dict[Path, _Name], languages: Sequence[str]) -> CaptionGroup:
         return _language_rank(name.language, languages), asr, FORMATS.index(name.format), shown(path)
 
     candidates = tuple(
-        CaptionFile(path, _video(path, name), name.language, name.format)
+        CaptionFile(path, _video(path, name, info), name.language, name.format, metadata.details(info))
         for path, name in sorted(files.items(), key=rank)
+        for info in [_sidecar(path.parent / f"{name.stem}.info.json")]
     )
     return CaptionGroup(candidates[0].video, candidates)
 
@@ -291,9 +294,8 @@ def _language_rank(language: str, preferred: Sequence[str]) -> int:
     return len(preferred) + (language != "und")
 
 
-def _video(path: Path, name: _Name) -> Video:
+def _video(path: Path, name: _Name, info: metadata.Info) -> Video:
     folder = path.parent
-    info = _sidecar(folder / f"{name.stem}.info.json")
     return Video(
         id=_video_id(path, name),
         title=metadata.text(info, "title") or name.title,
@@ -304,6 +306,7 @@ def _video(path: Path, name: _Name) -> Video:
         duration_ms=metadata.ms(info.get("duration")),
         chapters=metadata.chapters(info.get("chapters")),
         source=shown(path),
+        kind=metadata.kind(info) if "media_type" in info else "",
     )
 
 

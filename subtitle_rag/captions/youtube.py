@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from types import TracebackType
+from urllib.parse import urlsplit
 
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.session import LIMIT, Info, Session
@@ -22,6 +23,8 @@ from subtitle_rag.domain import TABS, Details, Track, Video
 from subtitle_rag.errors import FetchError
 
 SITE = "https://www.youtube.com"
+PICTURES = ".ytimg.com"
+"""What the hosts of its pictures end in."""
 ATTEMPTS = 5
 """Requests for one track, all in all."""
 PATIENCE_S = 60
@@ -208,6 +211,13 @@ class YouTube:
         if len(raw) > LIMIT:
             raise FetchError("caption_damaged", title=title, reason=f"> {LIMIT >> 20} MB")
         return raw
+
+    def sheet(self, url: str, title: str) -> bytes:
+        """The bytes of a storyboard's sheet, which may be any; `not_found` where the address has expired."""
+        parts = urlsplit(url)
+        if parts.scheme != "https" or not (parts.hostname or "").endswith(PICTURES):
+            raise FetchError("not_found", title=title, reason=parts.netloc)
+        return self._session.body(url, title)
 
     def reach(self) -> None:
         """Ask for YouTube's empty page, to see whether there is a way there."""

@@ -1,0 +1,41 @@
+"""`serve`: the app in a browser on this computer."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from subtitle_rag import output
+from subtitle_rag.i18n import N_, _
+
+if TYPE_CHECKING:
+    from subtitle_rag.config import Settings
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+@click.command("serve", help=N_("Show the app in a browser, until Ctrl+C; prints the page's address."))
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help=N_("0 takes a free one."))
+@click.option(
+    "--host",
+    default=LOOPBACK[0],
+    show_default=True,
+    help=N_("Another of this computer's addresses lets others reach the app."),
+)
+@click.pass_context
+def serve_(ctx: click.Context, host: str, port: int) -> int:
+    from subtitle_rag import web_server
+
+    settings: Settings = ctx.obj
+    own = ctx.find_root().params
+    arguments = ["--language", settings.language]
+    if own["home"]:
+        arguments = ["--home", str(settings.paths.config.parent), *arguments]
+    if host not in LOOPBACK:
+        output.say(_("Whoever learns this address can use the app, and what they send can be read on the way."))
+
+    def started(address: str) -> None:
+        output.data(address)
+        output.say(_("Ctrl+C ends it."))
+
+    web_server.serve(arguments, host=host, port=port, started=started)
+    return 0

@@ -1,0 +1,101 @@
+"""The app in a browser: every page that is opened runs an app of its own, on the same library.
+
+The only importer of `textual_serve` and `aiohttp`. Whoever reaches the page can do what the app can, so its address has
+a key that cannot be guessed, and the server answers only to the name under which it was started and to pages of its
+own: no other web site can speak to it from the user's browser. The page loads nothing from anywhere else; the one that
+comes with `textual_serve` asks a font service for its letters.
+"""
+
+import hmac
+import secrets
+import shlex
+import socket
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subtitle_rag.errors import AppError
+
+if TYPE_CHECKING:
+    from aiohttp import web
+    from aiohttp.typedefs import Middleware
+
+    Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+PAGE = Path(__file__).with_name("web_page")
+NAME = "subtitle-rag"
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "font-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+"""The terminal in the page sets styles of its own; links that are opened are not told the key."""
+
+
+def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[str], object]) -> None:
+    """Serve until the user ends it (SIGINT, SIGTERM). `arguments` go to the command line of each app, `started` gets
+    the page's address; port 0 takes a free one.
+
+    Raises:
+        AppError: `web_missing` where `textual_serve` is not installed, `web_address` where nothing can listen there.
+    """
+    try:
+        from aiohttp import web
+        from textual_serve.server import Server
+    except ImportError as error:
+        raise AppError("web_missing", reason=str(error)) from error
+    listening = _listen(host, port)
+    port = listening.getsockname()[1]
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    key = secrets.token_urlsafe(16)
+    command = shlex.join([sys.executable, "-m", "subtitle_rag", *arguments])
+    server = Server(command, host, port, NAME, f"http://{place}", templates_path=PAGE)
+
+    async def application() -> web.Application:
+        page = await server._make_app()
+        page.router.add_static("/page", PAGE)
+        page.on_startup.clear()  # it prints a banner on stdout
+        page.on_startup.append(lambda _app: _told(started, f"http://{place}/{key}/"))
+        whole = web.Application(middlewares=[_guard(place, key)])
+        whole.add_subapp(f"/{key}", page)
+        return whole
+
+    web.run_app(application(), sock=listening, print=None, access_log=None)
+
+
+async def _told(started: Callable[[str], object], address: str) -> None:
+    started(address)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise AppError("web_address", host=host, port=port, reason=reason) from error
+
+
+def _guard(place: str, key: str) -> "Middleware":
+    """Only requests for this very place pass, with the key, and from no page but its own."""
+    from aiohttp import web
+
+    own = f"http://{place}"
+
+    @web.middleware
+    async def guard(request: web.Request, handler: "Handler") -> web.StreamResponse:
+        given = request.path.split("/")[1]
+        origin = request.headers.get("Origin", own)
+        socket_without_origin = request.path.endswith("/ws") and "Origin" not in request.headers
+        if request.host != place or origin != own or socket_without_origin:
+            raise web.HTTPForbidden
+        if not hmac.compare_digest(given.encode(), key.encode()):
+            raise web.HTTPNotFound
+        response = await handler(request)
+        if not response.prepared:
+            response.headers.update(HEADERS)
+        return response
+
+    return guard

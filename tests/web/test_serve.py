@@ -1,0 +1,127 @@
+"""`serve`: the page in a real Chromium, searched in Hangul, and whom the server answers."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+
+from subtitle_rag import config
+from subtitle_rag.runtime import Runtime
+from tests.web.browser import CHROMIUM, Tab, tab
+
+SAMPLE = Path(str(files("subtitle_rag") / "sample"))
+STARTING_S = 30.0
+
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+
+
+def command(home: Path, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", "subtitle_rag", "--home", str(home), "--language", "ko", "serve", *arguments]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With the sample indexed, and no models."""
+    home = tmp_path_factory.mktemp("served")
+    (home / "config.toml").write_text('[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n')
+    with Runtime(config.load(home=home)) as runtime:
+        list(runtime.indexer.index([SAMPLE]))
+    return home
+
+
+@pytest.fixture
+def page(home: Path) -> Iterator[str]:
+    """The address of the page, as the command prints it; the server ends well when it is interrupted."""
+    environment = {**os.environ, "SUBTITLE_RAG_HOST_LINGER": "0.5"}
+    with subprocess.Popen(
+        command(home, "--port", "0"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler) and None,
+    ) as server:
+        assert server.stdout
+        try:
+            yield server.stdout.readline().strip()
+        finally:
+            server.send_signal(signal.SIGINT)
+            rest, told = server.communicate(timeout=STARTING_S)
+    assert server.returncode == 0, told
+    assert rest == ""
+    assert "Traceback" not in told
+
+
+async def searched(tab: Tab, page: str, query: str) -> None:
+    await tab.ask("Emulation.setFocusEmulationEnabled", enabled=True)
+    await tab.open(page)
+    await tab.until(lambda: "구간 75" in tab.received and "도움말" in tab.received)
+    await tab.type(query)
+    await tab.until(lambda: "20+장면" in tab.received)
+
+
+@needs_chromium
+async def test_a_search_in_the_browser_finds_and_plays_a_scene(page: str) -> None:
+    async with tab() as opened:
+        await searched(opened, page, "소스에 찍어 먹는 치킨")
+        assert "맵단짠 치킨" in opened.received
+        await opened.press("Enter", 13)
+        await opened.until(lambda: opened.opened)
+        assert urlsplit(opened.opened[0]).hostname == "youtu.be"
+        hosts = {urlsplit(address).netloc for address in opened.requests if not address.startswith("data:")}
+        assert hosts == {urlsplit(page).netloc}
+
+
+async def test_nobody_else_is_answered(page: str) -> None:
+    place = urlsplit(page)
+    whole = f"http://{place.netloc}"
+    async with aiohttp.ClientSession() as session:
+
+        async def status(address: str, **headers: str) -> int:
+            async with session.get(address, headers=headers) as answer:
+                return answer.status
+
+        assert await status(page) == 200
+        assert await status(page, Origin=whole) == 200
+        assert await status(f"{whole}/") == 404
+        assert await status(f"{whole}/{'x' * 22}/") == 404
+        assert await status(f"{whole}/ws") == 403
+        assert await status(page, Host="rebound.example") == 403
+        assert await status(page, Origin="https://elsewhere.example") == 403
+        assert await status(f"{page}ws") == 403  # a browser always tells the page from which it opens a socket
+        with pytest.raises(aiohttp.WSServerHandshakeError):
+            await session.ws_connect(f"{page}ws", origin="https://elsewhere.example")
+        async with session.get(page) as answer:
+            assert "http:" not in answer.headers["Content-Security-Policy"]
+            assert answer.headers["Referrer-Policy"] == "no-referrer"
+
+
+def test_an_address_that_is_taken_is_told(home: Path) -> None:
+    async def taken() -> subprocess.CompletedProcess[str]:
+        server = await asyncio.start_server(lambda _reader, _writer: None, "127.0.0.1", 0)
+        async with server:
+            port = str(server.sockets[0].getsockname()[1])
+            run = command(home, "--port", port)
+            return await asyncio.to_thread(subprocess.run, run, capture_output=True, text=True, timeout=STARTING_S)
+
+    ended = asyncio.run(taken())
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert "--port" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_without_the_extra_the_command_says_how_to_get_it(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "textual_serve.py").write_text("raise ImportError('not here')")
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path.cwd()}"}
+    ended = subprocess.run(command(home), capture_output=True, text=True, env=environment, timeout=STARTING_S)
+    assert ended.returncode == 1
+    assert "subtitle-rag[web]" in ended.stderr
