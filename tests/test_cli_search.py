@@ -95,6 +95,17 @@ def test_without_a_model_s_files_no_process_is_started_for_one(capsys: pytest.Ca
     assert not (config.Paths.under(home).cache / "neural").exists()
 
 
+def test_only_videos_of_some_kinds(search: Run, home: Path) -> None:
+    with Runtime(config.load(home=home)) as runtime, runtime.library.database.write() as db:
+        db.execute("UPDATE video SET kind = CASE rowid % 3 WHEN 0 THEN 'short' WHEN 1 THEN 'stream' ELSE 'video' END")
+        kinds = dict(db.execute("SELECT id, kind FROM video"))
+    whole = search("--json").result
+    found = search("--kind", "shorts", "--kind", "라이브", "--json").result
+    assert found.keys() == whole.keys()
+    assert {kinds[scene["video"]["id"]] for scene in found["scenes"]} == {"short", "stream"}
+    assert {kinds[scene["video"]["id"]] for scene in search("종류:영상", "--json").result["scenes"]} == {"video"}
+
+
 @pytest.fixture
 def broken(models: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The encoder's weights are cut off."""

@@ -1,7 +1,7 @@
 """`contexts`: what a local model writes of each window."""
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import json_option, jsonl_option, writing
 from subtitle_rag.config import Settings
+from subtitle_rag.contexts import choosing
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
@@ -94,6 +95,7 @@ def contexts_status(settings: Settings, suspect: bool, as_json: bool) -> int:
         found = runtime.library.contexts.suspects() if suspect else {}
         windows = runtime.library.windows(list(found))
         titles = {one.video_id: runtime.library.video(one.video_id) for one in found.values()}
+        models = _models(runtime)
     listed = [
         {
             "scene": id,
@@ -106,10 +108,11 @@ def contexts_status(settings: Settings, suspect: bool, as_json: bool) -> int:
         for id, one in found.items()
     ]
     if as_json:
-        values = {**_count_values(counts), **({"suspects": listed} if suspect else {})}
+        told = {"model": runtime.context_model, "channel_models": models}
+        values = {**_count_values(counts), **told, **({"suspects": listed} if suspect else {})}
         output.envelope("contexts status", output.Outcome(values))
         return 0
-    for line in _status_lines(counts):
+    for line in (*_status_lines(counts), *_model_lines(runtime.context_model, models)):
         output.data(line)
     for entry, (id, one) in zip(listed, found.items(), strict=True):
         output.data(f"{clock(windows[id].start_ms):>8}  {entry['title']}")
@@ -131,7 +134,7 @@ def contexts_glossary(settings: Settings, channel: str, propose: bool, edit: boo
     with Runtime(settings) as runtime:
         id = channels_of(runtime, [channel])[0]
         names = runtime.library.contexts.glossary(id)
-        shown = tuple(_proposed(runtime, id)) if propose else names
+        shown = tuple(glossary.proposed(runtime.library, id, dictionary=runtime.analyzer)) if propose else names
         if file is not None or edit:
             text = file.read() if file is not None else click.edit(glossary.format_list(shown))
             shown = glossary.parse_list(text) if text is not None else names
@@ -144,19 +147,31 @@ def contexts_glossary(settings: Settings, channel: str, propose: bool, edit: boo
     return 0
 
 
-def _proposed(runtime: Runtime, channel_id: str) -> list[str]:
-    from subtitle_rag.contexts import glossary
-
-    videos = [state.video for state in runtime.library.videos() if state.video.channel_id == channel_id]
-    windows = [window for video in videos for window in runtime.library.windows_of(video.id)]
-    analyses = runtime.library.morphemes([window.id for window in windows])
-    known = [window for window in windows if window.id in analyses]
-    return glossary.propose(
-        [video.title for video in videos],
-        [analyses[window.id] for window in known],
-        [window.text for window in known],
-        dictionary=runtime.analyzer,
-    )
+@contexts_.command("model", help=N_("Show or choose the model that writes a channel's contexts."))
+@click.argument("channel")
+@click.option("--set", "name", metavar="MODEL", help=N_("Have this model of Ollama write them from now on."))
+@click.option("--default", "usual", is_flag=True, help=N_("Have the model write them that writes those of the others."))
+@json_option
+@click.pass_obj
+def contexts_model(settings: Settings, channel: str, name: str | None, usual: bool, as_json: bool) -> int:
+    if name is not None and (usual or not tidy(name)):
+        raise click.UsageError(_("--set needs the name of a model, and excludes --default."))
+    with Runtime(settings) as runtime:
+        contexts = runtime.library.contexts
+        id = channels_of(runtime, [channel])[0]
+        if name is not None or usual:
+            contexts.put_model(id, tidy(name or ""))
+        own = contexts.models().get(id, "")
+        model = own or runtime.context_model
+        others = choosing.by_others(contexts.by_model().get(id, {}), model)
+    if as_json:
+        values = {"channel": id, "model": model, "own": bool(own), "written_by_others": others}
+        output.envelope("contexts model", output.Outcome(values))
+        return 0
+    output.data(model)
+    if others:
+        output.say(choosing.kept(others, channel))
+    return 0
 
 
 def channels_of(runtime: Runtime, names: Sequence[str]) -> list[str]:
@@ -214,6 +229,32 @@ def _status_lines(counts: "ContextCounts") -> Iterator[str]:
         yield writing.cost(counts.prompt_tokens, counts.tokens, counts.ms)
     elif counts.windows:
         yield _("Contexts are optional: with them, scenes are found that name nothing. subtitle-rag contexts write")
+
+
+def _models(runtime: Runtime) -> list[dict[str, Any]]:
+    """The channels that have a model of their own."""
+    contexts = runtime.library.contexts
+    own, written = contexts.models(), contexts.by_model()
+    return [
+        {
+            "channel": id,
+            "name": name,
+            "model": own[id],
+            "written_by_others": choosing.by_others(written.get(id, {}), own[id]),
+        }
+        for id, name in runtime.library.channels()
+        if own.get(id)
+    ]
+
+
+def _model_lines(usual: str, models: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if not models:
+        return
+    yield _("Model: {model}").format(model=usual)
+    for one in models:
+        yield _("Model of {channel}: {model}").format(channel=one["name"], model=one["model"])
+        if one["written_by_others"]:
+            yield f"  {choosing.kept(one['written_by_others'], one['name'])}"
 
 
 def _count_values(counts: "ContextCounts") -> dict[str, Any]:

@@ -5,18 +5,21 @@ import threading
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import click
 
 from subtitle_rag import output, player
+from subtitle_rag.captions.media import media
 from subtitle_rag.commands import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import Chapter, Details, Track, Video, clock, parse_clock, watch_url
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.retrieval.query import Query, day, parse, tidy
+from subtitle_rag.library.preferred import preferred_player
+from subtitle_rag.retrieval.query import Query, day, kind_named, parse, tidy
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, SearchResult
 from subtitle_rag.runtime import Runtime
@@ -37,6 +40,9 @@ PATIENCE_S = 1.0
 @click.option("--video", multiple=True, help=N_("Only this video: its id, or a part of its title."))
 @click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later."))
 @click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier."))
+@click.option(
+    "--kind", "kinds", metavar="KIND", multiple=True, help=N_("Only videos of this kind: video, short, stream.")
+)
 @click.option("--retrievers", metavar="NAMES", help=N_("Which of bm25, dense and sparse to ask, with commas."))
 @click.option("--no-rerank", is_flag=True, help=N_("Leave the order as the retrievers make it."))
 @click.option("--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever."))
@@ -50,12 +56,13 @@ def search_(
     video: Sequence[str],
     after: str | None,
     before: str | None,
+    kinds: Sequence[str],
     retrievers: str | None,
     no_rerank: bool,
     explain: bool,
     as_json: bool,
 ) -> int:
-    asked = _narrowed(parse(" ".join(query)), channel, video, after, before)
+    asked = _narrowed(parse(" ".join(query)), channel, video, after, before, kinds)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     shown = limit or settings.search.limit
     with Runtime(settings) as runtime:
@@ -109,18 +116,21 @@ def _told(found: SearchResult) -> list[AppError]:
 
 
 def _narrowed(
-    asked: Query, channel: Sequence[str], video: Sequence[str], after: str | None, before: str | None
+    asked: Query,
+    channel: Sequence[str],
+    video: Sequence[str],
+    after: str | None,
+    before: str | None,
+    kinds: Sequence[str],
 ) -> Query:
     """The query with the options' filters added to its own."""
-    return Query(
-        asked.raw,
-        asked.text,
-        asked.phrases,
-        asked.excluded,
-        (*asked.channels, *map(tidy, channel)),
-        (*asked.videos, *map(tidy, video)),
-        asked.after if after is None else day("after", after),
-        asked.before if before is None else day("before", before),
+    return replace(
+        asked,
+        channels=(*asked.channels, *map(tidy, channel)),
+        videos=(*asked.videos, *map(tidy, video)),
+        after=asked.after if after is None else day("after", after),
+        before=asked.before if before is None else day("before", before),
+        kinds=(*asked.kinds, *map(kind_named, kinds)),
     )
 
 
@@ -272,28 +282,39 @@ def _doubts(track: Track | None) -> Iterator[str]:
 def open_(settings: Settings, target: str, name: str | None, only_print: bool, as_json: bool) -> int:
     with Runtime(settings) as runtime:
         video, at_ms = _place(runtime, target)
-    if video.url is None:
+        asked = name or player.default(settings.player.default, preferred_player(runtime.library), settings.players)
+    file = None if only_print else media(video)
+    if video.url is None and file is None:
         raise UsageError("no_link", video=video.title)
-    link = watch_url(video.id, at_ms)
-    playing = not only_print
-    chosen = name or settings.player.default
-    if playing and not player.can_show() and chosen in (player.BROWSER, *player.names(settings.players)):
-        output.say(_("There is no screen to play on here; this is the link."))
-        playing = False
-    if playing:
-        player.play(
-            chosen,
-            watch_url=video.url,
-            link=link,
-            at_ms=at_ms,
-            lead_in=settings.player.lead_in,
-            extra=settings.players,
-        )
+    link = watch_url(video.id, at_ms) if video.url else None
+    playing = not only_print and _played(settings, asked, video, at_ms, file, strict=name is not None)
     if as_json:
         output.envelope("open", output.Outcome({"url": link, "at": at_ms / 1000, "played": playing}))
     else:
-        output.data(link)
+        output.data(link or str(file))
     return 0
+
+
+def _played(settings: Settings, asked: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> bool:
+    """Play it in the player that is asked for or, unless `strict`, in another one where that one cannot; False where
+    there is no screen and a link is as good."""
+    extra = settings.players
+    if not player.can_show() and asked in player.names(extra):
+        if video.url is None:
+            raise UsageError("no_screen", path=str(file))
+        output.say(_("There is no screen to play on here; this is the link."))
+        return False
+    player.play(
+        asked if strict else player.choose(asked, extra, link=video.url is not None, media=file is not None),
+        watch_url=video.url,
+        link=watch_url(video.id, at_ms) if video.url else None,
+        at_ms=at_ms,
+        lead_in=settings.player.lead_in,
+        extra=extra,
+        media=file,
+        cache=settings.paths.cache,
+    )
+    return True
 
 
 def _place(runtime: Runtime, target: str) -> tuple[Video, int]:

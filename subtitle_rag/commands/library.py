@@ -13,6 +13,7 @@ from subtitle_rag.commands import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.library.leaving import Leaving, of_channels
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.sources import Followed
 from subtitle_rag.retrieval.query import tidy
@@ -179,43 +180,41 @@ def _failure_lines(failed: Sequence[VideoState]) -> Iterator[str]:
 @click.pass_obj
 def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool) -> int:
     with Runtime(settings) as runtime:
-        chosen, sources = _meant(runtime, [tidy(target) for target in targets])
-        question = n_("Remove {n} video?", "Remove {n} videos?", len(chosen)).format(n=len(chosen))
+        leaving = _meant(runtime, [tidy(target) for target in targets])
+        videos = len(leaving.videos)
+        question = n_("Remove {n} video?", "Remove {n} videos?", videos).format(n=videos)
         if not yes:
             if not sys.stdin.isatty():
                 raise click.UsageError(_("Without a terminal to ask on, --yes is needed."))
             if not click.confirm(question, err=True):
-                chosen, sources = set(), {}
-        removed = [{"id": event.video, "title": event.title} for event in runtime.indexer.remove(sorted(chosen))]
-        runtime.library.sources.unfollow(sources)
+                leaving = Leaving()
+        events = runtime.indexer.remove(sorted(leaving.videos))
+        removed = [{"id": event.video, "title": event.title} for event in events]
+        runtime.library.sources.unfollow(leaving.sources)
     if as_json:
-        output.envelope("remove", output.Outcome({"removed": removed, "unfollowed": sorted(sources.values())}))
+        output.envelope("remove", output.Outcome({"removed": removed, "unfollowed": sorted(leaving.sources.values())}))
         return 0
     for video in removed:
         output.data(_("Removed: {title}").format(title=video["title"]))
-    for url in sorted(sources.values()):
+    for url in sorted(leaving.sources.values()):
         output.data(_("No longer followed: {url}").format(url=url))
     return 0
 
 
-def _meant(runtime: Runtime, targets: Sequence[str]) -> tuple[set[str], dict[int, str]]:
-    """The videos that the targets name, and the sources (id → address) that are not to bring them back."""
-    videos: set[str] = set()
-    sources: dict[int, str] = {}
+def _meant(runtime: Runtime, targets: Sequence[str]) -> Leaving:
+    """What the targets name."""
+    leaving = Leaving()
     states, followed = runtime.library.videos(), runtime.library.sources.followed()
     for target in targets:
         if any(state.video.id == target for state in states):
-            videos.add(target)
+            leaving |= Leaving(frozenset({target}))
             continue
         own = [s for s in followed if target in (s.name, s.channel_id)] or _addressed(runtime, target)
-        channels = {target, *(s.channel_id for s in own)}
-        found = {s.video.id for s in states if channels & {s.video.channel_id, s.video.channel}}
-        found.update(*(runtime.library.sources.only_of(s.id) for s in own))
-        if not found and not own:
+        found = of_channels(runtime.library, {target, *(s.channel_id for s in own if s.channel_id)}, own)
+        if not found.videos and not own:
             raise UsageError("unknown_video", video=target)
-        videos |= found
-        sources |= {s.id: s.url for s in own}
-    return videos, sources
+        leaving |= found
+    return leaving
 
 
 def _addressed(runtime: Runtime, target: str) -> list[Followed]:

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from subtitle_rag.contexts.suspect import one_letter_apart
 from subtitle_rag.domain import Morphemes, nfc
+from subtitle_rag.library.store import Library
 
 MAX_ENTRIES = 60
 MAX_LETTERS = 40
@@ -114,6 +115,20 @@ def propose(
     least = LEAST_SCORE * max(scores.values(), default=0.0)
     ranked = sorted((name for name in scores if scores[name] > least), key=lambda name: (-scores[name], name))
     return [_spelling(uses[name]) for name in _without_parts(_heard_right(ranked, in_titles), uses)][:limit]
+
+
+def proposed(library: Library, channel_id: str, *, dictionary: Dictionary | None = None) -> list[str]:
+    """Likely names of a channel of the library, best first; raises what `Library` raises."""
+    videos = [state.video for state in library.videos() if state.video.channel_id == channel_id]
+    windows = [window for video in videos for window in library.windows_of(video.id)]
+    analyses = library.morphemes([window.id for window in windows])
+    known = [window for window in windows if window.id in analyses]
+    return propose(
+        [video.title for video in videos],
+        [analyses[window.id] for window in known],
+        [window.text for window in known],
+        dictionary=dictionary,
+    )
 
 
 def parse_list(text: str) -> tuple[str, ...]:
@@ -266,4 +281,4 @@ def _spelling(use: _Uses) -> str:
     return min(use.spellings, key=lambda text: (-use.spellings[text], text))
 
 
-__all__ = ["MAX_ENTRIES", "MAX_LETTERS", "Dictionary", "format_list", "parse_list", "propose"]
+__all__ = ["MAX_ENTRIES", "MAX_LETTERS", "Dictionary", "format_list", "parse_list", "propose", "proposed"]

@@ -10,9 +10,10 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 from subtitle_rag.contexts import prompt
-from subtitle_rag.contexts.hosts import Run
+from subtitle_rag.contexts.hosts import FINAL, Run
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.indexing import Indexer
@@ -23,6 +24,17 @@ from subtitle_rag.llm import Llm, ModelInfo
 
 PAUSE_S = 5.0
 """First wait before a failed request is repeated; it doubles."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """What one model is to write, and the hosts that have it."""
+
+    model: str
+    ready: list[tuple[Llm, ModelInfo]]
+    recipe: Recipe
+    work: dict[str, int]
+    """Video → windows."""
 
 
 class Writer:
@@ -36,48 +48,111 @@ class Writer:
         model: str,
         stop: threading.Event | None = None,
         *,
+        by_channel: bool = False,
         pause: float = PAUSE_S,
     ) -> None:
-        """Setting `stop` from another thread ends a run at once; `pause` is the first wait after a failed request."""
+        """Setting `stop` from another thread ends a run at once; `pause` is the first wait after a failed request.
+
+        With `by_channel`, channels whose model was chosen are written by that one, and all others by `model`.
+        """
         self._library = library
         self._indexer = indexer
         self._hosts = hosts
         self._model = model
         self._stop = stop or threading.Event()
+        self._by_channel = by_channel
         self._pause = pause
 
     def run(self, chosen: Chosen | None = None) -> Iterator[ContextEvent]:
-        """Write what is missing. The last event is the `ContextReport`.
+        """Write what is missing, model by model: changing it costs a server a minute. The last event is the
+        `ContextReport`.
 
         Raises:
             BusyError: `contexts_busy`, and what the library and the index raise.
-            AppError: what `Llm.check` raises, where no host can be used.
+            AppError: what `Llm.check` raises, where no host has any of the models.
         """
         chosen = chosen or Chosen()
+        report = ContextReport()
         with self._alone():
             self._catch_up()
-            ready = self._ready()
-            if chosen.anew:
-                self._library.contexts.redo(channels=chosen.channels, videos=chosen.videos)
-            recipe = Recipe(ready[0][1].digest, prompt.VERSION)
-            work = self._library.contexts.work(recipe, channels=chosen.channels, videos=chosen.videos)
-            due = sum(work.values())
-            yield ContextsDue(len(work), due if chosen.limit is None else min(due, chosen.limit))
-            run = Run(self._library, recipe, self._model, self._stop, self._pause, deque(work), chosen.limit)
-            report = ContextReport()
-            for event in self._collected(run, ready):
+            shares, missing = self._shares(chosen)
+            due = sum(sum(share.work.values()) for share in shares)
+            videos = sum(len(share.work) for share in shares)
+            yield ContextsDue(videos, due if chosen.limit is None else min(due, chosen.limit))
+            for event in self._written(shares, chosen.limit, report):
                 report.count(event)
                 yield event
-            report.blocked = run.blocked if run.videos else None
+            report.blocked = report.blocked or missing
         yield report
 
-    def _ready(self) -> list[tuple[Llm, ModelInfo]]:
+    def _written(self, shares: Iterable[_Share], limit: int | None, report: ContextReport) -> Iterator[ContextEvent]:
+        """The events of one share after the other; `report` is told what ended it early."""
+        try:
+            for share in shares:
+                videos = deque(share.work)
+                run = Run(self._library, share.recipe, share.model, self._stop, self._pause, videos, limit)
+                yield from self._collected(run, share.ready)
+                limit = run.limit
+                if run.videos:
+                    report.blocked = run.blocked
+                    if run.blocked is None or run.blocked.code not in FINAL:  # else another model may do
+                        return
+        finally:
+            self._stop.clear()
+
+    def _shares(self, chosen: Chosen) -> tuple[list[_Share], AppError | None]:
+        """What each model is to write, and why one that should cannot.
+
+        Contexts are marked as to be written anew only where there is a model that can.
+        """
+        shares: list[_Share] = []
+        failure: AppError | None = None
+        contexts = self._library.contexts
+        for model, keeps, channels in self._models(chosen):
+            try:
+                ready = self._ready(model)
+            except AppError as error:
+                failure = failure or error
+                continue
+            if chosen.anew:
+                contexts.redo(channels=channels, videos=chosen.videos)
+            recipe = Recipe(ready[0][1].digest, prompt.VERSION, keeps)
+            work = contexts.work(recipe, channels=channels, videos=chosen.videos)
+            shares.append(_Share(model, ready, recipe, work))
+        if failure and not shares:
+            raise failure
+        return shares, failure
+
+    def _models(self, chosen: Chosen) -> list[tuple[str, bool, tuple[str, ...]]]:
+        """The models that are to write: name, whether what others have written is kept, and the channels (none: all).
+
+        The usual one comes first, so that it is loaded once.
+        """
+        own = self._library.contexts.models() if self._by_channel else {}
+        meant = self._meant(chosen) if own else ()
+        models: list[tuple[str, bool, tuple[str, ...]]] = []
+        if rest := tuple(id for id in meant if id not in own):
+            models.append((self._model, False, rest))
+        for model in sorted({own[id] for id in meant if id in own}):  # the usual one, chosen again, has no name
+            models.append((model or self._model, True, tuple(id for id in meant if own.get(id) == model)))
+        return models or [(self._model, False, chosen.channels)]
+
+    def _meant(self, chosen: Chosen) -> Sequence[str]:
+        """The channels for which contexts are to be written."""
+        if chosen.channels:
+            return chosen.channels
+        if chosen.videos:
+            videos = [self._library.video(id) for id in chosen.videos]
+            return tuple(dict.fromkeys(video.channel_id for video in videos if video))
+        return [id for id, _name in self._library.channels()]
+
+    def _ready(self, model: str) -> list[tuple[Llm, ModelInfo]]:
         """The hosts that have the model, in the same version."""
         found: list[tuple[Llm, ModelInfo]] = []
         failure: AppError | None = None
         for host in self._hosts:
             try:
-                found.append((host, host.check(self._model)))
+                found.append((host, host.check(model)))
             except AppError as error:
                 failure = failure or error
         if not found:
@@ -101,10 +176,10 @@ class Writer:
                     self._indexer.add_contexts({event.video: [event.window]})
                 yield event
         finally:
-            self._stop.set()
+            if any(thread.is_alive() for thread in threads):
+                self._stop.set()
             for thread in threads:
                 thread.join()
-            self._stop.clear()
 
     def _catch_up(self) -> None:
         late = self._library.contexts.unindexed()

@@ -90,6 +90,8 @@ class Database:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
+        self._watching = threading.Lock()
+        self._watch: sqlite3.Connection | None = None
         self._db()
 
     def close(self) -> None:
@@ -98,6 +100,20 @@ class Database:
         if db is not None:
             db.close()
             del self._local.db
+        with self._watching:
+            if self._watch is not None:
+                self._watch.close()
+                self._watch = None
+
+    def version(self) -> int:
+        """Changes when anybody has committed something, and is the same in all threads.
+
+        SQLite counts by connection, and only what others commit: so there is one for this alone.
+        """
+        with self._watching, translated(self.path):
+            if self._watch is None:
+                self._watch = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            return int(self._watch.execute("PRAGMA data_version").fetchone()[0])
 
     def _db(self) -> sqlite3.Connection:
         db: sqlite3.Connection | None = getattr(self._local, "db", None)

@@ -27,6 +27,8 @@ class Recipe:
 
     digest: str
     prompt: str
+    keeps: bool = False
+    """What other models have written by this prompt need not be written anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +159,13 @@ class Contexts:
             found = db.execute(
                 f"""SELECT own.id, coalesce(max(done.tries), 0) FROM window AS own LEFT JOIN
                       (SELECT window_id, tries, context.text, stale FROM {_OF_PRESENT_WINDOWS}
-                       WHERE digest = ?2 AND prompt = ?3 AND NOT stale AND window.video_id = ?1) AS done
+                       WHERE (digest = ?2 OR ?5 AND context.text <> '') AND prompt = ?3 AND NOT stale
+                         AND window.video_id = ?1) AS done
                       ON done.window_id = own.id
                     WHERE own.video_id = ?1 GROUP BY own.id
                     HAVING count(done.window_id) = 0 OR (max(done.text) = '' AND max(done.tries) < ?4)
                     ORDER BY own.ordinal""",
-                (video_id, recipe.digest, recipe.prompt, TRIES),
+                (video_id, recipe.digest, recipe.prompt, TRIES, recipe.keeps),
             )
             return dict(found.fetchall())
 
@@ -172,12 +175,18 @@ class Contexts:
             found = db.execute(
                 f"""SELECT video.id, count(*) FROM window AS own JOIN video ON video.id = own.video_id
                     WHERE NOT EXISTS (SELECT 1 FROM {_OF_PRESENT_WINDOWS} WHERE context.window_id = own.id
-                        AND digest = :digest AND prompt = :prompt AND NOT stale
+                        AND (digest = :digest OR :keeps AND context.text <> '') AND prompt = :prompt AND NOT stale
                         AND (context.text <> '' OR tries >= :tries))
                       AND (:channels = '[]' OR channel_id IN (SELECT value FROM json_each(:channels)))
                       AND (:videos = '[]' OR video.id IN (SELECT value FROM json_each(:videos)))
                     GROUP BY video.id ORDER BY published DESC, video.rowid""",
-                {"digest": recipe.digest, "prompt": recipe.prompt, "tries": TRIES, **_only(channels, videos)},
+                {
+                    "digest": recipe.digest,
+                    "prompt": recipe.prompt,
+                    "keeps": recipe.keeps,
+                    "tries": TRIES,
+                    **_only(channels, videos),
+                },
             )
             return dict(found.fetchall())
 
@@ -225,7 +234,36 @@ class Contexts:
         written, empty, prompt_tokens, tokens, ms, in_part = row
         return ContextCounts(windows, written, empty, len(self.suspects()), prompt_tokens, tokens, ms, in_part)
 
+    def by_model(self) -> dict[str, dict[str, int]]:
+        """How many of the contexts that count each model has written: channel → model → windows."""
+        with self._read() as db:
+            found = db.execute(
+                f"""SELECT channel_id, model, count(*) FROM
+                      (SELECT window.video_id, model, row_number() OVER (PARTITION BY context.window_id
+                                ORDER BY written_at DESC, context.rowid DESC) AS age
+                       FROM {_OF_PRESENT_WINDOWS} WHERE context.text <> '')
+                    JOIN video ON video.id = video_id WHERE age = 1 GROUP BY channel_id, model ORDER BY 1, 2"""
+            ).fetchall()
+        written: dict[str, dict[str, int]] = {}
+        for channel_id, model, windows in found:
+            written.setdefault(channel_id, {})[model] = windows
+        return written
+
     # What is known beside
+
+    def models(self) -> dict[str, str]:
+        """The channels whose model was chosen, with the model; empty for the usual one, chosen again."""
+        with self._read() as db:
+            return dict(db.execute("SELECT channel_id, model FROM channel_model ORDER BY channel_id"))
+
+    def put_model(self, channel_id: str, model: str) -> None:
+        """Have a channel's contexts written by this model from here on; empty: by the usual one.
+
+        What is written stays: from now on a change of models is no reason to write this channel's contexts anew.
+        """
+        with self._write() as db:
+            if model or db.execute("SELECT 1 FROM channel_model WHERE channel_id = ?", (channel_id,)).fetchone():
+                db.execute("INSERT OR REPLACE INTO channel_model VALUES (?, ?)", (channel_id, model))
 
     def glossary(self, channel_id: str) -> tuple[str, ...]:
         """The proper nouns of a channel, as the user has them."""

@@ -185,3 +185,8 @@ _ANSWERS = (
 def m004_answers(db: sqlite3.Connection) -> None:
     for statement in _ANSWERS:
         db.execute(statement)
+
+
+@MIGRATIONS.append
+def m005_channel_models(db: sqlite3.Connection) -> None:
+    db.execute("CREATE TABLE channel_model (channel_id TEXT PRIMARY KEY, model TEXT NOT NULL) STRICT, WITHOUT ROWID")

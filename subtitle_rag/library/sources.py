@@ -95,6 +95,11 @@ class Sources:
         found = self._followed("WHERE id = (SELECT source_id FROM alias WHERE alias.url = ?)", (url,))
         return found[0] if found else None
 
+    def lister(self, video_id: str) -> Followed | None:
+        """The source that lists a video, the first one named of several."""
+        found = self._followed("WHERE id = (SELECT min(source_id) FROM listed WHERE video_id = ?)", (video_id,))
+        return found[0] if found else None
+
     def followed(self) -> list[Followed]:
         """All sources, in the order in which they were named."""
         return self._followed("ORDER BY id")

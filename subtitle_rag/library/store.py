@@ -138,9 +138,13 @@ class Library:
             drop_empty_channels(db)
 
     def video(self, video_id: str) -> Video | None:
+        return self.known(video_id).get(video_id)
+
+    def known(self, *ids: str) -> dict[str, Video]:
+        """The videos of these ids that are there."""
+        wanted = f"SELECT {rows.VIDEO_COLUMNS} WHERE video.id IN (SELECT value FROM json_each(?))"
         with self._read() as db:
-            row = db.execute(f"SELECT {rows.VIDEO_COLUMNS} WHERE video.id = ?", (video_id,)).fetchone()
-        return rows.video_from(row) if row else None
+            return {row[0]: rows.video_from(row) for row in db.execute(wanted, (json.dumps(ids),))}
 
     def track(self, video_id: str) -> Track | None:
         """The raw caption track of a video, as it came."""
@@ -163,12 +167,7 @@ class Library:
         """All videos with their state, by channel, newest first."""
         with self._read() as db:
             windows = dict(db.execute("SELECT video_id, count(*) FROM window GROUP BY video_id"))
-            searchable = dict(
-                db.execute(
-                    """SELECT video_id, count(*) FROM indexed JOIN window ON window.id = window_id
-                       WHERE vector = 'bm25' GROUP BY video_id"""
-                )
-            )
+            missing = dict(db.execute(rows.UNSEARCHABLE))
             open_ = {
                 video_id: (state == "due", failure, json.loads(details or "{}"), retry_at)
                 for video_id, state, failure, details, retry_at in db.execute(
@@ -182,7 +181,7 @@ class Library:
             VideoState(
                 rows.video_from(row),
                 windows.get(row[0], 0),
-                searchable.get(row[0], 0),
+                windows.get(row[0], 0) - missing.get(row[0], 0),
                 *open_.get(row[0], (False, None, {}, None)),
             )
             for row in found

@@ -28,6 +28,8 @@ RELATED_WEIGHT = 1.0
 MIN_MISHEARD_LETTERS = 3
 """Shorter words have too many neighbours at one letter's distance."""
 VOCABULARY_SECONDS = 5.0
+REMEMBERED = 1_000
+"""Forms of which it is known how they may be misheard."""
 
 
 def inverse_document_frequency(documents: int, total: int) -> float:
@@ -57,6 +59,8 @@ class QueryAnalyzer:
         self._library = library
         self._analyzer = analyzer
         self._vocabulary: tuple[list[str], list[str]] = [], []
+        self._near: dict[str, list[str]] = {}
+        """What is misheard for a form, in this vocabulary: a query is typed letter by letter."""
         self._total = 0
         self._version: int | None = None
         self._read_at = -math.inf
@@ -98,6 +102,16 @@ class QueryAnalyzer:
         """Words of the library at one letter's (jamo's) distance: 청귤 heard as 청률."""
         if len(form) < MIN_MISHEARD_LETTERS or not form.isalpha():
             return []
+        known = self._near
+        found = known.get(form)
+        if found is None:
+            found = self._nearest(form)
+            if len(known) >= REMEMBERED:
+                known.clear()
+            known[form] = found
+        return found
+
+    def _nearest(self, form: str) -> list[str]:
         from rapidfuzz.distance import Levenshtein
         from rapidfuzz.process import extract
 
@@ -108,9 +122,10 @@ class QueryAnalyzer:
 
     def _refresh(self) -> None:
         """Read the vocabulary where the library has changed since, but not with every commit of a long job."""
-        version = self._library.version()
+        version = self._library.database.version()
         if version != self._version and time.monotonic() - self._read_at > VOCABULARY_SECONDS:
             forms = sorted(self._library.vocabulary(letters=MIN_MISHEARD_LETTERS))
             self._vocabulary = forms, [unicodedata.normalize("NFD", form) for form in forms]
+            self._near = {}
             self._total = self._library.counts().searchable
             self._version, self._read_at = version, time.monotonic()

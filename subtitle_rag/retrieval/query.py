@@ -1,12 +1,13 @@
 """What a user typed, as a request: words, phrases, exclusions and filters.
 
-    치킨 소스 "찍어 먹" -광고 channel:느긋한식탁 after:2026-01-01
+    치킨 소스 "찍어 먹" -광고 channel:느긋한식탁 after:2026-01-01 kind:short
 
 Nothing of it is ever a pattern or a program: every character that is not part of this little syntax is text.
 """
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
@@ -17,14 +18,25 @@ from subtitle_rag.errors import UsageError
 MAX_LENGTH = 1_000
 """Characters. The longest sensible query is a sentence or two."""
 
-_QUOTES = str.maketrans("“”„‟″「」『』", '"' * 9)
+QUOTES = '"“”„‟″「」『』'
+"""All that count as the one quotation mark."""
 _PART = re.compile(
     r"""(?P<minus>(?<!\S)-)?
-        (?:(?P<name>channel|video|after|before|채널|영상|이후|이전):)?
+        (?:(?P<name>channel|video|after|before|kind|채널|영상|이후|이전|종류):)?
         (?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+)|(?<=:)(?!\S))  # the last: a filter only begun""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,  # ASCII: else İ would pass for the i of video
 )
-_NAMES = {"채널": "channel", "영상": "video", "이후": "after", "이전": "before"}
+KOREAN = {"channel": "채널", "video": "영상", "after": "이후", "before": "이전", "kind": "종류"}
+"""The filters, and what they are called in Korean."""
+KINDS = {
+    "video": ("video", "videos", "영상"),
+    "short": ("short", "shorts", "쇼츠"),
+    "stream": ("stream", "streams", "live", "라이브", "생방송"),
+}
+"""The kinds of `Video.kind`, and how they may be written."""
+_QUOTED = dict.fromkeys(map(ord, QUOTES), '"')
+_NAMES = {korean: name for name, korean in KOREAN.items()}
+_KINDS = {word: kind for kind, words in KINDS.items() for word in words}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,22 @@ class Query:
     videos: tuple[str, ...] = ()
     after: date | None = None
     before: date | None = None
+    kinds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of what was typed: a filter where it has a name (in English), else a word or a phrase.
+
+    Where `value` is empty, it says nothing yet. `start` and `end` are offsets into the tidied text.
+    """
+
+    name: str
+    value: str
+    minus: bool
+    quoted: bool
+    start: int
+    end: int
 
 
 @dataclass(slots=True)
@@ -48,6 +76,7 @@ class _Parts:
     excluded: list[str] = field(default_factory=list)
     channel: list[str] = field(default_factory=list)
     video: list[str] = field(default_factory=list)
+    kind: list[str] = field(default_factory=list)
     after: date | None = None
     before: date | None = None
 
@@ -56,27 +85,40 @@ def parse(raw: str) -> Query:
     """Read a query.
 
     Raises:
-        UsageError: `empty_query`, `only_exclusions`, `query_too_long`, `bad_filter`, `excluded_filter`.
+        UsageError: `empty_query`, `only_exclusions`, `query_too_long`, `bad_filter`, `unknown_kind`,
+            `excluded_filter`.
     """
     typed = tidy(raw)
     if len(typed) > MAX_LENGTH:
         raise UsageError("query_too_long", length=len(typed), limit=MAX_LENGTH)
-    parts = _Parts()
-    for match in _PART.finditer(typed.translate(_QUOTES)):
-        _take(parts, match)
-    text = " ".join(parts.text)
+    taken = _Parts()
+    for part in parts(typed):
+        _take(taken, part)
+    text = " ".join(taken.text)
     if not any(character.isalnum() for character in text):
-        raise UsageError("only_exclusions" if parts.excluded else "empty_query")
+        raise UsageError("only_exclusions" if taken.excluded else "empty_query")
     return Query(
         typed,
         text,
-        tuple(parts.phrases),
-        tuple(parts.excluded),
-        tuple(parts.channel),
-        tuple(parts.video),
-        parts.after,
-        parts.before,
+        tuple(taken.phrases),
+        tuple(taken.excluded),
+        tuple(taken.channel),
+        tuple(taken.video),
+        taken.after,
+        taken.before,
+        tuple(taken.kind),
     )
+
+
+def parts(tidied: str) -> Iterator[Part]:
+    """The pieces of a text that `tidy` made, in order."""
+    for match in _PART.finditer(tidied.translate(_QUOTED)):
+        name = (match["name"] or "").lower()
+        value = " ".join((match["phrase"] or match["word"] or "").split())
+        if not any(character.isalnum() for character in value):
+            value = ""
+        quoted = match["phrase"] is not None
+        yield Part(_NAMES.get(name, name), value, bool(match["minus"]), quoted, match.start(), match.end())
 
 
 def tidy(raw: str) -> str:
@@ -93,23 +135,28 @@ def day(name: Literal["after", "before", "since"], value: str) -> date:
         raise UsageError("bad_filter", name=name, value=value) from None
 
 
-def _take(parts: _Parts, match: re.Match[str]) -> None:
-    name = (match["name"] or "").lower()
-    name = _NAMES.get(name, name)
-    value = " ".join((match["phrase"] or match["word"] or "").split())
-    meaningful = any(character.isalnum() for character in value)
-    if name and match["minus"]:
-        raise UsageError("excluded_filter", name=name)
-    if name and not meaningful:  # its value is still to be typed
+def kind_named(value: str) -> str:
+    """The kind (`Video.kind`) that a filter names; raises UsageError `unknown_kind`."""
+    try:
+        return _KINDS[tidy(value).lower()]
+    except KeyError:
+        raise UsageError("unknown_kind", value=value) from None
+
+
+def _take(taken: _Parts, part: Part) -> None:
+    if part.name and part.minus:
+        raise UsageError("excluded_filter", name=part.name)
+    if not part.value:  # of a filter it is still to be typed
         return
-    if name in ("after", "before"):
-        setattr(parts, name, day(name, value))  # type: ignore[arg-type]
-    elif name:
-        getattr(parts, name).append(value)
-    elif match["minus"]:
-        if meaningful:
-            parts.excluded.append(value)
-    elif meaningful:
-        parts.text.append(value)
-        if match["phrase"] is not None:
-            parts.phrases.append(value)
+    if part.name in ("after", "before"):
+        setattr(taken, part.name, day(part.name, part.value))  # type: ignore[arg-type]
+    elif part.name == "kind":
+        taken.kind.append(kind_named(part.value))
+    elif part.name:
+        getattr(taken, part.name).append(part.value)
+    elif part.minus:
+        taken.excluded.append(part.value)
+    else:
+        taken.text.append(part.value)
+        if part.quoted:
+            taken.phrases.append(part.value)

@@ -46,6 +46,17 @@ class Scene:
         return watch_url(self.video.id, self.at_ms) if self.video.url else None
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A window in which words of a query are said."""
+
+    window_id: str
+    start_ms: int
+    end_ms: int
+    at_ms: int
+    """Where the line begins that meets the query best."""
+
+
 class Windows(Protocol):
     """What is known of found windows. All lookups leave out what has gone or is unknown. Raises what `Library` does."""
 
@@ -81,8 +92,7 @@ class OwnWindows:
         return {id: context.text for id, context in self._library.contexts.of_windows(ids).items()}
 
     def videos(self, ids: Iterable[str]) -> dict[str, Video]:
-        found = {id: self._library.video(id) for id in ids}
-        return {id: video for id, video in found.items() if video is not None}
+        return self._library.known(*ids)
 
 
 def scenes(known: Windows, groups: Sequence[Sequence[Ranked]], lexical: LexicalQuery) -> tuple[Scene, ...]:
@@ -101,6 +111,20 @@ def scenes(known: Windows, groups: Sequence[Sequence[Ranked]], lexical: LexicalQ
         marked = [highlights.spans(w.text, analyses.get(w.id), lexical) for w in own]
         made.append(_scene(len(made) + 1, video, group[0], own, marked, contexts.get(group[0].window_id)))
     return tuple(made)
+
+
+def places(known: Windows, ids: Sequence[str], lexical: LexicalQuery) -> list[Place]:
+    """Those of these windows in which something of the query is said, in the order of time.
+
+    A window may be found by its context alone, of which the video's title is a part: nothing of it can be pointed at.
+    """
+    analyses = known.morphemes(ids)
+    made: list[Place] = []
+    for id, window in known.windows(ids).items():
+        if marked := highlights.spans(window.text, analyses.get(id), lexical):
+            at = highlights.best_line(window.lines, window.text, marked)
+            made.append(Place(id, window.start_ms, window.end_ms, at.start_ms))
+    return sorted(made, key=lambda place: (place.at_ms, place.window_id))
 
 
 def reading(context: str | None, text: str) -> str:

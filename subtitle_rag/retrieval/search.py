@@ -3,9 +3,10 @@
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.library.names import channels_called, of_kinds
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.foreign import without
 from subtitle_rag.retrieval.fusion import Ranked, fused, merged
@@ -14,10 +15,12 @@ from subtitle_rag.retrieval.lexical import LexicalQuery, QueryAnalyzer
 from subtitle_rag.retrieval.neural import NEURAL, Encoded, Models, Reranker, vector_names
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, Reading, reordered
-from subtitle_rag.retrieval.scenes import OwnWindows, Scene, Windows, readings, scenes
+from subtitle_rag.retrieval.scenes import OwnWindows, Place, Scene, Windows, places, readings, scenes
 
 DEPTH = 150
 """Windows that each retriever contributes; what the reranker reads in the published experiments."""
+PLACES = 200
+"""Windows of one video that can be pointed at; a video of three hours has about as many."""
 LEXICAL = ("bm25",)
 """The retrievers that need no model."""
 RETRIEVERS = (*LEXICAL, *NEURAL)
@@ -139,6 +142,15 @@ class Searcher:
             self._retrieve_neural(now, depth)
         return now.ranked
 
+    def places(self, query: Query, video_id: str, *, limit: int = PLACES) -> list[Place]:
+        """Where in one video words of the query are said, in the order of time: the best `limit` windows that `bm25`
+        finds. Asks nothing of a model, and raises what `stages` does.
+        """
+        now = self._begin(query, limit, LEXICAL)
+        hits = self._hits("bm25", now.lexical.vector, replace(now.where, videos=(video_id,)), limit)
+        found = self._placed(query, [hit.id for hit in hits])
+        return places(self._known, [id for id, (video, _at) in found.items() if video == video_id], now.lexical)
+
     def _stages(
         self, now: _Search, rerank: bool, stop: Callable[[], bool], *, early: bool
     ) -> Generator[SearchResult, None, None]:
@@ -231,11 +243,15 @@ class Searcher:
         return self._index.search(name, vector, limit=limit, where=where, payload=())
 
     def _fuse(self, now: _Search) -> None:
-        ids = list({hit.id for hits in now.lists.values() for hit in hits})
-        places = self._known.places(ids)
-        if now.query.excluded:  # the filter names only the library's own windows
-            places = without(now.query.excluded, places, self._known.windows(list(places)))
-        now.ranked = fused(now.lists, places, unseen=now.unseen)
+        found = self._placed(now.query, list({hit.id for hits in now.lists.values() for hit in hits}))
+        now.ranked = fused(now.lists, found, unseen=now.unseen)
+
+    def _placed(self, query: Query, ids: Sequence[str]) -> Mapping[str, tuple[str, int]]:
+        """The video and ordinal of those of these windows that the query may find."""
+        found = self._known.places(ids)
+        if query.excluded:  # the filter names only the library's own windows
+            return without(query.excluded, found, self._known.windows(list(found)))
+        return found
 
     # Scenes
 
@@ -284,23 +300,27 @@ class Searcher:
 
     def _where(self, query: Query) -> Filter:
         excluded: frozenset[str] = frozenset().union(*(self._library.containing([word]) for word in query.excluded))
+        videos = self._videos(query.videos)
+        only = self._library.containing(query.phrases) if query.phrases else None
+        if query.kinds:
+            # the library knows a video's kind at all times; points made before it was known could not tell it
+            found = of_kinds(self._library, query.kinds)
+            videos = tuple(sorted(found.intersection(videos) if videos else found))
+            only = only if videos else frozenset()
         return Filter(
             channels=self._channels(query.channels),
-            videos=self._videos(query.videos),
+            videos=videos,
             after=query.after,
             before=query.before,
-            only=self._library.containing(query.phrases) if query.phrases else None,
+            only=only,
             without=excluded,
         )
 
     def _channels(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Channel ids: of the name or id typed, else of all names that hold it."""
         ids: list[str] = []
         known = self._library.channels() if names else []
         for name in names:
-            wanted = _squeezed(name)
-            exact = [id for id, full in known if wanted in (_squeezed(full), id.casefold())]
-            found = exact or [id for id, full in known if wanted in _squeezed(full)]
+            found = channels_called(name, known)
             if not found:
                 raise UsageError("unknown_channel", channel=name)
             ids += found
@@ -324,7 +344,3 @@ def _timed(took: dict[str, float], part: str) -> Iterator[None]:
         yield
     finally:
         took[part] = took.get(part, 0.0) + (time.perf_counter() - started) * 1000
-
-
-def _squeezed(name: str) -> str:
-    return "".join(name.casefold().split())

@@ -19,7 +19,9 @@ from subtitle_rag.library.store import Library
 from tests.invented import analysis, dump, track, video, windows
 
 FIRST = {"setting", "channel", "video", "stage", "track", "window", "indexed", "analysis", "term", "purge"}
-TABLES = FIRST | {"detail", "source", "alias", "listed"} | {"context", "glossary", "overview"} | {"answer"}
+TABLES = (
+    FIRST | {"detail", "source", "alias", "listed"} | {"context", "glossary", "overview"} | {"answer", "channel_model"}
+)
 
 
 @pytest.fixture

@@ -146,6 +146,7 @@ FILTERS: list[tuple[Filter | None, list[int]]] = [
     (Filter(channels=("A", "B")), [1, 2, 3, 4, 5]),
     (Filter(channels=("a",)), []),
     (Filter(videos=("b", "c")), [3, 4]),
+    (Filter(videos=(*(f"unknown-{n}" for n in range(5_000)), "b")), [3]),
     (Filter(after=DAY), [2, 3, 4]),
     (Filter(before=DAY), [1, 2, 4]),
     (Filter(after=DAY, before=DAY), [2, 4]),

@@ -126,7 +126,7 @@ def test_the_vocabulary_may_change_while_another_thread_searches(fill: Fill, mon
     full = made._library.vocabulary(letters=3)
     flip = iter(range(10**6))
     monkeypatch.setattr(made._library, "vocabulary", lambda letters: full if next(flip) % 2 else [])
-    monkeypatch.setattr(made._library, "version", lambda: next(flip))
+    monkeypatch.setattr(made._library.database, "version", lambda: next(flip))
 
     def work() -> None:
         try:

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from subtitle_rag.errors import UsageError
-from subtitle_rag.retrieval.query import MAX_LENGTH, Query, parse, tidy
+from subtitle_rag.retrieval.query import MAX_LENGTH, QUOTES, Query, parse, parts, tidy
 
 TYPED = st.text(st.sampled_from('가나치킨 ab1"“”「-:.,*()\\🔥\u200d\t\n\0') | st.characters(codec="utf-8"), max_size=60)
 PIECES = st.sampled_from(
@@ -21,6 +21,9 @@ PIECES = st.sampled_from(
         "VIDEO:",
         "after:",
         "이전:",
+        "kind:",
+        "종류:쇼츠",
+        "short",
         "2026-05-31",
         "치킨",
         "소스",
@@ -47,7 +50,14 @@ def test_any_text_is_a_query_or_a_usage_error(raw: str) -> None:
     try:
         query = parse(raw)
     except UsageError:
-        assert code(raw) in {"empty_query", "only_exclusions", "query_too_long", "bad_filter", "excluded_filter"}
+        assert code(raw) in {
+            "empty_query",
+            "only_exclusions",
+            "query_too_long",
+            "bad_filter",
+            "unknown_kind",
+            "excluded_filter",
+        }
         return
     parts = [query.raw, query.text, *query.phrases, *query.excluded, *query.channels, *query.videos]
     for part in parts:
@@ -83,7 +93,10 @@ def test_tidying_twice_changes_nothing(raw: str) -> None:
 
 
 def test_the_whole_syntax_at_once() -> None:
-    raw = '치킨 소스 "찍어 먹" -광고 -"협찬 받은" channel:느긋한식탁 video:"치킨 리뷰" after:2026-01-01 이전:2026-12-31'
+    raw = (
+        '치킨 소스 "찍어 먹" -광고 -"협찬 받은" channel:느긋한식탁 video:"치킨 리뷰" after:2026-01-01 이전:2026-12-31'
+        " kind:video 종류:쇼츠"
+    )
     assert parse(raw) == Query(
         raw=raw,
         text="치킨 소스 찍어 먹",
@@ -93,6 +106,7 @@ def test_the_whole_syntax_at_once() -> None:
         videos=("치킨 리뷰",),
         after=date(2026, 1, 1),
         before=date(2026, 12, 31),
+        kinds=("video", "short"),
     )
 
 
@@ -104,7 +118,7 @@ def test_a_query_without_a_letter_is_empty(raw: str) -> None:
     assert code(raw) == "empty_query"
 
 
-@pytest.mark.parametrize("raw", ["channel:느긋", "after:2026-01-01", 'video:"a b"', '채널:""'])
+@pytest.mark.parametrize("raw", ["channel:느긋", "after:2026-01-01", 'video:"a b"', '채널:""', "kind:short"])
 def test_filters_alone_are_an_empty_query(raw: str) -> None:
     assert code(raw) == "empty_query"
 
@@ -167,7 +181,9 @@ def test_a_minus_before_a_word_excludes_it(raw: str, text: str, excluded: tuple[
     assert (parse(raw).text, parse(raw).excluded) == (text, excluded)
 
 
-@pytest.mark.parametrize("word", ["https://x.y", "x:y", "12:41", "mychannel:x", "내채널:x", "channel", "OR"])
+@pytest.mark.parametrize(
+    "word", ["https://x.y", "x:y", "12:41", "mychannel:x", "내채널:x", "mankind:x", "channel", "OR"]
+)
 def test_a_colon_makes_no_filter_of_another_word(word: str) -> None:
     assert parse(f"치킨 {word}") == Query(f"치킨 {word}", f"치킨 {word}")
 
@@ -204,13 +220,63 @@ def test_a_date_that_is_none_is_named(name: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "raw", ["소스 -channel:느긋", '소스 -채널:"느긋한 식탁"', "소스 -after:2026-01-01", "-video:x 소스"]
+    ("value", "kind"),
+    [
+        ("video", "video"),
+        ("Videos", "video"),
+        ("영상", "video"),
+        ("short", "short"),
+        ("SHORTS", "short"),
+        ("쇼츠", "short"),
+        ('"쇼츠"', "short"),
+        ("stream", "stream"),
+        ("live", "stream"),
+        ("라이브", "stream"),
+        ("생방송", "stream"),
+    ],
+)
+def test_kinds_have_names_in_both_languages(value: str, kind: str) -> None:
+    for name in ("kind", "종류", "KIND"):
+        assert parse(f"소스 {name}:{value}").kinds == (kind,)
+        assert parse(unicodedata.normalize("NFD", f"{name}:{value} 소스")).kinds == (kind,)
+
+
+@pytest.mark.parametrize("value", ["쇼", "clip", "short,stream", "영상들", "ｓhort"])
+def test_a_kind_that_is_none_is_named_and_the_known_ones_are_told(value: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(f"소스 종류:{value}")
+    assert (caught.value.code, caught.value.details) == ("unknown_kind", {"value": value})
+    assert "video, short, stream" in caught.value.hint
+
+
+@given(TYPED | SYNTAX)
+def test_the_pieces_of_a_text_stand_where_they_say(raw: str) -> None:
+    typed = tidy(raw)
+    end = 0
+    for part in parts(typed):
+        assert not any(character.isalnum() for character in typed[end : part.start])
+        said = typed[part.start : part.end].rstrip(QUOTES)
+        assert " ".join(said.split()).endswith(part.value)
+        assert part.quoted == (len(said) < part.end - part.start)
+        end = part.end
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "소스 -channel:느긋",
+        '소스 -채널:"느긋한 식탁"',
+        "소스 -after:2026-01-01",
+        "-video:x 소스",
+        "소스 -종류:쇼츠",
+        "-kind:x 소스",
+    ],
 )
 def test_a_filter_cannot_be_excluded_and_says_so(raw: str) -> None:
     """Taken without its minus it would search exactly what was to be left out."""
     assert code(raw) == "excluded_filter"
 
 
-@pytest.mark.parametrize("begun", ["after:", "이전:", "채널:", 'video:""', "after: "])
+@pytest.mark.parametrize("begun", ["after:", "이전:", "채널:", 'video:""', "after: ", "종류:"])
 def test_a_filter_that_is_still_being_typed_filters_nothing(begun: str) -> None:
     assert parse(f"치킨 {begun}") == dataclasses.replace(parse("치킨"), raw=parse(f"치킨 {begun}").raw)

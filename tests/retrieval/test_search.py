@@ -16,8 +16,8 @@ from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
 from tests.searchable import FILLER, LINE_MS, LINES, Minutes, Searchable, video
 
-CRAB = video("crabmarket1", "꽃게 시장 구경", "느긋한 식탁", "2026-01-10")
-STEW = video("stewkitchen", "된장 끓이는 날", "느긋한 식탁", "2026-02-20")
+CRAB = replace(video("crabmarket1", "꽃게 시장 구경", "느긋한 식탁", "2026-01-10"), kind="video")
+STEW = replace(video("stewkitchen", "된장 끓이는 날", "느긋한 식탁", "2026-02-20"), kind="short")
 CAR = video("file-0123456789", "전기차 타 보기", "달리는 골목", "2026-03-30", "ch-골목")
 LONG = video("longtalk000", "긴 수다", "달리는 골목", channel_id="ch-골목")
 VIDEOS: Mapping[Video, Minutes] = {
@@ -156,6 +156,15 @@ def test_a_scene_never_holds_what_was_excluded(made: Searchable) -> None:
         ("이후:2026-02-21 이전:2026-02-20", set()),
         ("after:2026-02-01 channel:느긋", {STEW.id}),
         ('channel:""', {CRAB.id, STEW.id, CAR.id}),
+        ("kind:video", {CRAB.id}),
+        ("종류:쇼츠", {STEW.id}),
+        ("kind:short 종류:영상", {CRAB.id, STEW.id}),
+        ("kind:stream", set()),
+        ("kind:short video:된장", {STEW.id}),
+        ("kind:short video:꽃게", set()),
+        ("kind:stream video:꽃게", set()),
+        ('kind:short "소스에 찍어"', set()),
+        ("kind:video channel:느긋 after:2026-01-01", {CRAB.id}),
     ],
 )
 def test_filters_leave_what_they_say(made: Searchable, filters: str, expected: set[str]) -> None:
@@ -165,6 +174,23 @@ def test_filters_leave_what_they_say(made: Searchable, filters: str, expected: s
 def test_a_video_without_a_date_is_in_no_range_of_dates(made: Searchable) -> None:
     assert found(made, "수박") >= {LONG.id}
     assert LONG.id not in found(made, "수박 after:2000-01-01") | found(made, "수박 before:2100-01-01")
+
+
+def test_a_video_of_unknown_kind_is_of_no_kind(made: Searchable) -> None:
+    assert CAR.kind == ""
+    assert CAR.id not in found(made, "소스 kind:video kind:short kind:stream")
+
+
+def test_the_kind_that_the_library_knows_last_counts(made: Searchable) -> None:
+    """No index needs to be made anew for it."""
+    with made.library.database.write() as db:
+        db.execute("UPDATE video SET kind = 'stream' WHERE id = ?", (CRAB.id,))
+    try:
+        assert found(made, "소스 종류:라이브") == {CRAB.id}
+        assert found(made, "소스 종류:영상") == set()
+    finally:
+        with made.library.database.write() as db:
+            db.execute("UPDATE video SET kind = 'video' WHERE id = ?", (CRAB.id,))
 
 
 def test_a_filter_that_names_nothing_says_so(made: Searchable) -> None:

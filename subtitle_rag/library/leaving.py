@@ -1,0 +1,71 @@
+"""What leaves a library together: videos, and the sources that are not to bring them back."""
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from subtitle_rag.library.rows import Counts
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.sources import Followed
+    from subtitle_rag.library.store import Library
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """Every function here raises what `Library` raises."""
+
+    videos: frozenset[str] = frozenset()
+    sources: dict[int, str] = field(default_factory=dict)
+    """Id → address."""
+
+    def __or__(self, other: "Leaving") -> "Leaving":
+        return Leaving(self.videos | other.videos, self.sources | other.sources)
+
+
+def of_channels(library: "Library", channels: Collection[str], sources: Collection["Followed"] = ()) -> Leaving:
+    """The videos of channels of these ids or names; with sources also those that no other source lists."""
+    found = [state.video for state in library.videos()]
+    videos = {video.id for video in found if video.channel_id in channels or video.channel in channels}
+    videos.update(*(library.sources.only_of(source.id) for source in sources))
+    return Leaving(frozenset(videos), {source.id: source.url for source in sources})
+
+
+def size(library: "Library", videos: Iterable[str]) -> tuple[int, int]:
+    """How many windows these videos have, and how many of those have a context."""
+    with library.database.read() as db:
+        row = db.execute(
+            """SELECT count(*), count(*) FILTER (WHERE id IN (SELECT window_id FROM context WHERE text <> ''))
+               FROM window WHERE video_id IN (SELECT value FROM json_each(?))""",
+            (json.dumps(list(videos)),),
+        ).fetchone()
+    return row[0], row[1]
+
+
+def addresses(library: "Library", sources: Iterable[int]) -> frozenset[str]:
+    """All addresses under which sources are known."""
+    with library.database.read() as db:
+        found = db.execute(
+            "SELECT url FROM alias WHERE source_id IN (SELECT value FROM json_each(?))", (json.dumps(list(sources)),)
+        )
+        return frozenset(url for (url,) in found)
+
+
+def counts_without(library: "Library", videos: Collection[str]) -> Counts:
+    """The size of the library as if these videos had left."""
+    if not videos:
+        return library.counts()
+    with library.database.read() as db:
+        row = db.execute(
+            """WITH stays AS MATERIALIZED
+                 (SELECT id, channel_id FROM video WHERE id NOT IN (SELECT value FROM json_each(?)))
+               SELECT (SELECT count(DISTINCT channel_id) FROM stays), (SELECT count(*) FROM stays),
+                      (SELECT count(*) FROM stage JOIN stays ON id = video_id WHERE state = 'due'),
+                      (SELECT count(*) FROM stage JOIN stays ON id = video_id WHERE state = 'failed'),
+                      (SELECT count(*) FROM window JOIN stays ON stays.id = video_id),
+                      (SELECT count(*) FROM indexed JOIN window ON window.id = window_id
+                         JOIN stays ON stays.id = video_id WHERE vector = 'bm25')""",
+            (json.dumps(list(videos)),),
+        ).fetchone()
+    return Counts(*row)

@@ -1,0 +1,63 @@
+"""Words typed while the keyboard was in its other mode: `clzls` is 치킨, and ㅔㅛ쇄ㅜ is `python`.
+
+The layout is the two-set one of KS X 5002, which nearly every Korean keyboard has.
+"""
+
+import re
+
+_INITIALS, _VOWELS, _FINALS, _CONSONANTS = (
+    keys.split()
+    for keys in (
+        "r R s e E f a q Q t T d w W c z x v g",
+        "k o i O j p u P h hk ho hl y n nj np nl b m ml l",
+        "r R rt s sw sg e f fr fa fq ft fx fv fg a q qt t T d w c z x v g",
+        "r R rt s sw sg e E f fr fa fq ft fx fv fg a q Q qt t T d w W c z x v g",
+    )
+)
+"""Keys in the order in which Unicode composes syllables, the first final being none; and those of the consonants by
+themselves, from U+3131 on, which the vowels follow."""
+_JAMO = _CONSONANTS + _VOWELS
+_FIRST, _LAST, _FIRST_JAMO = 0xAC00, 0xD7A3, 0x3131
+_SHIFTED = frozenset("RETQWOP")
+"""Keys that write something else with Shift."""
+
+
+def _longest_first(keys: list[str]) -> str:
+    return "|".join(sorted(keys, key=len, reverse=True))
+
+
+_VOWEL = "[" + "".join(key for key in _VOWELS if len(key) == 1) + "]"
+_SYLLABLE = re.compile(
+    f"({_longest_first(_INITIALS)})({_longest_first(_VOWELS)})(?:({_longest_first(_FINALS)})(?!{_VOWEL}))?"
+)
+
+
+def hangul(word: str) -> str | None:
+    """What the keys of an English word write in Hangul, if that is whole syllables."""
+    keys = "".join(c if c in _SHIFTED and not word.isupper() else c.lower() for c in word)  # Caps Lock is no Shift
+    syllables: list[str] = []
+    at = 0
+    while found := _SYLLABLE.match(keys, at):
+        initial, vowel, final = found.groups()
+        number = (_INITIALS.index(initial) * len(_VOWELS) + _VOWELS.index(vowel)) * (len(_FINALS) + 1)
+        syllables.append(chr(_FIRST + number + (_FINALS.index(final) + 1 if final else 0)))
+        at = found.end()
+    return "".join(syllables) if syllables and at == len(keys) else None
+
+
+def latin(word: str) -> str | None:
+    """What the keys of a word with letters that form no syllable write in English."""
+    keys = [_keys(c) for c in word]
+    stray = any(_FIRST_JAMO <= ord(c) < _FIRST_JAMO + len(_JAMO) for c in word)
+    return "".join(keys).lower() if stray and all(keys) else None
+
+
+def _keys(character: str) -> str:
+    """Empty for what is no Hangul."""
+    code = ord(character)
+    if _FIRST <= code <= _LAST:
+        rest, final = divmod(code - _FIRST, len(_FINALS) + 1)
+        initial, vowel = divmod(rest, len(_VOWELS))
+        return _INITIALS[initial] + _VOWELS[vowel] + (_FINALS[final - 1] if final else "")
+    at = code - _FIRST_JAMO
+    return _JAMO[at] if 0 <= at < len(_JAMO) else ""

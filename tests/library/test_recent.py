@@ -1,0 +1,70 @@
+"""Searches that are kept: newest first, each once, not without end, and forgotten when somebody says so."""
+
+import unicodedata
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.library.recent import KEPT, forget_searches, note_search, recent_searches
+from subtitle_rag.library.store import Library
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    opened = Library(tmp_path / "library.db")
+    yield opened
+    opened.close()
+
+
+def test_the_newest_is_first_and_each_is_there_once(library: Library) -> None:
+    assert recent_searches(library) == []
+    for text in ("치킨 소스", '"찍어 먹" -광고', "치킨  소스 ", "캠핑"):
+        told = note_search(library, text)
+        assert told == recent_searches(library)
+    assert recent_searches(library) == ["캠핑", "치킨 소스", '"찍어 먹" -광고']
+
+
+def test_decomposed_hangul_is_the_same_search(library: Library) -> None:
+    note_search(library, "치킨")
+    note_search(library, unicodedata.normalize("NFD", "치킨"))
+    assert recent_searches(library) == ["치킨"]
+
+
+def test_only_so_many_are_kept_and_nothing_is_no_search(library: Library) -> None:
+    for number in range(KEPT + 3):
+        note_search(library, f"장면 {number}")
+    note_search(library, "  ")
+    kept = recent_searches(library)
+    assert (len(kept), kept[0], kept[-1]) == (KEPT, f"장면 {KEPT + 2}", "장면 3")
+
+
+def test_the_first_one_again_writes_nothing(library: Library, tmp_path: Path) -> None:
+    other = Library(tmp_path / "library.db")
+    note_search(library, "치킨")
+    before = other.version()
+    note_search(library, "치킨")
+    assert other.version() == before
+    note_search(library, "캠핑")
+    assert other.version() != before
+    other.close()
+
+
+def test_searches_of_several_threads_are_all_kept(library: Library) -> None:
+    texts = [f"장면 {number}" for number in range(20)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda text: note_search(library, text), texts))
+    assert sorted(recent_searches(library)) == sorted(texts)
+
+
+def test_they_are_forgotten_and_stay_so(library: Library, tmp_path: Path) -> None:
+    note_search(library, "비밀")
+    library.close()
+    again = Library(tmp_path / "library.db")
+    assert recent_searches(again) == ["비밀"]
+    forget_searches(again)
+    assert recent_searches(again) == []
+    note_search(again, "캠핑")
+    assert recent_searches(again) == ["캠핑"]
+    again.close()

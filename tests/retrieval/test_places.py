@@ -1,0 +1,103 @@
+"""Where in one video a query is met: what the timeline of a scene's video is drawn from."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.config import QdrantSettings
+from subtitle_rag.domain import Video
+from subtitle_rag.encoding import EncodingRun
+from subtitle_rag.events import VectorsReport
+from subtitle_rag.indexing import Indexer
+from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.foreign import SharedWindows
+from subtitle_rag.retrieval.index_server import open_server
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.search import Searcher
+from tests.models_here import Asked, Here
+from tests.searchable import LINE_MS, Minutes, Searchable, video
+from tests.stand_ins.qdrant import StandIn
+
+CRAB = video("crabmarket1", "꽃게 시장 구경", "느긋한 식탁", "2026-01-10")
+STEW = video("stewkitchen", "된장 끓이는 날", "느긋한 식탁", "2026-02-20")
+VIDEOS: Mapping[Video, Minutes] = {
+    CRAB: [
+        ["오늘은 비가 와요", "그래도 꽃게를 샀어요"],
+        ["두부를 넣어요"],
+        ["광고가 없는 꽃게찜이에요"],
+        ["라면을 끓여요"],
+        ["새우도 있고 꽃게도 있어요"],
+    ],
+    STEW: [["꽃게 육수를 내요"], ["된장을 풀어요"]],
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Searchable]:
+    one = Searchable(tmp_path_factory.mktemp("places"), analyzer, VIDEOS)
+    yield one
+    one.close()
+
+
+def times(made: Searchable, query: str, video_id: str = CRAB.id, **options: int) -> list[int]:
+    return [place.at_ms for place in made.searcher.places(parse(query), video_id, **options)]
+
+
+def test_the_lines_of_one_video_come_in_the_order_of_time(made: Searchable) -> None:
+    places = made.searcher.places(parse("꽃게"), CRAB.id)
+    assert [place.at_ms for place in places] == [LINE_MS, 120_000, 240_000]
+    windows = made.library.windows([place.window_id for place in places])
+    assert [(windows[p.window_id].start_ms, windows[p.window_id].end_ms) for p in places] == [
+        (place.start_ms, place.end_ms) for place in places
+    ]
+    assert times(made, "꽃게", STEW.id) == [0]
+
+
+def test_a_window_found_by_the_title_alone_is_no_place(made: Searchable) -> None:
+    found = {entry.ordinal for entry in made.searcher.rank(parse("꽃게 시장")) if entry.video_id == CRAB.id}
+    assert found == {0, 1, 2, 3, 4}
+    assert times(made, "꽃게 시장") == [LINE_MS, 120_000, 240_000]
+
+
+def test_what_the_query_leaves_out_is_left_out(made: Searchable) -> None:
+    assert times(made, "꽃게 -광고") == [LINE_MS, 240_000]
+    assert times(made, '꽃게 "새우도"') == [240_000]
+    assert times(made, "꽃게 channel:식탁 after:2026-01-01") == [LINE_MS, 120_000, 240_000]
+    assert times(made, "꽃게 after:2026-02-01") == []
+
+
+def test_a_limit_takes_the_best(made: Searchable) -> None:
+    assert times(made, "새우 꽃게", limit=1) == [240_000]
+    assert times(made, "꽃게", "nowhere0000") == []
+
+
+def test_no_model_is_asked(made: Searchable, analyzer: Analyzer, encoder_folder: Path) -> None:
+    encoder = Asked(encoder_folder, "tiny@00000000")
+    models = Here([encoder])
+    *_, report = EncodingRun(made.library, made.index, encoder, models).run(Chosen(), patient=False)
+    assert isinstance(report, VectorsReport)
+    searcher = Searcher(made.library, made.index, QueryAnalyzer(made.library, analyzer), models)
+    assert "dense" in searcher.ready()
+    assert len(searcher.places(parse("꽃게"), CRAB.id)) == 3
+    assert encoder.queries == []
+
+
+def test_what_another_library_has_put_into_a_shared_index(made: Searchable, tmp_path: Path, analyzer: Analyzer) -> None:
+    with StandIn() as server, closing(Library(tmp_path / "library.db")) as empty:
+        theirs, ours = (open_server(QdrantSettings(url=server.base), {"analyzer": ANALYZER}) for _each in range(2))
+        for _event in Indexer(made.library, theirs, analyzer).rebuild():
+            pass
+        known = SharedWindows(empty, ours, analyzer)
+        searcher = Searcher(empty, ours, QueryAnalyzer(empty, analyzer), known=known)
+        assert searcher.places(parse("꽃게"), CRAB.id) == made.searcher.places(parse("꽃게"), CRAB.id)
+        assert [place.at_ms for place in searcher.places(parse("꽃게 -광고"), CRAB.id)] == [LINE_MS, 240_000]
+
+
+@pytest.mark.parametrize("query", ["xyzzy", "한강"])
+def test_what_nobody_says_is_nowhere(made: Searchable, query: str) -> None:
+    assert times(made, query) == []
