@@ -33,10 +33,12 @@ VERBS = {
     "rebuild": "library",
     "migrate": "migrate",
     "paths": "care",
+    "keys": "keys",
     "doctor": "care",
     "demo": "care",
     "eval": "evaluation",
     "mcp": "mcp",
+    "serve": "serve",
 }
 """Verb → module of `commands`, in the order in which help lists them."""
 
@@ -82,11 +84,11 @@ def root(ctx: click.Context, home: str | None, language: str | None) -> None:
     i18n.activate(settings.language)
     ctx.obj = settings
     if ctx.invoked_subcommand is None:
-        if not output.on_terminal():
-            output.say(localized(root).get_help(ctx))
-            raise click.exceptions.Exit(ExitCode.USAGE)
         from subtitle_rag import tui
 
+        if not (output.on_terminal() or tui.in_browser()):
+            output.say(localized(root).get_help(ctx))
+            raise click.exceptions.Exit(ExitCode.USAGE)
         raise click.exceptions.Exit(tui.run(settings))
 
 

@@ -3,14 +3,13 @@
 The file is only ever read. What the program itself remembers lives in the library.
 """
 
-import difflib
 import os
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from subtitle_rag.config_file import ConfigFile
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import LANGUAGES, _, system_language
@@ -69,16 +68,18 @@ class SearchSettings:
 
     limit: int = field(default=20, metadata={"least": 1})
     """Scenes that a search shows."""
+    remember: bool = True
+    """Whether the app keeps the last searches, in the library."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerSettings:
     """`[player]`"""
 
-    default: str = "browser"
-    """`browser`, `mpv`, `iina`, `vlc`, or a name from `[players]`."""
+    default: str = ""
+    """`browser`, `mpv`, `iina`, `vlc`, or a name from `[players]`; empty: the one chosen in the app."""
     lead_in: int = 2
-    """Seconds before the scene at which playing starts."""
+    """Seconds before the scene at which playing starts, in the browser too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,36 @@ class TuiSettings:
     kitty_keyboard: bool = False
     """Speak the Kitty keyboard protocol, which breaks Hangul input on some terminals."""
     theme: str = ""
-    """The name of one of Textual's themes."""
+    """The name of one of Textual's themes, or of one from `[themes]`; empty: the one that was chosen last."""
+    pictures: bool = False
+    """Show scenes with a picture, where the terminal can draw one; each sheet of pictures is a request to YouTube."""
+    notify: bool = False
+    """Ring and name in the terminal's title the end of a long job, when somebody is in another window."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeSettings:
+    """`[themes.NAME]`: colours as CSS writes them; those that are left empty follow from the others."""
+
+    primary: str = ""
+    secondary: str = ""
+    accent: str = ""
+    foreground: str = ""
+    background: str = ""
+    surface: str = ""
+    panel: str = ""
+    boost: str = ""
+    success: str = ""
+    warning: str = ""
+    error: str = ""
+    dark: bool = True
+    ansi: bool = False
+    """The colours are the terminal's own: `ansi_blue`, `ansi_default`."""
+    luminosity_spread: float = 0.15
+    """How far lighter and darker shades lie from their colour."""
+    text_alpha: float = 0.95
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Textual's other theme variables, such as `footer-key-foreground`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +211,9 @@ class Settings:
     qdrant: QdrantSettings = field(default_factory=QdrantSettings)
     players: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """`[players]`: name → command, with `{url}` and `{seconds}` filled in."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """`[keys]`: what a key does, by its id → the keys that do it, with commas between; the app knows the ids."""
+    themes: Mapping[str, ThemeSettings] = field(default_factory=dict)
 
 
 _SECTIONS: dict[str, type[Any]] = {
@@ -201,92 +234,29 @@ def load(home: str | Path | None = None, language: str | None = None) -> Setting
         UsageError: `bad_config`, naming the file and the key.
     """
     paths = Paths.find(home)
-    table = _read(paths.config)
-    _known(paths.config, "", table, ("language", "players", *_SECTIONS))
+    file = ConfigFile.read(paths.config)
+    file.known("", file.table, ("language", "players", "keys", "themes", *_SECTIONS))
     from_environment = os.environ.get(LANGUAGE_VARIABLE)
-    chosen = language or from_environment or table.get("language") or system_language()
+    chosen = language or from_environment or file.table.get("language") or system_language()
     if chosen not in LANGUAGES:
         place = "--language" if language else LANGUAGE_VARIABLE if from_environment else str(paths.config)
         reason = _("language is {value}, but only {known} are known").format(value=chosen, known=", ".join(LANGUAGES))
         raise UsageError("bad_config", path=place, reason=reason)
-    sections = {name: _section(paths.config, name, table.get(name, {})) for name in _SECTIONS}
+    sections = {name: file.section(name, kind) for name, kind in _SECTIONS.items()}
     hosts = os.environ.get(HOSTS_VARIABLE)
     if hosts is not None:
         given = tuple(host.strip() for host in hosts.split(",") if host.strip())
         sections["llm"] = replace(sections["llm"], hosts=given)
-    return Settings(paths, chosen, players=_players(paths.config, table.get("players", {})), **sections)
+    themes = {name: file.entry(f"themes.{name}", theme, ThemeSettings) for name, theme in file.tables("themes").items()}
+    return Settings(paths, chosen, players=_players(file), keys=file.texts("keys"), themes=themes, **sections)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
-    except FileNotFoundError:
-        return {}
-    except OSError as error:
-        raise UsageError("bad_config", path=str(path), reason=error.strerror) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError("bad_config", path=str(path), reason=str(error)) from error
-
-
-def _known(path: Path, prefix: str, table: Mapping[str, Any], keys: tuple[str, ...]) -> None:
-    for name in table:
-        if name not in keys:
-            near = difflib.get_close_matches(name, keys, n=1)
-            reason = _("there is no setting {name}").format(name=prefix + name)
-            if near:
-                reason += _(" (did you mean {name}?)").format(name=prefix + near[0])
-            raise UsageError("bad_config", path=str(path), reason=reason)
-
-
-def _section(path: Path, name: str, table: Any) -> Any:
-    kind = _SECTIONS[name]
-    if not isinstance(table, dict):
-        raise UsageError("bad_config", path=str(path), reason=_("{name} must be a table").format(name=name))
-    entries = {entry.name: entry for entry in fields(kind)}
-    _known(path, f"{name}.", table, tuple(entries))
-    defaults = kind()
-    values = {}
-    for key, value in table.items():
-        wanted = type(getattr(defaults, key))
-        values[key] = _value(path, f"{name}.{key}", wanted, entries[key].metadata, value)
-    return kind(**values)
-
-
-def _value(path: Path, name: str, wanted: type[Any], rules: Mapping[Any, Any], value: Any) -> Any:
-    """The value if it is of the wanted type and within its field's `least`, `among` and `empty`."""
-    if wanted is tuple:
-        value = () if value == [] and rules.get("empty") else _strings(path, name, value)
-    if type(value) is not wanted:
-        reason = _("{name} must be of the type {type}").format(name=name, type=wanted.__name__)
-        raise UsageError("bad_config", path=str(path), reason=reason)
-    least, known = rules.get("least", 0), rules.get("among", ())
-    if wanted is int and value < least:
-        reason = _("{name} must be at least {least}").format(name=name, least=least)
-        raise UsageError("bad_config", path=str(path), reason=reason)
-    one_of = rules.get("one_of", ())
-    if one_of and value not in one_of:
-        reason = _("{name} may be {known}").format(name=name, known=", ".join(one_of))
-        raise UsageError("bad_config", path=str(path), reason=reason)
-    if known and not all(part in known for part in value):
-        reason = _("{name} may hold {known}").format(name=name, known=", ".join(known))
-        raise UsageError("bad_config", path=str(path), reason=reason)
-    return value
-
-
-def _strings(path: Path, name: str, value: Any) -> tuple[str, ...]:
-    if not (isinstance(value, list) and value and all(isinstance(part, str) for part in value)):
-        raise UsageError("bad_config", path=str(path), reason=_("{name} must be a list of strings").format(name=name))
-    return tuple(value)
-
-
-def _players(path: Path, table: Any) -> dict[str, tuple[str, ...]]:
-    if not isinstance(table, dict):
-        raise UsageError("bad_config", path=str(path), reason=_("{name} must be a table").format(name="players"))
+def _players(file: ConfigFile) -> dict[str, tuple[str, ...]]:
     players = {}
-    for name, entry in table.items():
+    for name, entry in file.tables("players").items():
+        command = None
         if isinstance(entry, dict):
-            _known(path, f"players.{name}.", entry, ("command",))
-        command = entry.get("command") if isinstance(entry, dict) else None
-        players[name] = _strings(path, f"players.{name}.command", command)
+            file.known(f"players.{name}.", entry, ("command",))
+            command = entry.get("command")
+        players[name] = file.strings(f"players.{name}.command", command)
     return players

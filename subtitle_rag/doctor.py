@@ -3,25 +3,33 @@
 Probes are short; nothing is repaired or downloaded, and only `network` sends anything.
 """
 
+import json
+import os
 import platform
 import shutil
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
-from subtitle_rag import player
+from subtitle_rag import i18n, player
+from subtitle_rag.config import ModelSettings
 from subtitle_rag.errors import AppError, FetchError, LlmError
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.library.preferred import preferred_player
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.runtime import Runtime
 
 LOW_DISK_BYTES = 500_000_000
 OLD_DAYS = 90
 """Age of a yt-dlp that is likely to fail; it warns about itself from there on, too."""
+DEVICE_S = 120.0
+"""Longest wait for PyTorch, which a slow disk takes long to read."""
 
 Severity = Literal["ok", "warning", "error"]
 
@@ -39,13 +47,21 @@ class Check:
 def run(runtime: Runtime, *, offline: bool = False) -> Iterator[Check]:
     """All checks, in the order in which a user meets what they are about; `offline` leaves out what needs YouTube."""
     for name in PROBES if not offline else (name for name in PROBES if name in OFFLINE):
-        probe = PROBES[name]
-        try:
-            yield probe(runtime)
-        except AppError as error:
-            yield Check(name, "error", error.message, error.hint)
-        except Exception as error:  # a check that breaks is itself a finding, and the next ones still run
-            yield Check(name, "error", repr(error), _("Install subtitle-rag anew."))
+        yield probe(name, runtime)
+
+
+def probe(name: str, runtime: Runtime, doors: AbstractContextManager[object] | None = None) -> Check:
+    """One check; whatever it raises is its finding. `doors` is held while the doors that it needs are opened."""
+    try:
+        with doors or nullcontext():
+            for door in DOORS.get(name, ()):
+                if door != "server" or runtime.settings.qdrant.url:
+                    getattr(runtime, door)
+        return PROBES[name](runtime)
+    except AppError as error:
+        return Check(name, "error", error.message, error.hint)
+    except Exception as error:  # a check that breaks is itself a finding
+        return Check(name, "error", repr(error), _("Install subtitle-rag anew."))
 
 
 def _python(_runtime: Runtime) -> Check:
@@ -53,7 +69,8 @@ def _python(_runtime: Runtime) -> Check:
 
 
 def _terminal(_runtime: Runtime) -> Check:
-    encoding = (sys.stdout.encoding or "").lower()
+    stream = sys.stdout if hasattr(sys.stdout, "encoding") else sys.__stdout__  # the app has its own in its place
+    encoding = (getattr(stream, "encoding", None) or "").lower()
     if encoding.replace("-", "") != "utf8":
         message = _("The terminal's encoding is {encoding}; Hangul will not show.").format(encoding=encoding or "?")
         return Check("terminal", "warning", message, _("Set LANG to a UTF-8 locale, such as ko_KR.UTF-8 or C.UTF-8."))
@@ -101,7 +118,8 @@ def _qdrant(runtime: Runtime) -> Check:
 
 
 def _analyzer(runtime: Runtime) -> Check:
-    found = next(runtime.analyzer.morphemes(["꽃게를 먹었어요"])).forms
+    analyzer = runtime.words if "host" in vars(runtime) else runtime.analyzer  # a host that is there has it loaded
+    found = next(analyzer.morphemes(["꽃게를 먹었어요"])).forms
     if found != ("꽃게", "먹"):
         return Check(
             "kiwi", "error", _("Kiwi analyses {text} wrongly.").format(text="꽃게를"), _("Install subtitle-rag anew.")
@@ -121,9 +139,9 @@ def _disk(runtime: Runtime) -> Check:
 
 
 def _player(runtime: Runtime) -> Check:
-    name = runtime.settings.player.default
-    commands = {**player.COMMANDS, **runtime.settings.players}
-    if name != player.BROWSER and (name not in commands or shutil.which(commands[name][0]) is None):
+    settings = runtime.settings
+    name = player.default(settings.player.default, preferred_player(runtime.library), settings.players)
+    if not player.installed(name, settings.players):
         error = AppError("no_player", player=name)
         return Check("player", "warning", error.message, error.hint)
     if not player.can_show():
@@ -188,10 +206,34 @@ def _ollama(runtime: Runtime) -> Check:
 
 
 def _device(runtime: Runtime) -> Check:
-    """What the neural models run on here, and why."""
+    """What the neural models run on here, and why, as a process of its own finds it: importing PyTorch holds up every
+    other thread for a second, and an installation that does not suit this machine ends its process."""
+    ran = subprocess.run(  # noqa: S603 - our own interpreter and module
+        [sys.executable, "-m", "subtitle_rag.doctor", json.dumps(asdict(runtime.settings.models))],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=DEVICE_S,
+    )
+    try:
+        return Check("device", *json.loads(ran.stdout.splitlines()[-1]))
+    except (LookupError, TypeError, ValueError):
+        reason = (ran.stderr.strip().splitlines() or [f"exit {ran.returncode}"])[-1]
+        return Check("device", "error", reason, _("Install subtitle-rag anew."))
+
+
+def _tell_device(models: str) -> None:
+    """Print what `_device` reads."""
     from subtitle_rag.retrieval import device
 
-    return Check("device", "ok", device.plan(runtime.settings.models).line)
+    i18n.activate(os.environ.get("LANGUAGE", "en"))
+    told: tuple[Severity, str, str | None]
+    try:
+        told = ("ok", device.plan(ModelSettings(**json.loads(models))).line, None)
+    except AppError as error:
+        told = ("error", error.message, error.hint)
+    sys.stdout.write(json.dumps(told) + "\n")
 
 
 def _encoder(runtime: Runtime) -> Check:
@@ -247,3 +289,17 @@ PROBES: dict[str, Callable[[Runtime], Check]] = {
 
 OFFLINE = frozenset(PROBES) - {"network"}
 """The checks that send nothing."""
+DOORS = {
+    "library": ("library",),
+    "qdrant": ("server",),
+    "index": ("library", "index"),
+    "kiwi": ("analyzer",),
+    "player": ("library",),
+    "encoder": ("models",),
+    "reranker": ("models",),
+}
+"""What checks open of a runtime, where others may be opening it, too."""
+
+
+if __name__ == "__main__":
+    _tell_device(sys.argv[1])

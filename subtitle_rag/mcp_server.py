@@ -14,7 +14,7 @@ from subtitle_rag import __version__
 from subtitle_rag.domain import clock, parse_clock, watch_url
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Answer, Source
-from subtitle_rag.retrieval.query import Query, day, parse, tidy
+from subtitle_rag.retrieval.query import Query, day, kind_named, parse, tidy
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.runtime import Runtime
 
@@ -127,9 +127,10 @@ def _search(tools: Tools) -> Tool:
         channel: Annotated[str | None, _text("Only channels whose name holds this.")] = None,
         after: Annotated[str | None, _text("Only videos published on this day or later, as 2026-05-31.")] = None,
         before: Annotated[str | None, _text("Only videos published on this day or earlier.")] = None,
+        kind: Annotated[str | None, _text("Only videos of this kind: video, short or stream.")] = None,
     ) -> dict[str, Any]:
         """Find scenes of the user's videos by what is said in them."""
-        return _told(lambda: tools.search(_query(query, video, channel, after, before), limit))
+        return _told(lambda: tools.search(_query(query, video, channel, after, before, kind), limit))
 
     return search
 
@@ -184,7 +185,12 @@ def _told(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _query(
-    text: str, video: str | None, channel: str | None, after: str | None = None, before: str | None = None
+    text: str,
+    video: str | None,
+    channel: str | None,
+    after: str | None = None,
+    before: str | None = None,
+    kind: str | None = None,
 ) -> Query:
     asked = parse(text)
     return replace(
@@ -193,6 +199,7 @@ def _query(
         channels=(*asked.channels, tidy(channel)) if channel else asked.channels,
         after=day("after", after) if after else asked.after,
         before=day("before", before) if before else asked.before,
+        kinds=(*asked.kinds, kind_named(kind)) if kind else asked.kinds,
     )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from subtitle_rag.answers.answer import Answerer
     from subtitle_rag.contexts.writer import Writer
     from subtitle_rag.encoding import EncodingRun
+    from subtitle_rag.fetching.pictures import Pictures
     from subtitle_rag.fetching.run import Fetcher
     from subtitle_rag.indexing import Indexer
     from subtitle_rag.library.store import Library
@@ -46,7 +47,8 @@ class Runtime:
 
     def close(self) -> None:
         """Close what was opened, so that it is opened anew if it is asked for. What was written stays."""
-        for name in ("searcher", "indexer", "index", "fallback"):  # they hold the doors that are closed here
+        # they hold the doors that are closed below
+        for name in ("searcher", "indexer", "index", "fallback", "pictures"):
             self.__dict__.pop(name, None)
         for name in ("host", "server", "neural", "library"):
             door = self.__dict__.pop(name, None)
@@ -190,6 +192,13 @@ class Runtime:
 
         return Fetcher(self.library, self.indexer, self.settings.youtube, stop)
 
+    @cached_property
+    def pictures(self) -> "Pictures":
+        """The scenes' pictures, which are fetched from YouTube when they are asked for."""
+        from subtitle_rag.fetching.pictures import Pictures
+
+        return Pictures(self.library, self.settings.paths.cache / "storyboards", self.settings.youtube)
+
     @contextmanager
     def llms(self) -> "Iterator[list[Llm]]":
         """The hosts of Ollama, as the settings name them; raises LlmError `llm_off` where they name none."""
@@ -203,18 +212,20 @@ class Runtime:
 
     @property
     def context_model(self) -> str:
-        """The model that writes contexts unless the user names another."""
+        """The model that writes contexts unless the user names another, or has chosen one for a channel."""
         from subtitle_rag import models
 
         return self.settings.llm.model or models.default().name
 
     @contextmanager
     def writer(self, model: str | None = None, stop: threading.Event | None = None) -> "Iterator[Writer]":
-        """What has contexts written; `stop` ends its runs from another thread. Raises what `llms` does."""
+        """What has contexts written: by `model`, else each channel's by its own; `stop` ends its runs from another
+        thread. Raises what `llms` does."""
         from subtitle_rag.contexts.writer import Writer
 
         with self.llms() as hosts:
-            yield Writer(self.library, self.indexer, hosts, model or self.context_model, stop)
+            usual = model or self.context_model
+            yield Writer(self.library, self.indexer, hosts, usual, stop, by_channel=model is None)
 
     def encoding(self, stop: threading.Event | None = None) -> "EncodingRun":
         """What makes neural vectors; `stop` ends its runs from another thread.

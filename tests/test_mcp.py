@@ -110,6 +110,7 @@ async def test_search_finds_scenes_with_links(server: MCPServer[Any]) -> None:
     assert {one["video"]["id"] for one in narrow["scenes"]} == {"sample-0003"}
     later = await result(server, "search", query="할머니", after="2024-10-20")
     assert {one["video"]["published"] >= "2024-10-20" for one in later["scenes"]} == {True}
+    assert (await result(server, "search", query="할머니", kind="라이브"))["scenes"] == []  # of files it is not known
 
 
 async def test_ask_answers_with_citations_and_keeps_nothing(
@@ -165,6 +166,7 @@ async def test_the_library_lists_its_videos(server: MCPServer[Any]) -> None:
         ("search", {"query": "  "}, "nothing to search for"),
         ("search", {"query": "x", "video": "없는 영상"}, "There is no video"),
         ("search", {"query": "x", "after": "gestern"}, "not a date"),
+        ("search", {"query": "x", "kind": "clip"}, "no kind of video"),
         ("search", {"query": "x", "limit": 0}, "limit"),
         ("search", {}, "query"),
         ("transcript", {"video": "할머니"}, "More than one video"),

@@ -19,6 +19,10 @@ SENTENCES = {
         N_("{value} is not a date for {name}."),
         N_("Write dates as 2026-05-31."),
     ),
+    "unknown_kind": (
+        N_("There is no kind of video called {value}."),
+        N_("Kinds are: video, short, stream."),
+    ),
     "excluded_filter": (
         N_("The filter {name}: cannot be excluded with a minus."),
         N_("Write {name}: without the minus to search there only; a minus before a word leaves out what holds it."),
@@ -93,5 +97,21 @@ SENTENCES = {
     "no_player": (
         N_("The player {player} is not installed."),
         N_("Install it, or use --player browser, or --print for the link alone."),
+    ),
+    "no_file_player": (
+        N_("The video is a file on this computer, and no player of files is installed."),
+        N_("Install mpv or VLC, or name a program under [players] in the config."),
+    ),
+    "needs_file": (
+        N_("{player} plays only files, and the video's is not beside its captions."),
+        N_("Put it there under the same name, or choose another player."),
+    ),
+    "needs_link": (
+        N_("{player} opens only links, and the video has none."),
+        N_("Choose another player."),
+    ),
+    "no_screen": (
+        N_("There is no screen here to play {path} on."),
+        N_("Open subtitle-rag in a terminal on the desktop of this computer."),
     ),
 }

@@ -15,15 +15,30 @@ LEAVING_S = 3.0
 """Longest wait for a job at the end; a request that hangs is left to itself."""
 
 
+def in_browser() -> bool:
+    """Whether this process shows its app to a page that `serve` serves."""
+    return os.environ.get("TEXTUAL_DRIVER") == "textual.drivers.web_driver:WebDriver"
+
+
 def run(settings: "Settings") -> int:
-    """Show the app until the user leaves it; returns the exit status."""
+    """Show the app until the user leaves it; returns the exit status.
+
+    Raises:
+        UsageError: `bad_config`, for keys and themes, of which only the app knows what there is.
+    """
     if not settings.tui.kitty_keyboard:
         os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")
+    from subtitle_rag.library.theme import remembered_theme
     from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui import keys, picture, themes
     from subtitle_rag.tui.app import SubtitleApp
 
+    keys.check(settings.keys, settings.paths.config)
+    themes.check(settings)
     with Runtime(settings) as runtime:
         app = SubtitleApp(runtime)
+        app.trouble = picture.prepare(settings)
+        app.first_theme = remembered_theme(settings.paths.library)
         app.run()
         app.await_job(LEAVING_S)
     return app.return_code or 0

@@ -21,6 +21,7 @@ from subtitle_rag.tui import answer_text
 from subtitle_rag.tui.answer_text import Choice, Turn
 from subtitle_rag.tui.answer_view import AnswerView, SourceList
 from subtitle_rag.tui.answering import Talk
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.preview import Preview
 from subtitle_rag.tui.scene_list import SceneList
@@ -41,6 +42,7 @@ class AnswerScreen(Page):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "enter", N_("Ask/play"), priority=True, id="answer.enter"),
         Binding("ctrl+y", "copy_link", N_("Copy link"), priority=True, id="answer.copy"),
+        Binding("ctrl+o", "choose_player", N_("Player"), show=False, priority=True, id="answer.play-with"),
         Binding("f3", "anew", N_("New"), priority=True, id="answer.new"),
         Binding("f5", "history", N_("History"), priority=True, id="answer.history"),
         Binding("escape", "back", N_("Stop/back"), priority=True, id="answer.back"),
@@ -118,6 +120,9 @@ class AnswerScreen(Page):
         self.question.put(event.text)
 
     def action_enter(self) -> None:
+        self.after_typing(self._enter)
+
+    def _enter(self) -> None:
         text = self.typed
         if self.sources.has_focus or (not text and self._moved):
             self._jump()
@@ -134,7 +139,7 @@ class AnswerScreen(Page):
         if self._talk and not self._turns[-1].text:
             self._talk.stop()
         else:
-            self._hint(_("Asked as soon as this answer has ended; esc stops it."))
+            self._hint(_("Asked as soon as this answer has ended; {key} stops it.").format(key=key("answer.back")))
 
     def _ask(self, text: str) -> None:
         turns = [turn for turn in self._turns if turn.text] if self.follows else []
@@ -236,9 +241,8 @@ class AnswerScreen(Page):
     def _draw(self, *, to_end: bool = False) -> None:
         follows = self.follows
         self.query_one("#prompt", Static).update(Content("↳" if follows else "❯"))
-        self.question.placeholder = (
-            _("Ask further about these scenes, or f3 for a new question") if follows else _("What do you want to know?")
-        )
+        further = _("Ask further about these scenes, or {key} for a new question").format(key=key("answer.new"))
+        self.question.placeholder = further if follows else _("What do you want to know?")
         self._draw_counter()
         self._draw_sources()
         self._draw_answers(to_end=to_end)
@@ -340,6 +344,10 @@ class AnswerScreen(Page):
     def _jump(self) -> None:
         if scene := self._target():
             self.app.jump(scene)
+
+    def action_choose_player(self) -> None:
+        if scene := self._target():
+            self.app.choose_player(scene)
 
     def action_copy_link(self) -> None:
         scene = self._target()

@@ -18,6 +18,7 @@ from subtitle_rag.errors import AppError
 from subtitle_rag.events import Answer, Citation, Evidence, Source
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.text import MUTED, byline, clean
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
     evidence = answer.evidence
     yield from wording.remarks(answer)
     if answer.declined:
-        yield _("f3 asks a new question, about other scenes.")
+        yield _("{key} asks a new question, about other scenes.").format(key=key("answer.new"))
     if evidence.way != "search" and evidence.sources:
         title = evidence.sources[0].video.title
         if evidence.way == "transcript":
@@ -209,15 +210,17 @@ def _remarks(answer: Answer) -> Iterator[str]:
 
 def welcome() -> Content:
     """Nothing is asked yet: what happens to a question."""
+    choose = {"keys": f"{key('answer.previous')} {key('answer.next')}", "key": key("answer.enter")}
+    kept = _("Answers are kept on this computer alone; {key} shows and deletes them.")
     return Content("\n").join(
         [
             Content.styled(_("Ask what the videos say"), "bold"),
             Content(""),
             Content(_("A local model (Ollama) answers from the best scenes and cites them: [1], [2].")),
-            Content(_("↑ ↓ go through the citations, Enter plays the second that one rests on.")),
+            Content(_("{keys} go through the citations, {key} plays the second that one rests on.").format(**choose)),
             Content(""),
             Content.styled(_("of one video: video:TITLE · of one channel: channel:NAME"), MUTED),
-            Content.styled(_("Answers are kept on this computer alone; f5 shows and deletes them."), MUTED),
+            Content.styled(kept.format(key=key("answer.history")), MUTED),
         ]
     )
 

@@ -72,13 +72,16 @@ class SourceList(SceneList):
 
         The highlight goes to the scene `number`, and stays where it is without one.
         """
-        before, self._rows, self._scenes = self._rows, {}, {}
+        before, self._rows, self._scenes, self._cited = self._rows, {}, {}, {}
         to: str | None = None
         for source in turn.sources:
             time = at.get(source.number, turn.best_ms(source))
             self._rows[source.scene] = answer_text.row(turn, source, time)
             self._scenes[source.scene] = answer_text.scene_of(source, time)
             to = source.scene if source.number == number else to
+        for citation in turn.citations:
+            if (cited := turn.source(citation.number)) and citation.at_ms is not None:
+                self._cited.setdefault(cited.video.id, []).append(citation.at_ms)
         with self.prevent(OptionList.OptionHighlighted):
             if list(before) != list(self._rows):
                 self.clear_options()

@@ -5,6 +5,7 @@ The doors (SQLite, the index's process, Kiwi) are used by worker threads alone. 
 each door where it is first asked for.
 """
 
+import gc
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -12,31 +13,34 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
+from textual.worker import get_current_worker
 
 from subtitle_rag import i18n
 from subtitle_rag.i18n import N_
 from subtitle_rag.retrieval.query import parse
-from subtitle_rag.tui import commands, messages, offer
+from subtitle_rag.tui import commands, errands, messages, offer
+from subtitle_rag.tui.channel_app import ChannelApp
 from subtitle_rag.tui.failures import told
-from subtitle_rag.tui.job_app import JobApp
 from subtitle_rag.tui.jump_app import JumpApp
 from subtitle_rag.tui.search_screen import SearchScreen
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from subtitle_rag.errors import AppError
     from subtitle_rag.runtime import Runtime
 
 WARM_UP = "장면"
 
 
-class SubtitleApp(JobApp, JumpApp):
+class SubtitleApp(ChannelApp, JumpApp):
     CSS_PATH = Path(__file__).with_name("app.tcss")
     TITLE = "subtitle-rag"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", N_("Help"), priority=True, id="app.help"),
         Binding("f4", "library", N_("Library"), priority=True, id="app.library"),
+        Binding("f6", "checks", N_("Checks"), show=False, priority=True, id="app.checks"),
         Binding("ctrl+q", "leave", N_("Quit"), priority=True, id="app.quit"),
         Binding("ctrl+p", "command_palette", N_("Commands"), show=False, priority=True, id="app.commands"),
     ]
@@ -51,15 +55,17 @@ class SubtitleApp(JobApp, JumpApp):
         self.show_times = show_times
         self.ready = False
         """Searching is possible."""
+        self.trouble: AppError | None = None
+        """What is told at the start."""
         self.search_screen = SearchScreen()
 
     def get_default_screen(self) -> "Screen[None]":
         return self.search_screen
 
     def on_mount(self) -> None:
-        if self.settings.tui.theme in self.available_themes:
-            self.theme = self.settings.tui.theme
         self.call_after_refresh(self._open)
+        if self.trouble:
+            self.tell(self.trouble)
 
     # --- the library ---
 
@@ -72,6 +78,7 @@ class SubtitleApp(JobApp, JumpApp):
         try:
             with self.doors:
                 self.post_message(self._counted())
+                self.post_message(messages.ErrandsLeft(errands.left(self.runtime.library)))
                 # the first search reads the analyzer's model and the vocabulary, for about a second
                 next(self.runtime.searcher.stages(parse(WARM_UP), limit=1))
             self.post_message(messages.SearchReady())
@@ -80,17 +87,22 @@ class SubtitleApp(JobApp, JumpApp):
 
     def _counted(self) -> messages.LibraryOpened:
         library = self.runtime.library
-        return messages.LibraryOpened(library.counts(), len(library.sources.followed()), offer.look(self.runtime))
+        return messages.LibraryOpened(self.counted(library), len(library.sources.followed()), offer.look(self.runtime))
 
     @work(thread=True, group="count", exclusive=True, exit_on_error=False)
     def look_up(self) -> None:
+        worker = get_current_worker()
         try:
-            self.post_message(self._counted())
+            counted = self._counted()
+            if not worker.is_cancelled:  # else a later look is under way, and must not be overtaken
+                self.post_message(counted)
         except Exception as error:  # whatever a door throws, the app stays up
             self.post_message(messages.LibraryFailed(told(error, self.settings.paths)))
 
     @on(messages.LibraryOpened)
     def _library_opened(self, message: messages.LibraryOpened) -> None:
+        if not self.search_screen.query("#counter"):  # the app is ending
+            return
         self._followed = message.followed
         self.models_looked_up(message.offer)
         self.search_screen.library_opened(message.counts)
@@ -102,6 +114,7 @@ class SubtitleApp(JobApp, JumpApp):
 
     @on(messages.SearchReady)
     def _search_ready(self) -> None:
+        gc.freeze()  # what is there stays; to look through it for garbage again and again would take 50 ms each time
         self.ready = True
         self.search_screen.search_ready()
         self.begin_all()
@@ -127,6 +140,8 @@ class SubtitleApp(JobApp, JumpApp):
         """Help and library do not open over themselves: their own screens bind the same keys to close."""
         if action == "help":
             return not self.screen.is_modal
+        if action == "checks":
+            return not self.screen.is_modal and not self.screen.query("#all-checks")
         if action == "library":
             return self.screen is self.search_screen
         return super().check_action(action, parameters)
@@ -134,7 +149,12 @@ class SubtitleApp(JobApp, JumpApp):
     def action_help(self) -> None:
         from subtitle_rag.tui.help_screen import HelpScreen
 
-        self.push_screen(HelpScreen())
+        self.push_screen(HelpScreen(self.screen))
+
+    def action_checks(self) -> None:
+        from subtitle_rag.tui.checks_screen import ChecksScreen
+
+        self.push_screen(ChecksScreen())
 
     def action_library(self) -> None:
         self.open_library()

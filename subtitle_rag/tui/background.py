@@ -16,6 +16,7 @@ from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import jobs
 from subtitle_rag.tui.failures import told
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
 
 if TYPE_CHECKING:
@@ -72,8 +73,8 @@ class WindowProgress(Progress):
 
 
 def far(said: str, progress: WindowProgress) -> str:
-    """`said` with {done} and {all} filled in."""
-    return said.format(done=f"{progress.done:,}", all=f"{progress.windows:,}")
+    """`said` with {done} and {all} filled in, and {key}, which pauses and goes on."""
+    return said.format(done=f"{progress.done:,}", all=f"{progress.windows:,}", key=key("library.background"))
 
 
 def pace(progress: WindowProgress) -> list[str]:

@@ -1,15 +1,25 @@
-"""What every part of the app stands on: the runtime, the lock on its doors, and the way to tell a failure."""
+"""What every part of the app stands on: the runtime, the lock on its doors, the user's keys and themes, and the way to
+tell a failure."""
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from textual import work
 from textual.app import App
 
 from subtitle_rag.errors import AppError
+from subtitle_rag.library.theme import remember_theme
+from subtitle_rag.tui import keys, themes
+from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.text import clean
 
 if TYPE_CHECKING:
+    from textual.theme import Theme
+
     from subtitle_rag.runtime import Runtime
+
+LONGEST = 300
+"""Characters of a toast."""
 
 
 class BaseApp(App[object]):
@@ -19,7 +29,40 @@ class BaseApp(App[object]):
         self.settings = runtime.settings
         self.doors = threading.Lock()
         """Keeps two threads from opening the same door of the runtime."""
+        self.first_theme = ""
+        """The theme to begin with where the settings name none."""
+        keys.activate(self.settings.keys)
+        for theme in themes.made(self.settings).values():
+            self.register_theme(theme)
+
+    def on_mount(self) -> None:
+        self.set_keymap(keys.in_force())
+        begin = self.settings.tui.theme or self.first_theme
+        if begin in self.available_themes:
+            self.theme = begin
+        self._shown_theme = self.theme
+        self.theme_changed_signal.subscribe(self, self._theme_changed)
+
+    def _theme_changed(self, theme: "Theme") -> None:
+        if theme.name != self._shown_theme:
+            self._shown_theme = theme.name
+            self._remember_theme(theme.name)
+
+    @work(thread=True, group="theme", exclusive=True, exit_on_error=False)
+    def _remember_theme(self, name: str) -> None:
+        try:
+            remember_theme(self.runtime.library, name)
+        except Exception as error:  # whatever a door throws, the app stays up, in another theme the next time
+            self.notify(clean(told(error, self.settings.paths).message), markup=False, severity="warning")
+
+    def notify(self, message: str, *, title: str = "", **options: Any) -> None:
+        """A toast, of such a length that it does not cover what it is about: titles that others wrote are in it."""
+        super().notify(brief(message), title=brief(title), **options)
 
     def tell(self, error: AppError) -> None:
         """A toast with the failure and what to do."""
         self.notify(clean(error.hint), title=clean(error.message), markup=False, severity="warning", timeout=8)
+
+
+def brief(said: str) -> str:
+    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"

@@ -5,10 +5,14 @@ from typing import TYPE_CHECKING
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.suggestions import WANTED
 from subtitle_rag.tui import offer
-from subtitle_rag.tui.text import MUTED
+from subtitle_rag.tui.keys import key
+from subtitle_rag.tui.text import MUTED, clean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from subtitle_rag.library.rows import Counts
 
 Rows = list[str | tuple[str, str]]
@@ -17,12 +21,19 @@ Rows = list[str | tuple[str, str]]
 
 def failure(error: AppError) -> Rows:
     """The library cannot be used."""
-    retry = _("ctrl+r tries again, ctrl+q leaves.")
-    return [(f"! {error.message}", "bold"), "", error.hint, "", (retry, MUTED)]
+    retry = _("{key} tries again, {quit} leaves.").format(key=key("library.retry"), quit=key("app.quit"))
+    checks = _("{key} checks what is there and what is missing.").format(key=key("app.checks"))
+    return [(f"! {clean(error.message)}", "bold"), "", clean(error.hint), "", (retry, MUTED), (checks, MUTED)]
 
 
-def welcome(counts: "Counts | None", models: "offer.Offer | None" = None) -> Rows:
-    """Nothing is typed: how much there is to search in, and how to ask."""
+def welcome(
+    counts: "Counts | None",
+    models: "offer.Offer | None" = None,
+    *,
+    words_alone: bool = False,
+    recents: bool = False,
+) -> Rows:
+    """Nothing is typed: how much there is to search in, and how to ask; last, the title of the last searches."""
     if counts is None:
         return [(_("Opening the library…"), MUTED)]
     sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
@@ -36,19 +47,27 @@ def welcome(counts: "Counts | None", models: "offer.Offer | None" = None) -> Row
         _("Type what you remember of a scene, for example: chicken dipped in sauce"),
         (_('Exactly these words: "in quotes" · without: -word · channel: · after:2026-01-01'), MUTED),
     ]
+    notes = [_("So far scenes are found by their words alone.")] if words_alone and counts.searchable else []
     if models_told := offer.line(models):
-        rows += ["", models_told]
+        notes.append(models_told)
+    if notes:
+        rows += ["", *notes]
+    if recents:
+        rows += ["", (_("Last searches (↓ chooses)"), MUTED)]
     return rows
 
 
-def nothing(typed: str, counts: "Counts | None") -> Rows:
-    """Nothing was found, and what may help."""
-    rows: Rows = [
-        (_("No scene for “{query}”.").format(query=typed), "bold"),
-        *_so_far(counts),
-        "",
-        _("· Try fewer or shorter words, just as they would be spoken."),
-    ]
+def nothing(typed: str, counts: "Counts | None", suggested: "Sequence[object] | None" = None) -> Rows:
+    """Nothing was found, and what may help; `suggested` queries follow, None while they are looked for."""
+    rows: Rows = [(_("No scene for “{query}”.").format(query=typed), "bold"), *_so_far(counts), ""]
+    if suggested:
+        return [*rows, (_("What finds something (↓ chooses)"), MUTED)]
+    return rows if suggested is None else rows + tips(typed)
+
+
+def tips(typed: str, suggested: int = 0) -> Rows:
+    """What may help in general, beside so many queries that were `suggested`; the first they have done already."""
+    rows: Rows = []
     try:
         query = parse(typed)
     except UsageError:
@@ -57,7 +76,8 @@ def nothing(typed: str, counts: "Counts | None") -> Rows:
         rows.append(_("· Take away a filter, a quotation mark or a -word."))
     else:
         rows.append(_("· Try another spelling, or another word for the same thing."))
-    return rows
+    rows.append(_("· Try fewer or shorter words, just as they would be spoken."))
+    return rows[suggested:WANTED]
 
 
 def searched(counts: "Counts | None") -> tuple[int, int] | None:

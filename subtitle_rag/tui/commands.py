@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.editable_tables import EditableTables
+    from subtitle_rag.tui.search_screen import SearchScreen
 
 
 def open_palette(app: "SubtitleApp") -> None:
@@ -32,20 +34,49 @@ def open_themes(app: "SubtitleApp") -> None:
 def entries(app: "SubtitleApp", screen: "Screen[Any]") -> Iterator[SystemCommand]:
     """What can be done from `screen`."""
     from subtitle_rag.tui.answer_screen import AnswerScreen
+    from subtitle_rag.tui.editable_tables import EditableTables
 
     if screen is app.search_screen:
-        copy = app.search_screen.action_copy_link
-        yield SystemCommand(_("Find: copy link"), _("Copy the link to the chosen scene"), copy)
-        yield SystemCommand(_("Open: library"), _("Videos, and new captions"), app.action_library)
-        if app.check_action("ask", ()):
-            yield SystemCommand(_("Open: answers"), _("Ask a question of the videos"), app.action_ask)
+        yield from _search(app, app.search_screen)
     if isinstance(screen, AnswerScreen):
         yield SystemCommand(_("Ask: new question"), _("About other scenes"), screen.action_anew)
         yield SystemCommand(_("Ask: earlier answers"), _("Read them again, or delete them"), screen.action_history)
+    if isinstance(screen, EditableTables):
+        yield from _rows(screen)
+    yield from _work(app)
+    yield SystemCommand(_("Open: sample"), _("Index the sample captions"), lambda: load_sample(app))
+    if app.check_action("checks", ()):
+        told = _("What is there, what is missing, and what mends it")
+        yield SystemCommand(_("Open: checks"), told, app.action_checks)
+    yield SystemCommand(_("Open: help"), _("Keys and how to write a query"), app.action_help)
+    yield SystemCommand(_("View: theme"), _("Choose the colours"), app.search_themes)
+    yield SystemCommand(_("Quit"), _("Leave the app"), app.action_leave)
+
+
+def _search(app: "SubtitleApp", screen: "SearchScreen") -> Iterator[SystemCommand]:
+    """What can be done with the query and the chosen scene, and where the search leads."""
+    choose = _("Choose what plays the chosen scene")
+    yield SystemCommand(_("Find: choose player"), choose, screen.action_choose_player)
+    yield SystemCommand(_("Find: copy link"), _("Copy the link to the chosen scene"), screen.action_copy_link)
+    yield SystemCommand(_("Find: explain"), _("Why the chosen scene was found"), screen.action_explain)
+    yield SystemCommand(_("Find: filter"), _("By channel, video, date or kind"), screen.action_filter)
+    if screen.filtered:
+        yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), screen.clear_filters)
+    if screen.recents:
+        forget = _("The calm page no longer lists them")
+        yield SystemCommand(_("Find: forget recent searches"), forget, screen.forget_recents)
+    yield SystemCommand(_("Open: library"), _("Videos, and new captions"), app.action_library)
+    if app.check_action("ask", ()):
+        yield SystemCommand(_("Open: answers"), _("Ask a question of the videos"), app.action_ask)
+
+
+def _work(app: "SubtitleApp") -> Iterator[SystemCommand]:
+    """The job, what is made in the background, and the models."""
+    if app.check_action("undo_removal", ()):
+        yield SystemCommand(_("Library: bring back"), _("What was removed last"), app.action_undo_removal)
     if app.check_action("sync", ()):
-        yield SystemCommand(
-            _("Library: sync"), _("Look for new videos, or go on with what was stopped"), app.action_sync
-        )
+        told = _("Look for new videos, or go on with what was stopped")
+        yield SystemCommand(_("Library: sync"), told, app.action_sync)
     if app.check_action("stop", ()):
         yield SystemCommand(_("Library: stop"), _("Stop the job; what is done stays"), app.action_stop)
     if app.background_told:
@@ -56,10 +87,21 @@ def entries(app: "SubtitleApp", screen: "Screen[Any]") -> Iterator[SystemCommand
         yield SystemCommand(_("Models: stop"), _("Stop fetching; what has arrived is kept"), app.action_models)
     elif app.offer and app.offer.fetchable:
         yield SystemCommand(_("Models: fetch"), offer.size(app.offer), app.action_models)
-    yield SystemCommand(_("Open: sample"), _("Index the sample captions"), lambda: load_sample(app))
-    yield SystemCommand(_("Open: help"), _("Keys and how to write a query"), app.action_help)
-    yield SystemCommand(_("View: theme"), _("Choose the colours"), app.search_themes)
-    yield SystemCommand(_("Quit"), _("Leave the app"), app.action_leave)
+
+
+def _rows(screen: "EditableTables") -> Iterator[SystemCommand]:
+    """What can be done with the row under the cursor, and with those that failed."""
+    told = (
+        ("sync_channel", _("Channel: sync"), _("Look for new videos of it alone")),
+        ("retry", _("Video: retry"), _("Ask for it again at once")),
+        ("open", _("Video: browser"), _("Open its page")),
+        ("failures", _("Library: failures"), _("Only the videos that failed, or all again")),
+        ("settings", _("Channel: settings"), _("Tabs, languages, names and the model of its contexts")),
+        ("remove", _("Library: remove"), _("The chosen video or channel")),
+    )
+    for action, title, meaning in told:
+        if screen.check_action(action, ()):
+            yield SystemCommand(title, meaning, getattr(screen, f"action_{action}"))
 
 
 def load_sample(app: "SubtitleApp") -> None:

@@ -12,6 +12,7 @@ from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, Cont
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import background
 from subtitle_rag.tui.background import WindowProgress, far, pace
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.text import clean
 
 if TYPE_CHECKING:
@@ -65,19 +66,19 @@ def line(progress: Progress) -> str:
         case "asking":
             return _("Asking Ollama…")
         case "working":
-            return "  ".join((brief(progress), *_cost(progress)))
+            return "  ".join((brief(progress), *cost(progress)))
         case "paused":
-            said = far(_("Contexts are paused at {done}/{all}; ctrl+t goes on"), progress)
-            return "  ".join((said, *_cost(progress)))
+            said = far(_("Contexts are paused at {done}/{all}; {key} goes on"), progress)
+            return "  ".join((said, *cost(progress)))
         case "failed" if progress.missing and progress.error:
             return _failure(progress, progress.error)
     if not progress.failed:
         return ""
     return n_(
-        "! {n} window got no context; ctrl+t asks for it again",
-        "! {n} windows got no context; ctrl+t asks for them again",
+        "! {n} window got no context; {key} asks for it again",
+        "! {n} windows got no context; {key} asks for them again",
         progress.failed,
-    ).format(n=progress.failed)
+    ).format(n=progress.failed, key=key("library.background"))
 
 
 def brief(progress: Progress) -> str:
@@ -88,7 +89,8 @@ def brief(progress: Progress) -> str:
     return "  ".join((*parts, clean(progress.model)))
 
 
-def _cost(progress: Progress) -> list[str]:
+def cost(progress: Progress) -> list[str]:
+    """What all contexts of the library have cost so far."""
     if not progress.written:
         return []
     spent = _("{read} tokens read, {written} written")
@@ -99,10 +101,10 @@ def _failure(progress: Progress, error: AppError) -> str:
     if error.code == "llm_not_running" and not progress.known:
         return _(
             "A local model could note what each window is about, so that more scenes are found: "
-            "start Ollama (ollama.com), then press ctrl+t."
-        )
+            "start Ollama (ollama.com), then press {key}."
+        ).format(key=key("library.background"))
     hint = "" if error.code == "contexts_busy" else f" {error.hint}"
-    return clean(f"! {error.message}{hint}  " + _("ctrl+t tries again"))
+    return clean(f"! {error.message}{hint}  " + _("{key} tries again").format(key=key("library.background")))
 
 
 class Run(background.Run[Progress]):

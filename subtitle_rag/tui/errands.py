@@ -6,16 +6,17 @@ app waits for its workers; for this thread it waits a moment only. Dying anywher
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from subtitle_rag.captions.sources import Source, parse
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Found, IndexEvent, Resting
 from subtitle_rag.i18n import _
+from subtitle_rag.library.errands import kept_errands
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.jobs import Job
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from subtitle_rag.fetching.run import Order
+    from subtitle_rag.library.sources import Wishes
+    from subtitle_rag.library.store import Library
     from subtitle_rag.runtime import Runtime
 
 
@@ -46,6 +49,24 @@ class Errand:
     def job(self) -> Job:
         return Job(self.name, fetches=not self.paths)
 
+    def written(self) -> dict[str, Any]:
+        """As the library keeps it."""
+        source = self.source
+        told = {"url": source.url, "tabs": source.tabs, "playlist": source.playlist} if source else None
+        return {"paths": [str(path) for path in self.paths], "source": told}
+
+    @classmethod
+    def read(cls, written: Mapping[str, Any]) -> "Errand":
+        """What `written` gave.
+
+        Raises:
+            UsageError: The address cannot be read any more.
+        """
+        source = None
+        if told := written["source"]:
+            source = replace(parse(told["url"]), tabs=tuple(told["tabs"]), playlist=told["playlist"])
+        return cls(tuple(Path(path) for path in written["paths"]), source)
+
     def events(self, runtime: "Runtime", stop: threading.Event) -> Iterator[IndexEvent]:
         """Carry it out. The doors that it needs are opened before this returns."""
         if self.paths:
@@ -54,8 +75,25 @@ class Errand:
 
         fetcher = runtime.fetcher(stop)
         if self.source:
-            return fetcher.run([Order(self.source)])
+            return fetcher.run([Order(self.source, _languages(runtime, self.source))])
         return fetcher.run(_followed(runtime), Manner(leftovers=True))
+
+
+def left(library: "Library") -> list[Errand]:
+    """What was not done yet when the app ended."""
+    found = []
+    for written in kept_errands(library):
+        with suppress(UsageError):  # as below
+            found.append(Errand.read(written))
+    return found
+
+
+def _languages(runtime: "Runtime", source: Source) -> "Wishes | None":
+    """A video is taken in the languages of the list that names it, whatever else that leaves out."""
+    from subtitle_rag.library.sources import Wishes
+
+    lister = runtime.library.sources.lister(source.key) if source.kind == "video" else None
+    return Wishes(languages=lister.wishes.languages, translated=lister.wishes.translated) if lister else None
 
 
 def _followed(runtime: "Runtime") -> "list[Order]":
@@ -98,6 +136,18 @@ class Queue:
 
     def release(self) -> None:
         self.waiting, self.held = [*self.waiting, *self.held], []
+
+    def hold_kept(self, errands: Iterable[Errand]) -> bool:
+        """Put aside what was left when the app ended; False if there is nothing of it."""
+        there = {self.current, *self.waiting, *self.held}
+        left = [errand for errand in dict.fromkeys(errands) if errand not in there]
+        self.held += left
+        return bool(left)
+
+    @property
+    def undone(self) -> tuple[Errand, ...]:
+        """All that is left if the app ends at this moment."""
+        return (*([self.current] if self.current else []), *self.waiting, *self.held)
 
 
 class Run(threading.Thread):
@@ -144,11 +194,13 @@ class Run(threading.Thread):
                     return
 
     def _know_name(self) -> None:
-        """A source that has answered has a better name than its address."""
-        source = self.errand.source
+        """A source that has answered has a better name than its address, and so has a video that is known."""
+        source, library = self.errand.source, self._runtime.library
         if source and self._job.source == self.errand.name:
-            known = self._runtime.library.sources.find(source.url)
-            self._job = replace(self._job, source=clean(known.name) if known else self._job.source)
+            known = library.sources.find(source.url)
+            video = library.video(source.key) if source.kind == "video" else None
+            name = known.name if known else video.title if video else self._job.source
+            self._job = replace(self._job, source=clean(name))
 
     def _post(self, message: "Message") -> None:
         with suppress(RuntimeError):  # the app has gone

@@ -1,19 +1,25 @@
 """The part of the app that carries out errands, one at a time, and tells how far the job has come."""
 
+import threading
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import on
+from textual import on, work
 from textual.binding import Binding, BindingType
 from textual.reactive import var
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.library.errands import keep_errands
 from subtitle_rag.tui import jobs, messages
 from subtitle_rag.tui.answer_app import AnswerApp
 from subtitle_rag.tui.errands import Errand, Queue, Run
+from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.jobs import Job
+from subtitle_rag.tui.keys import key
+from subtitle_rag.tui.leave_screen import LeaveScreen
+from subtitle_rag.tui.text import clean
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
@@ -35,7 +41,6 @@ class JobApp(AnswerApp):
 
     def __init__(self, runtime: "Runtime") -> None:
         super().__init__(runtime)
-        self._leaving = False
         self._followed = 0
         self._queue = Queue()
         self._run: Run | None = None
@@ -44,6 +49,10 @@ class JobApp(AnswerApp):
         self._reported = 0.0
         self._report_due = self._count_due = False
         self._keys: tuple[bool | None, ...] = ()
+        self._keeping = threading.Lock()
+        self._undone: tuple[Errand, ...] = ()
+        self._kept: tuple[Errand, ...] | None = None
+        """What the library was told last of errands that are not done; None before it could be asked."""
 
     def library_screen(self) -> "LibraryScreen | None":
         from subtitle_rag.tui.library_screen import LibraryScreen
@@ -60,6 +69,7 @@ class JobApp(AnswerApp):
         if not added:
             self.notify(_("That is under way already."), markup=False)
         elif self.busy:
+            self._keep()
             self._show_job(self._latest)
         else:
             self._begin_next()
@@ -75,7 +85,37 @@ class JobApp(AnswerApp):
             self._run = Run(errand, self.runtime, self.doors, self.post_message)
             self._show_job(errand.job())
             self._run.start()
+        self._keep()
         self.show_keys()
+
+    # --- what is left when the app ends ---
+
+    @on(messages.ErrandsLeft)
+    def _errands_left(self, message: messages.ErrandsLeft) -> None:
+        self._kept = ()
+        if self._queue.hold_kept(message.errands) and not self.busy:
+            first, *others = self._queue.held
+            job = replace(first.job(), ended=True, stopped=True, left=True, waiting=len(others))
+            self.job = self._latest = job
+        self._keep()
+        self.show_keys()
+
+    def _keep(self) -> None:
+        """Write down what is not done: whatever ends the app, it is offered again at the next start."""
+        self._undone = self._queue.undone
+        self._write_undone()
+
+    @work(thread=True, group="keep", exit_on_error=False)
+    def _write_undone(self) -> None:
+        with self._keeping:
+            undone = self._undone
+            if self._kept is None or undone == self._kept:
+                return
+            try:
+                keep_errands(self.runtime.library, [errand.written() for errand in undone])
+                self._kept = undone
+            except Exception as error:  # whatever a door throws, the app stays up
+                self.notify(clean(told(error, self.settings.paths).message), markup=False, severity="warning")
 
     def show_keys(self) -> None:
         """The footer is drawn anew only where a key came or went: every repaint can make it flicker."""
@@ -140,7 +180,8 @@ class JobApp(AnswerApp):
 
     def _tell_end(self, job: Job, message: messages.JobEnded) -> None:
         if message.stopped:
-            self.notify(_("Stopped. What is done stays; ctrl+r goes on with the rest."), markup=False)
+            said = _("Stopped. What is done stays; {key} goes on with the rest.")
+            self.notify(said.format(key=key("library.sync")), markup=False)
         elif message.error is None:
             self.notify(jobs.outcome(job), markup=False)
         elif self._queue.waiting or not self.library_screen():  # the next job takes the library's place for it
@@ -151,6 +192,7 @@ class JobApp(AnswerApp):
         if self._queue.held:
             self._queue.release()
             if self.busy:
+                self._keep()
                 self._show_job(self._latest)
             else:
                 self._begin_next()
@@ -174,14 +216,11 @@ class JobApp(AnswerApp):
     # --- the end ---
 
     def action_leave(self) -> None:
-        if not self.busy or self._leaving:
+        """Leave at once; asks first where that stops a job, unless that is the question already."""
+        if not self.busy or isinstance(self.screen, LeaveScreen):
             self.exit()
-            return
-        self._leaving = True
-        said = _("A job is running. Press again to stop it and leave; it goes on next time.")
-        if self._queue.waiting:
-            said += " " + _("What waits for it is not kept.")
-        self.notify(said, markup=False, severity="warning")
+        else:
+            self.push_screen(LeaveScreen(self.job, len(self._queue.waiting)))
 
     def exit(self, *arguments: Any, **options: Any) -> None:
         self._let_go()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.events import Found, IndexReport, Listed, Removed, Resting, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import reasons
+from subtitle_rag.tui.keys import key
 
 if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 BAR = 10
 SAMPLE = 5
 """Videos from YouTube after which it can be said how long the others will take."""
+WINDOWS = 20
+"""The same of files, whose windows set the pace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,8 @@ class Job:
     """It ended before its work did; it can be gone on with."""
     reason: "AppError | None" = None
     """Why, if not by the user."""
+    left: bool = False
+    """It was not done when the app ended the last time."""
 
     def after(self, event: "IndexEvent | Removed", seconds: float) -> "Job":
         """The sums with one more event, `seconds` after the beginning."""
@@ -104,22 +109,42 @@ class Job:
 def line(job: Job) -> str:
     """One line about a job: what it does, counts, rate, and at its end the bar."""
     if job.ended:
-        why = job.reason.message if job.reason else _("Stopped: {source}").format(source=job.source)
-        return "  ".join((why, _("ctrl+r goes on")))
+        return _stopped(job)
     parts = [_doing(job)]
     if job.videos:
         parts.append(_("videos {done}/{all}").format(done=job.taken, all=job.videos))
         if not job.fetches:
             parts.append(_("windows {done}/{all}").format(done=min(job.searchable, job.windows), all=job.windows))
         parts += _pace(job)
-    if job.failures:
-        parts.append(shortfall(job))
-    if job.waiting:
-        parts.append(n_("+{n} waiting", "+{n} waiting", job.waiting).format(n=job.waiting))
+    parts += _beside(job)
     if job.videos:
         filled = round(job.progress * BAR)
         parts.append("█" * filled + "░" * (BAR - filled))
     return "  ".join(parts)
+
+
+def headline(job: Job) -> str:
+    """What a job does, or why it does nothing, where its counts are told beneath."""
+    return _stopped(job) if job.ended else "  ".join((_doing(job), *_beside(job)))
+
+
+def _stopped(job: Job) -> str:
+    said = _("Left from last time: {source}") if job.left else _("Stopped: {source}")
+    why = job.reason.message if job.reason else said.format(source=job.source)
+    waiting = [_waiting(job)] if job.left and job.waiting else []
+    return "  ".join((why, *waiting, _("{key} goes on").format(key=key("library.sync"))))
+
+
+def _waiting(job: Job) -> str:
+    return n_("+{n} waiting", "+{n} waiting", job.waiting).format(n=job.waiting)
+
+
+def _beside(job: Job) -> list[str]:
+    """What did not come, and what is to come after it."""
+    parts = [shortfall(job)] if job.failures else []
+    if job.waiting:
+        parts.append(_waiting(job))
+    return parts
 
 
 def _doing(job: Job) -> str:
@@ -134,6 +159,21 @@ def _doing(job: Job) -> str:
     if not job.videos:
         return _("Looking for captions in {source}").format(source=job.source)
     return _("Reading captions") if job.taken < job.videos else _("Making them searchable")
+
+
+def pace(job: Job) -> list[str]:
+    """How fast a job is and, as soon as that can be said, how long it still takes."""
+    told = _pace(job)
+    if told and not job.fetches and job.searchable >= WINDOWS and job.progress:
+        told.append(remaining(job.seconds * (1 - job.progress) / job.progress))
+    return told
+
+
+def rate(windows: float) -> str:
+    """Windows in a second, or in a minute where they are few."""
+    if windows >= 1:
+        return _("{rate} windows/s").format(rate=f"{windows:.0f}" if windows >= 10 else f"{windows:.1f}")
+    return _("{rate}/min").format(rate=f"{windows * 60:.1f}")
 
 
 def _pace(job: Job) -> list[str]:

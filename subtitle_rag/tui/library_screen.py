@@ -14,13 +14,13 @@ from textual.worker import get_current_worker
 from subtitle_rag.captions.sources import Source
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui import commands, field, jobs, messages, speech
-from subtitle_rag.tui.background import STAGES
+from subtitle_rag.tui import commands, field, jobs, messages, onboarding, speech
+from subtitle_rag.tui.editable_tables import EditableTables
 from subtitle_rag.tui.errands import Errand
-from subtitle_rag.tui.failures import told
+from subtitle_rag.tui.removal_view import RemovalBar
+from subtitle_rag.tui.stages import Stages
 from subtitle_rag.tui.text import MUTED, clean
-from subtitle_rag.tui.video_table import VideoTable
-from subtitle_rag.tui.widgets import JobBar, Line, Page, StageBar, paragraphs
+from subtitle_rag.tui.widgets import Line, StageBar, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.jobs import Job
 
 
-class LibraryScreen(Page):
+class LibraryScreen(EditableTables):
     app: "SubtitleApp"
 
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
@@ -37,7 +37,7 @@ class LibraryScreen(Page):
         Binding("enter", "take", N_("Bring in"), priority=True, id="library.index"),
         Binding("ctrl+l", "take(True)", N_("Whole list"), priority=True, id="library.list"),
         Binding("ctrl+d", "sample", N_("Sample"), priority=True, id="library.sample"),
-        Binding("tab", "switch", N_("Field/table"), priority=True, show=False, id="library.switch"),
+        Binding("tab", "switch", N_("Field/table"), priority=True, id="library.switch"),
         Binding("escape", "back", N_("Search"), priority=True, id="library.back"),
         Binding("f4", "dismiss", N_("Search"), show=False, priority=True, id="library.close"),
     ]
@@ -47,7 +47,6 @@ class LibraryScreen(Page):
     path = getters.query_one("#path", Line)
     check = getters.query_one("#check", Static)
     failures = getters.query_one("#failures", Static)
-    table = getters.query_one(VideoTable)
 
     def __init__(self, counts: "Counts | None", typed: str = "") -> None:
         super().__init__()
@@ -63,19 +62,21 @@ class LibraryScreen(Page):
             yield Static(id="intro", markup=False)
             yield Line(_("https://www.youtube.com/@channel, or a folder of captions"), id="path")
             yield Static(id="check", markup=False)
-            yield JobBar()
-            yield from (StageBar(stage) for stage in STAGES)
+            yield Stages()
+            yield StageBar("offer")
+            yield RemovalBar()
             yield Static(id="failures", markup=False)
-            yield VideoTable()
-            yield Static(id="sample", markup=False)
+            yield from self.tables()
+            yield onboarding.Onboarding(self.app.settings)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.watch(self.app, "job", self._job_changed)
-        for bar in self.query(StageBar):
-            self.watch(self.app, bar.stage, bar.show)
+        self.watch(self.app, "offer", self.query_one(StageBar).show)
+        for stage in ("contexts", "vectors"):
+            self.watch(self.app, stage, self.show_deeds, init=False)
         self._draw()
-        self._list_videos()
+        self.list_videos()
         self.path.value = self._typed
 
     # --- what is in it ---
@@ -83,20 +84,14 @@ class LibraryScreen(Page):
     def watch_counts(self) -> None:
         if self.is_mounted:
             self._draw()
-            self._list_videos()
+            self.list_videos()
 
     def _draw(self) -> None:
         self.set_class(self.counts is None or self.counts.videos == 0, "-empty")
         self.query_one("#title", Static).update(self._title())
-        intro = (
-            _("Paste the address of a channel, a playlist or a video on YouTube."),
-            _("Its captions are fetched and indexed on this computer, and nothing leaves it."),
-            _("A folder of caption files works too (.vtt, .srt, .sbv, .json3)."),
-        )
-        self.query_one("#intro", Static).update(paragraphs(intro))
-        self.query_one("#sample", Static).update(
-            Content(_("Just looking? ctrl+d loads nine sample videos in a few seconds."))
-        )
+        self.query_one("#intro", Static).update(onboarding.intro())
+        if self.counts is not None and self.counts.videos == 0:
+            self.query_one(onboarding.Onboarding).begin()
 
     def _title(self) -> Content:
         counts = self.counts
@@ -111,21 +106,6 @@ class LibraryScreen(Page):
         if not self.app.show_times:  # nor places, which differ from run to run too
             return title
         return title + Content.styled(f"   {clean(str(self.app.settings.paths.data))}", MUTED)
-
-    @work(thread=True, group="list", exclusive=True, exit_on_error=False)
-    def _list_videos(self) -> None:
-        worker = get_current_worker()
-        try:
-            videos = self.app.runtime.library.videos()
-        except Exception as error:  # whatever a door throws, the app stays up
-            self.app.post_message(messages.LibraryFailed(told(error, self.app.settings.paths)))
-            return
-        if not worker.is_cancelled:
-            self.post_message(messages.VideosListed(videos))
-
-    @on(messages.VideosListed)
-    def _videos_listed(self, message: messages.VideosListed) -> None:
-        self.table.fill(message.videos)
 
     # --- what is typed ---
 
@@ -165,10 +145,12 @@ class LibraryScreen(Page):
             self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return bool(self._listed) if (action, parameters) == ("take", (True,)) else True
+        if action == "take":  # elsewhere Enter chooses a row
+            return bool(self._listed) if parameters == (True,) else self.path.has_focus
+        return super().check_action(action, parameters)
 
     def action_take(self, whole_list: bool = False) -> None:
-        self._take(self.path.value, whole_list)
+        self.after_typing(lambda: self._take(self.path.value, whole_list))
 
     @work(thread=True, group="take", exclusive=True, exit_on_error=False)
     def _take(self, typed: str, whole_list: bool) -> None:
@@ -196,21 +178,19 @@ class LibraryScreen(Page):
         commands.load_sample(self.app)
 
     def action_switch(self) -> None:
-        if self.path.has_focus and self.table.display and self.table.row_count:
-            self.table.focus()
-        else:
+        if not self.switch_table():
             self.path.focus()
 
     def action_back(self) -> None:
         if self.path.has_focus:
             self.dismiss()
-        else:
+        elif not self.switch_table(back=True):
             self.path.focus()
 
     # --- the job ---
 
     def _job_changed(self, job: "Job | None") -> None:
-        self.query_one(JobBar).show(job)
+        self.job_told(job)
         if job is not None:
             self.failures.update(paragraphs(speech.shortfalls(job)))
 

@@ -1,10 +1,13 @@
 """What is typed into the query, searched as it is typed, and the answers on their way.
 
+A key after a quiet moment is searched at once; of keys in quick succession the last one is, when they have ended.
+
 The scenes that `bm25` finds are there at once. Where there are models, the query is encoded when nothing has been typed
 for a moment longer, and the same scenes come in a better order once or twice.
 """
 
 import asyncio
+import math
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.app import SubtitleApp
 
 DEBOUNCE_S = 0.2
+"""Keys that follow each other more quickly than this are one search; a syllable of Hangul takes longer to type."""
 PAUSE_S = 0.3
 """How much longer nothing is typed before models are asked: half a word is not worth their time."""
 
@@ -33,6 +37,10 @@ class LiveSearch(Page):
     app: "SubtitleApp"
 
     query_line = getters.query_one("#query", Line)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._typed_at = -math.inf
 
     @property
     def failed(self) -> bool:
@@ -58,8 +66,16 @@ class LiveSearch(Page):
         self.workers.cancel_group(self, "debounce")
         self.workers.cancel_group(self, "search")
 
+    def search_soon(self) -> None:
+        """Search what is typed: at once, or when whoever is typing quickly comes to an end."""
+        before, self._typed_at = self._typed_at, time.monotonic()
+        if self._typed_at - before > DEBOUNCE_S:
+            self.search_now(pause=DEBOUNCE_S + PAUSE_S)
+        else:
+            self._search_later()
+
     @work(group="debounce", exclusive=True, exit_on_error=False)
-    async def search_soon(self) -> None:
+    async def _search_later(self) -> None:
         await asyncio.sleep(DEBOUNCE_S)
         self.search_now(pause=PAUSE_S)
 

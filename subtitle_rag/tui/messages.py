@@ -10,14 +10,21 @@ if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
     from subtitle_rag.events import Answer, Evidence
     from subtitle_rag.library.answers import KeptAnswer
+    from subtitle_rag.library.overview import ChannelState
     from subtitle_rag.library.rows import Counts, VideoState
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.suggestions import Suggestion
     from subtitle_rag.tui.answer_text import Turn
     from subtitle_rag.tui.background import Progress, Stage
+    from subtitle_rag.tui.channel_form import Form
+    from subtitle_rag.tui.errands import Errand
     from subtitle_rag.tui.field import Check
+    from subtitle_rag.tui.filter_offers import Catalogue
     from subtitle_rag.tui.jobs import Job
     from subtitle_rag.tui.offer import Offer
+    from subtitle_rag.tui.removal import Removal
+    from subtitle_rag.tui.surroundings import Surroundings
 
 
 @dataclass
@@ -29,6 +36,13 @@ class LibraryOpened(Message):
     """Sources in which `sync` looks for new videos."""
     offer: "Offer | None" = None
     """The models that are not here."""
+
+
+@dataclass
+class ErrandsLeft(Message):
+    """What was not done yet when the app ended."""
+
+    errands: "list[Errand]"
 
 
 @dataclass
@@ -59,6 +73,38 @@ class SearchFailed(Message):
 
 
 @dataclass
+class SurroundingsRead(Message):
+    """What surrounds the scenes of a video; for a search's scenes it comes once more, with where the query is met."""
+
+    video_id: str
+    result: "SearchResult | None"
+    """The search that found them."""
+    found: "Surroundings"
+
+
+@dataclass
+class RecentsRead(Message):
+    """The last searches, the newest first."""
+
+    recents: list[str]
+
+
+@dataclass
+class SuggestionsMade(Message):
+    """Queries that find something, for one that does not."""
+
+    text: str
+    found: "list[Suggestion]"
+
+
+@dataclass
+class OffersRead(Message):
+    """What a search can be narrowed to."""
+
+    catalogue: "Catalogue"
+
+
+@dataclass
 class Jumped(Message):
     scene: "Scene"
     player: str
@@ -71,6 +117,21 @@ class LinkCopied(Message):
     """It is in the clipboard already; else the terminal is to be asked."""
     instead: bool
     """It was copied because nothing can be played here."""
+
+
+@dataclass
+class PlayersFound(Message):
+    """What can play a scene here."""
+
+    scene: "Scene"
+    offers: tuple[tuple[str, str], ...]
+    """Each player's name, and what it does with the scene; none where there is no screen, and the link is copied."""
+    default: str
+
+
+@dataclass
+class PlayerPreferred(Message):
+    name: str
 
 
 @dataclass
@@ -96,6 +157,53 @@ class FieldTaken(Message):
 @dataclass
 class VideosListed(Message):
     videos: "list[VideoState]"
+    channels: "list[ChannelState]"
+    """And playlists."""
+
+
+@dataclass
+class RemovalPlanned(Message):
+    """What would leave the library with what the user has chosen."""
+
+    removal: "Removal"
+
+
+@dataclass
+class RemovalEnded(Message):
+    """It has left, or why it could not."""
+
+    error: "AppError | None"
+
+
+@dataclass
+class ChannelRead(Message):
+    """What is set for a channel."""
+
+    form: "Form"
+
+
+@dataclass
+class ModelsRead(Message):
+    """The models of Ollama that are here."""
+
+    names: list[str]
+
+
+@dataclass
+class NamesProposed(Message):
+    """Likely names of a channel."""
+
+    names: list[str]
+
+
+@dataclass
+class ChannelSaved(Message):
+    """What follows from what was set for a channel, in sentences; or why it could not be saved."""
+
+    told: list[str]
+    model: bool = False
+    """Another model is to write its contexts."""
+    error: "AppError | None" = None
 
 
 @dataclass

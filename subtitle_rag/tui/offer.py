@@ -18,6 +18,7 @@ from subtitle_rag.models import manifest
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Neural
 from subtitle_rag.tui import background, jobs
 from subtitle_rag.tui.background import Progress
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.text import clean
 
 if TYPE_CHECKING:
@@ -56,12 +57,12 @@ class Offer(Progress):
 
 
 def look(runtime: "Runtime") -> Offer | None:
-    """What could be fetched; None where nothing can be searched, the settings want none that is offered, or the encoder
-    is here and nothing else was begun. Reads files, so call it from a worker thread."""
+    """What could be fetched; None where the settings want none that is offered, or the encoder is here and nothing else
+    was begun. Reads files, so call it from a worker thread."""
     try:
         due = _due(runtime)
         begun = any(runtime.models.state(one.name).status == "partial" for one in due)
-        if not (begun or any(one.kind == ENCODER for one in due)) or not runtime.library.counts().searchable:
+        if not (begun or any(one.kind == ENCODER for one in due)):
             return None
         if begun and any(_elsewhere(runtime, one) for one in due):
             return _sized(runtime, due, "elsewhere")
@@ -72,23 +73,28 @@ def look(runtime: "Runtime") -> Offer | None:
         return None
 
 
+def _keys() -> dict[str, str]:
+    """What fetches and stops, and what puts the offer away."""
+    return {"key": key("models.fetch"), "away": key("models.dismiss")}
+
+
 def line(offer: Offer | None) -> str:
     """What the screens say of it; empty where there is nothing to tell."""
     match offer:
         case Offer(state="offered"):
             said = _(
-                "Scenes can be found by what they mean, too: ctrl+g fetches {models} ({size}) onto this computer, "
-                "ctrl+x puts this away."
+                "Scenes can be found by what they mean, too: {key} fetches {models} ({size}) onto this computer, "
+                "{away} puts this away."
             )
-            return said.format(models=_listed(offer), size=_size(offer.all - offer.done))
+            return said.format(models=_listed(offer), size=_size(offer.all - offer.done), **_keys())
         case Offer(state="working" | "asking"):
-            return "  ".join((brief(offer), _("ctrl+g stops")))
+            return "  ".join((brief(offer), _("{key} stops").format(**_keys())))
         case Offer(state="paused"):
-            said = _("{done} of {all} MB of {models} are here; ctrl+g fetches the rest, ctrl+x puts this away.")
+            said = _("{done} of {all} MB of {models} are here; {key} fetches the rest, {away} puts this away.")
             return _megabytes(said, offer)
         case Offer(state="failed", error=error) if error:
             then = _("What has arrived is kept.") if error.code in KEPT else error.hint
-            return clean(f"! {error.message} {then}  " + _("ctrl+g tries again"))
+            return clean(f"! {error.message} {then}  " + _("{key} tries again").format(**_keys()))
         case Offer(state="elsewhere"):
             return _("Another subtitle-rag is fetching {models}.").format(models=_listed(offer))
     return ""
@@ -110,7 +116,7 @@ def brief(offer: Offer) -> str:
 
 def _megabytes(said: str, offer: Offer) -> str:
     done, all = f"{offer.done / _MB:,.0f}", f"{offer.all / _MB:,.0f}"
-    return said.format(models=_listed(offer), done=done, all=all)
+    return said.format(models=_listed(offer), done=done, all=all, **_keys())
 
 
 def _size(count: int) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.keys import key
 
 WORDS = {
     "members_only": N_("members only"),
@@ -54,7 +55,7 @@ def again(retry_at: int | None, now: float | None = None) -> str:
         return ""
     now = time.time() if now is None else now
     if retry_at <= now:
-        return _("asked again with ctrl+r")
+        return _("asked again with {key}").format(key=key("library.sync"))
     return _("asked again {when}").format(when=moment(retry_at, now))
 
 
@@ -64,6 +65,17 @@ def moment(at: float, now: float) -> str:
     if then[:3] == today[:3]:
         return time.strftime("%H:%M", then)
     return time.strftime("%m-%d" if then.tm_year == today.tm_year else "%Y-%m-%d", then)
+
+
+def ago(at: float, now: float | None = None) -> str:
+    """How long ago, in the largest unit that fits: "3 hours ago"."""
+    seconds = max(0, (time.time() if now is None else now) - at)
+    minutes, hours, days = int(seconds // 60), int(seconds // 3_600), int(seconds // 86_400)
+    if days:
+        return n_("{n} day ago", "{n} days ago", days).format(n=days)
+    if hours:
+        return n_("{n} hour ago", "{n} hours ago", hours).format(n=hours)
+    return n_("{n} minute ago", "{n} minutes ago", minutes).format(n=minutes) if minutes else _("just now")
 
 
 def end_of_rest(until: float, now: float | None = None) -> str:

@@ -9,12 +9,15 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import N_
-from subtitle_rag.tui import text
+from subtitle_rag.tui import keys, text
 
 if TYPE_CHECKING:
     from textual import events
 
     from subtitle_rag.retrieval.scenes import Scene
+
+
+BEFORE, AFTER = N_("previous scene of the same video"), N_("next scene of the same video")
 
 
 class SceneList(OptionList):
@@ -23,7 +26,10 @@ class SceneList(OptionList):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j,ㅓ", "cursor_down", N_("Down"), show=False, id="list.down"),
         Binding("k,ㅏ", "cursor_up", N_("Up"), show=False, id="list.up"),
+        Binding("left_square_bracket", "beside(-1)", BEFORE, show=False, id="list.previous-of-video"),
+        Binding("right_square_bracket", "beside(1)", AFTER, show=False, id="list.next-of-video"),
         Binding("y,ㅛ", "screen.copy_link", N_("Copy link"), show=False, id="list.copy"),
+        Binding("o,ㅐ", "screen.choose_player", N_("Player"), show=False, id="list.play-with"),
         Binding("slash", "screen.focus_query", N_("Query"), show=False, id="list.query"),
     ]
 
@@ -37,6 +43,9 @@ class SceneList(OptionList):
     def __init__(self) -> None:
         super().__init__(id="scenes", markup=False, compact=True)
         self._scenes: dict[str, Scene] = {}
+        self._cited: dict[str, list[int]] = {}
+        self._room = 0
+        """Cells that the rows were made for; 0 where `fill` made none."""
 
     def fill(self, scenes: Sequence["Scene"], keep: str | None) -> None:
         """Show other scenes; the highlight goes to the scene `keep` if it is among them, else to the top.
@@ -49,11 +58,22 @@ class SceneList(OptionList):
         same = [content(scene) for scene in before.values()] == [content(scene) for scene in scenes]
         with self.prevent(OptionList.OptionHighlighted):
             if not same or list(before) != list(self._scenes):
-                top = self.scroll_y
-                self.clear_options()
-                self.add_options([Option(text.row(scene), id=scene.id) for scene in scenes])
-                self.scroll_to(y=top, animate=False, force=True, immediate=True)
+                self._put()
             self.highlighted = at if scenes else None
+
+    def _put(self) -> None:
+        top, self._room = self.scroll_y, self.app.size.width
+        self.clear_options()
+        self.add_options([Option(text.row(scene, self._room), id=id) for id, scene in self._scenes.items()])
+        self.scroll_to(y=top, animate=False, force=True, immediate=True)
+
+    def on_resize(self) -> None:
+        if 0 < self._room < self.app.size.width and self._scenes:
+            at = self.highlighted
+            with self.prevent(OptionList.OptionHighlighted):
+                self._put()
+                self.highlighted = at
+        self.call_after_refresh(self.scroll_to_highlight)
 
     @property
     def scene(self) -> "Scene | None":
@@ -66,17 +86,42 @@ class SceneList(OptionList):
         if self.option_count:
             self.highlighted = max(0, min(self.option_count - 1, (self.highlighted or 0) + rows))
 
+    def of_video(self, video_id: str) -> list["Scene"]:
+        """The listed scenes of a video, in the order of time."""
+        return sorted((one for one in self._scenes.values() if one.video.id == video_id), key=_when)
+
+    def cited(self, video_id: str) -> Sequence[int]:
+        """Further times (ms) in a video that the list stands for."""
+        return self._cited.get(video_id, ())
+
+    def to_nearest(self, video_id: str, at_ms: int) -> None:
+        """Move the highlight to the scene of a video that is nearest to a time, if one is listed."""
+        found = min(self.of_video(video_id), key=lambda one: (abs(one.at_ms - at_ms), one.rank), default=None)
+        if found is not None:
+            self.highlighted = self.get_option_index(found.id)
+
+    def action_beside(self, step: int) -> None:
+        """To the next scene of the same video in time, or the one before, without running over the ends."""
+        if (scene := self.scene) is not None:
+            own = self.of_video(scene.video.id)
+            at = max(0, min(len(own) - 1, own.index(scene) + step))
+            self.highlighted = self.get_option_index(own[at].id)
+
     @property
     def page(self) -> int:
         """Scenes that fit."""
         return max(1, self.size.height // 2 - 1)
 
     def on_key(self, event: "events.Key") -> None:
-        bound = {"j", "k", "y", "ㅓ", "ㅏ", "ㅛ", "/"}
-        if event.is_printable and event.character and event.character not in bound:
+        bound = {key for id in keys.declared_by(type(self)) for key in keys.keys(id)}
+        if event.is_printable and event.character and event.key not in bound:
             event.stop()
             event.prevent_default()
             self.post_message(self.Typed(event.character))
+
+
+def _when(scene: "Scene") -> tuple[int, int]:
+    return scene.at_ms, scene.rank
 
 
 def content(scene: "Scene") -> tuple[object, ...]:

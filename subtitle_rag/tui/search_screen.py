@@ -7,9 +7,10 @@ otherwise it searches, at once, and a second Enter plays.
 The list is put in a better order once or twice where there are models; the highlight stays on its scene.
 """
 
+import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import getters, on
+from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
@@ -20,22 +21,35 @@ from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui import calm
 from subtitle_rag.tui.background import STAGES
-from subtitle_rag.tui.live_search import LiveSearch
+from subtitle_rag.tui.chips import FilterBar
+from subtitle_rag.tui.choices import Choices
+from subtitle_rag.tui.filtered_search import FilteredSearch
 from subtitle_rag.tui.messages import ScenesFound, SearchFailed
 from subtitle_rag.tui.preview import Preview
 from subtitle_rag.tui.scene_list import SceneList
+from subtitle_rag.tui.text import clean
 from subtitle_rag.tui.widgets import JobBar, Line, StageBar, paragraphs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.timer import Timer
+
     from subtitle_rag.library.rows import Counts
+    from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.tui.app import SubtitleApp
 
-QUIET = ("bad_filter", "empty_query", "only_exclusions")
+QUIET = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
 """Failures of a query that is not finished yet: what to type next is told, and nothing else."""
 
+FRAME_S = 0.02
+"""A little more than Textual waits between two frames."""
+DIM_S = 0.3
+"""How long scenes stand undimmed after the text was changed."""
 
-class SearchScreen(LiveSearch):
+
+class SearchScreen(FilteredSearch):
     app: "SubtitleApp"
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
@@ -44,7 +58,9 @@ class SearchScreen(LiveSearch):
     UNTOLD = frozenset({"library.sync", "library.background"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "play", N_("Play"), priority=True, id="scene.play"),
+        Binding("ctrl+o", "choose_player", N_("Player"), show=False, priority=True, id="scene.play-with"),
         Binding("ctrl+y", "copy_link", N_("Copy link"), priority=True, id="scene.copy"),
+        Binding("f2", "explain", N_("Explain"), priority=True, id="search.explain"),
         Binding("tab", "switch", N_("List/query"), priority=True, id="search.switch"),
         Binding("escape", "back", N_("Back"), show=False, priority=True, id="search.back"),
         Binding("down,ctrl+n", "move(1)", N_("Down"), show=False, priority=True, id="list.next"),
@@ -70,6 +86,7 @@ class SearchScreen(LiveSearch):
         """The scene that the user moved to; the highlight stays with it."""
         self._asked: str | None = None
         """The text for which Enter was pressed: its failure is told aloud."""
+        self._dimming: Timer | None = None
         self._told: set[str] = set()
         """Codes of the failures of models that were told already: every search meets them again."""
 
@@ -78,11 +95,14 @@ class SearchScreen(LiveSearch):
             yield Static("❯", id="prompt")
             yield Line(_("What was said in the scene?"), id="query")
             yield Static(id="counter", markup=False)
+        yield FilterBar()
         with Horizontal(id="found"):
             yield SceneList()
             yield Preview()
         with VerticalScroll(id="calm", can_focus=False):
             yield Static(id="notice", markup=False)
+            yield Choices()
+            yield Static(id="tips", markup=False)
         yield JobBar()
         yield from (StageBar(stage, whole=False) for stage in STAGES)
         yield Footer(show_command_palette=False)
@@ -99,6 +119,8 @@ class SearchScreen(LiveSearch):
 
     @on(Input.Changed, "#query")
     def _query_changed(self) -> None:
+        if self.typed and self.typed == self._asked:  # Enter was quicker than this message
+            return
         self._asked = None
         self._hint(None)
         if not self.typed:
@@ -122,6 +144,7 @@ class SearchScreen(LiveSearch):
     def _scenes_found(self, message: ScenesFound) -> None:
         if message.text != self.typed:  # its successor is on the way
             return
+        message = self.app.staying_scenes(message)
         again = message.text == self.shown
         if again and self._answer and _worse(message.result, self._answer.result):
             return
@@ -129,16 +152,28 @@ class SearchScreen(LiveSearch):
         keep = current.id if again and current else self._chosen
         self.shown, self._answer = message.text, message
         self.scenes.fill(message.result.scenes, keep)
-        self.preview.show(self.scenes.scene)
+        self._show_chosen()
         self._stale(False)
         self._hint(None)
         self._show_counter()
         self._show_notice()
+        self.suggest(message)
         trouble = self.app.runtime.trouble
         for error in (*(error for _name, error in message.result.missing), *([trouble] if trouble else [])):
             if error.code not in self._told:
                 self._told.add(error.code)
                 self.app.tell(error)
+
+    @work(group="chosen", exclusive=True, exit_on_error=False)
+    async def _show_chosen(self) -> None:
+        """In a frame after that of the list, which is what somebody who types looks at."""
+        await asyncio.sleep(FRAME_S)
+        self.preview.show(self.scenes.scene, self._answer.result if self._answer else None)
+
+    def show_again(self) -> None:
+        """Videos are about to leave."""
+        if self._answer and self.query("#query"):  # else the app is ending
+            self._scenes_found(self._answer)
 
     @on(SearchFailed)
     def _search_failed(self, message: SearchFailed) -> None:
@@ -154,7 +189,11 @@ class SearchScreen(LiveSearch):
             self.app.tell(error)
 
     def library_opened(self, counts: "Counts") -> None:
+        if not self.query("#query"):  # the app is ending
+            return
         grown = self.counts is not None and counts.searchable != self.counts.searchable
+        if self.counts is None:
+            self.read_recents()
         self.counts = counts
         self._failed = None
         self._show_counter()
@@ -190,16 +229,24 @@ class SearchScreen(LiveSearch):
     # --- what is shown ---
 
     def _stale(self, stale: bool) -> None:
-        self.query_one("#found").set_class(stale, "-stale")
+        """Dim the scenes of an earlier text, unless the answer is there in a moment: at every key that would flicker,
+        and take as long as the search."""
+        if self._dimming:
+            self._dimming.stop()
+        found = self.query_one("#found")
+        self._dimming = self.set_timer(DIM_S, lambda: found.add_class("-stale")) if stale else None
+        if not stale:
+            found.remove_class("-stale")
 
     def _hint(self, error: AppError | None) -> None:
         """Say under the query what keeps it from being searched."""
         top = self.query_one("#top")
         if error is None:
-            top.border_subtitle = None
+            if top.border_subtitle is not None:  # each change of it draws the line anew
+                top.border_subtitle = None
         else:
             said = error.hint if error.code in QUIET else error.message
-            top.border_subtitle = Content(f"! {said}").markup
+            top.border_subtitle = Content(f"! {clean(said)}").markup
 
     def _show_counter(self) -> None:
         if self._answer:
@@ -232,30 +279,44 @@ class SearchScreen(LiveSearch):
 
     def _show_notice(self) -> None:
         """A calm page in the place of the scenes, where there are none to show."""
-        rows = self._notice()
-        self.query_one("#calm").display = bool(rows)
+        rows, page = self._notice(), self.query_one("#calm")
+        if not rows and not page.display:
+            return
+        page.display = bool(rows)
         self.query_one("#found").display = not rows
-        self.set_class(self.idle, "-calm")
+        self.query_one("#offer").set_class(self.idle, "-calm")
         self.notice.update(paragraphs(rows))
+        self.show_choices(self.shown, calm_page=bool(rows) and not self.failed)
 
     def _notice(self) -> calm.Rows:
         if self._failed:
             return calm.failure(self._failed)
         if self.shown is None:
-            return calm.welcome(self.counts, self.app.offer)
-        return [] if self.scenes.option_count else calm.nothing(self.shown, self.counts)
+            return calm.welcome(self.counts, self.app.offer, words_alone=self.words_alone, recents=bool(self.recents))
+        return [] if self.scenes.option_count else calm.nothing(self.shown, self.counts, self.suggested(self.shown))
 
     # --- keys ---
 
     def action_play(self) -> None:
+        self.after_typing(self._with_scene, self.app.jump)
+
+    def action_choose_player(self) -> None:
+        self.after_typing(self._with_scene, self.app.choose_player)
+
+    def _with_scene(self, act: "Callable[[Scene], object]") -> None:
+        """Do this with the chosen scene of the text in the box; search for it first where that is not done."""
+        if ready := self.choices.chosen:
+            self.take(ready)
+            return
         if not self.typed:
             return
+        self.search_made(self.typed)
         if self.typed != self.shown:
             self._asked = self.typed
             self.search_now()
             return
         if scene := self.scenes.scene:
-            self.app.jump(scene)
+            act(scene)
 
     def action_copy_link(self) -> None:
         scene = self.scenes.scene if self.shown is not None else None
@@ -264,7 +325,14 @@ class SearchScreen(LiveSearch):
         elif scene.jump_url is None:
             self.app.tell(UsageError("no_link", video=scene.video.title))
         else:
+            self.search_made(self.typed)
             self.app.copy_link(scene.jump_url)
+
+    def action_explain(self) -> None:
+        if self.shown is None or self.scenes.scene is None:
+            self.app.notify(_("No scene is chosen yet."), markup=False)
+        else:
+            self.preview.explain()
 
     def action_switch(self) -> None:
         if self.query_line.has_focus and self.scenes.display and self.scenes.option_count:
@@ -278,11 +346,11 @@ class SearchScreen(LiveSearch):
     def action_back(self) -> None:
         if not self.query_line.has_focus:
             self.action_focus_query()
-        else:
+        elif not self.choices.leave():
             self.query_line.value = ""
 
     def action_move(self, rows: int) -> None:
-        self.scenes.move(rows)
+        (self.choices if self.choices.display else self.scenes).move(rows)
 
     def action_page(self, pages: int) -> None:
         self.scenes.move(pages * self.scenes.page)
@@ -297,7 +365,7 @@ class SearchScreen(LiveSearch):
     def _highlighted(self) -> None:
         scene = self.scenes.scene
         self._chosen = scene.id if scene else None
-        self.preview.show(scene)
+        self.preview.show(scene, self._answer.result if self._answer else None)
 
     @on(OptionList.OptionSelected)
     def _clicked(self) -> None:

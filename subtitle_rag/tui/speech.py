@@ -1,12 +1,18 @@
 """What the library's screen says of its field and of a job's failures."""
 
+from typing import TYPE_CHECKING
+
 from subtitle_rag.captions.sources import Source
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import reasons
 from subtitle_rag.tui.field import Check
 from subtitle_rag.tui.jobs import Job
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.text import MUTED, clean
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.rows import VideoState
 
 FAILURES = 4
 """Failures that are told one by one."""
@@ -26,22 +32,25 @@ def checked(check: Check) -> str:
     if check.kind == "missing":
         return _("… nothing there yet")
     if check.more:
-        return _("✓ more than {n} caption files so far; Enter indexes them").format(n=check.files)
+        said = _("✓ more than {n} caption files so far; {key} indexes them")
+        return said.format(n=check.files, key=key("library.index"))
     if not check.files:
         return _("! no caption files there (.vtt, .srt, .sbv or .json3)")
-    found = n_("✓ {n} caption file; Enter indexes it", "✓ {n} caption files; Enter indexes them", check.files)
-    return found.format(n=check.files)
+    found = n_("✓ {n} caption file; {key} indexes it", "✓ {n} caption files; {key} indexes them", check.files)
+    return found.format(n=check.files, key=key("library.index"))
 
 
 def _named(source: Source) -> str:
+    take = key("library.index")
     if source.kind == "playlist":
-        return _("✓ playlist {name}; Enter brings its captions in").format(name=source.key)
+        return _("✓ playlist {name}; {key} brings its captions in").format(name=source.key, key=take)
     if source.kind == "channel":
-        said = _("✓ channel {name}; Enter brings its captions in")
-        return said.format(name=" · ".join((source.key, *source.tabs)))
+        said = _("✓ channel {name}; {key} brings its captions in")
+        return said.format(name=" · ".join((source.key, *source.tabs)), key=take)
     if source.playlist:
-        return _("✓ video {name}; Enter takes the video alone, ctrl+l the whole list").format(name=source.key)
-    return _("✓ video {name}; Enter brings its captions in").format(name=source.key)
+        said = _("✓ video {name}; {key} takes the video alone, {all} the whole list")
+        return said.format(name=source.key, key=take, all=key("library.list"))
+    return _("✓ video {name}; {key} brings its captions in").format(name=source.key, key=take)
 
 
 def failure(error: AppError) -> Rows:
@@ -68,3 +77,27 @@ def _one(title: str, error: AppError) -> Rows:
     if error.code in reasons.EXPECTED:
         return [(f"  – {clean(error.message)}", MUTED)]
     return [(f"! {clean(title)}", "bold"), f"  {clean(error.message)} {clean(error.hint)}"]
+
+
+def failed_video(state: "VideoState") -> Rows:
+    """Why the video is not there, whether it comes by itself, and what can be done."""
+    code = state.failure or ""
+    keys = [_("{key} asks again now").format(key=key("video.retry"))]
+    if state.video.url:
+        keys.append(_("{key} opens it in the browser").format(key=key("video.open")))
+    message, hint = _sentences(state)
+    usual = code in reasons.EXPECTED
+    again = reasons.again(state.retry_at) or _("not asked again by itself")
+    rows: Rows = [(f"{reasons.sign(code)} {message}", "" if usual else "bold")]
+    rows.append("  " + " · ".join((again, *keys)))
+    return rows if usual or not hint else [*rows, (f"  {hint}", MUTED)]
+
+
+def _sentences(state: "VideoState") -> tuple[str, str]:
+    """What failed, and what to do."""
+    code = state.failure or ""
+    error = AppError(code, **{"title": state.video.title, **state.details})
+    try:
+        return clean(error.message), clean(error.hint)
+    except KeyError:  # another version has written it, with other details
+        return clean(_(reasons.WORDS.get(code, code))), ""

@@ -4,6 +4,7 @@ What would surprise: the library keeps text clean already, but a shared index ho
 characters are dropped here once more; spans are cut out before, for dropping moves what follows.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -19,20 +20,30 @@ MARK = "bold underline $text-warning"
 """How the words that a query meant are drawn; the underline stays where there are no colours."""
 MUTED = "dim"
 TIME_CELLS = 8
-EXCERPT = 400
-"""Characters of a scene that a row of the list holds; more never fit."""
 LEAD = 60
 """A first mark further into its line than this many characters would be cut off: the excerpt begins near it."""
 
-_JOINER = "\u200d"  # holds emoji together
+UNSEEN = "·"
+"""In the place of a character that steers a terminal or shows nothing."""
+
+_JOINER = "\u200d"
+_EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
+_STRAY = re.compile(f"(?<![{_EMOJI}\ufe0f]){_JOINER}|{_JOINER}(?![{_EMOJI}])")
+"""A joiner that holds no emoji together: what follows it would be drawn, but is measured as nothing."""
 
 
 def clean(text: str) -> str:
     """One line without characters that steer a terminal or show nothing."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable():  # nothing of category C, and no other space than the plain one
         return text
     kept = (" " if c.isspace() else c for c in text if c.isspace() or c == _JOINER or unicodedata.category(c)[0] != "C")
-    return "".join(kept)
+    return _STRAY.sub("", "".join(kept))
+
+
+def visible(text: str) -> str:
+    """What somebody types or pastes, as a field draws it: of the same length, for the cursor counts characters."""
+    shown = (c if c.isprintable() or c == _JOINER else " " if c.isspace() else UNSEEN for c in text)
+    return _STRAY.sub(UNSEEN, "".join(shown))
 
 
 def marked(text: str, spans: Iterable[tuple[int, int]], start: int, end: int, style: str = "") -> Content:
@@ -49,10 +60,10 @@ def marked(text: str, spans: Iterable[tuple[int, int]], start: int, end: int, st
 
 
 def byline(scene: "Scene") -> str:
-    """Channel · title · date."""
+    """Channel · date · title; the longest comes last, for the end is cut off."""
     video = scene.video
     published = video.published.isoformat() if video.published else ""
-    return " · ".join(part for part in (clean(video.channel), clean(video.title), published) if part)
+    return " · ".join(part for part in (clean(video.channel), published, clean(video.title)) if part)
 
 
 def best_line(scene: "Scene") -> int:
@@ -60,20 +71,23 @@ def best_line(scene: "Scene") -> int:
     return next((i for i, line in enumerate(scene.lines) if line.start_ms == scene.at_ms), 0)
 
 
-def row(scene: "Scene") -> Content:
-    """A scene in the list: when and what is said, then of which video."""
+def row(scene: "Scene", room: int) -> Content:
+    """A scene in the list: when and what is said, then of which video; no line has more than `room` characters of it.
+
+    Whatever does not fit costs time: a hundred characters of Hangul are as long to draw as all the rest of a row.
+    """
     start = scene.lines[best_line(scene)].offset if scene.lines else 0
     lead = ""
     first = next((left for left, _right in scene.highlights if left >= start), start)
     if first - start > LEAD:
         start, lead = first - LEAD // 3, "… "
-    said = marked(scene.text, scene.highlights, start, min(len(scene.text), start + EXCERPT))
+    said = marked(scene.text, scene.highlights, start, min(len(scene.text), start + room))
     return Content.assemble(
         clock(scene.at_ms).rjust(TIME_CELLS),
         "  " + lead,
         said,
         "\n" + " " * (TIME_CELLS + 2),
-        (byline(scene), MUTED),
+        (byline(scene)[:room], MUTED),
     )
 
 
@@ -83,19 +97,20 @@ def transcript(scene: "Scene", width: int) -> tuple[list[Content], int]:
     ends = [line.offset for line in scene.lines[1:]] + [len(scene.text)]
     rows: list[Content] = []
     matched = 0
-    rows += _hanging("", Content.styled(clean(scene.overlap_before), "dim"), width)
+    rows += hanging("", Content.styled(clean(scene.overlap_before), "dim"), width)
     for index, (line, end) in enumerate(zip(scene.lines, ends, strict=False)):
         if index == best:
             matched = len(rows)
         sign = "▶" if index == best else " "
         style = "bold" if index == best else ""
         said = marked(scene.text, scene.highlights, line.offset, end, style)
-        rows += _hanging(f"{sign}{clock(line.start_ms).rjust(TIME_CELLS - 1)}", said, width, style)
-    rows += _hanging("", Content.styled(clean(scene.overlap_after), "dim"), width)
+        rows += hanging(f"{sign}{clock(line.start_ms).rjust(TIME_CELLS - 1)}", said, width, style)
+    rows += hanging("", Content.styled(clean(scene.overlap_after), "dim"), width)
     return rows, matched
 
 
-def _hanging(head: str, content: Content, width: int, style: str = "") -> Sequence[Content]:
+def hanging(head: str, content: Content, width: int, style: str = "") -> Sequence[Content]:
+    """`content` wrapped to `width` cells under `head`, which is a time; no row where nothing is said."""
     if not content.plain.strip():
         return []
     indent = TIME_CELLS + 2

@@ -15,6 +15,7 @@ from subtitle_rag.events import VectorEvent, VectorsDue, VectorsMade, VectorsRep
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import background
 from subtitle_rag.tui.background import WindowProgress, far, pace
+from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.text import clean
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def line(progress: Progress) -> str:
             parts = far(_("Vectors {done}/{all}"), progress), _("waiting for contexts"), clean(progress.model)
             return "  ".join(parts)
         case "paused":
-            return far(_("Vectors are paused at {done}/{all}; ctrl+t goes on"), progress)
+            return far(_("Vectors are paused at {done}/{all}; {key} goes on"), progress)
         case "failed" if progress.error:
             return _failure(progress.error)
     return ""
@@ -76,7 +77,7 @@ def brief(progress: Progress) -> str:
 def _failure(error: AppError) -> str:
     if error.code == "vectors_busy":
         return clean(error.message)
-    return clean(f"! {error.message} {error.hint}  " + _("ctrl+t tries again"))
+    return clean(f"! {error.message} {error.hint}  " + _("{key} tries again").format(key=key("library.background")))
 
 
 class Run(background.Run[Progress]):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.highlighter import Highlighter
 from textual.binding import Binding
 from textual.content import Content
 from textual.message import Message
@@ -13,8 +14,10 @@ from textual.widgets import Input, Static
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import contexts, jobs, offer, text, vectors
 from subtitle_rag.tui.field import pasted_address
+from subtitle_rag.tui.text import visible
 
 if TYPE_CHECKING:
+    from rich.text import Text
     from textual import events
     from textual.binding import ActiveBinding
 
@@ -28,7 +31,7 @@ TOLD: dict["Stage", tuple[Callable[[Any], str], Callable[[Any], str]]] = {
     "offer": (offer.line, offer.brief),
 }
 """How each is told: as far as there is room, and in one line while it goes on."""
-PLACES = {"app.help": 0, "app.quit": 2}
+PLACES = {"app.help": 0, "library.back": 2, "app.quit": 3}
 """Where keys stand in the footer, whose end is cut off on narrow terminals."""
 
 
@@ -47,6 +50,11 @@ class Page(Screen[None]):
         order = sorted(found, key=lambda item: PLACES.get(item[1].binding.id or "", 1))
         return {key: active._replace(binding=self._spoken(active.binding)) for key, active in order}
 
+    def after_typing(self, act: Callable[..., object], *arguments: object) -> None:
+        """Do this when the keys before this one have arrived: an input method delivers its last syllable and Enter in
+        one breath, and the app acts on Enter before the field has the syllable."""
+        (self.focused or self).call_later(self.call_later, act, *arguments)
+
     def _spoken(self, binding: Binding) -> Binding:
         """The binding with its description translated."""
         description = _(binding.description) if binding.description else ""
@@ -55,11 +63,16 @@ class Page(Screen[None]):
         return replace(binding, description=description, tooltip=tooltip, show=shown)
 
 
+class Visible(Highlighter):
+    def highlight(self, text: "Text") -> None:
+        text.plain = visible(text.plain)
+
+
 class Line(Input):
     """A text field that steals no key of ours: ctrl+d, ctrl+k and the like of `Input` lose to priority bindings."""
 
     def __init__(self, placeholder: str, id: str) -> None:
-        super().__init__(placeholder=placeholder, id=id, compact=True, select_on_focus=False)
+        super().__init__(placeholder=placeholder, id=id, compact=True, select_on_focus=False, highlighter=Visible())
         # every repaint can make the window of an input method flicker
         self.cursor_blink = False
 
@@ -92,7 +105,7 @@ class JobBar(Static):
     def show(self, job: "Job | None") -> None:
         self.display = job is not None and (job.stopped or not job.ended)
         if job is not None and self.display:
-            self.update(Content(text.clean(jobs.line(job))))
+            self.update(Content(text.clean(jobs.line(job))), layout=False)  # one line, as wide as the screen
 
 
 class StageBar(Static):

@@ -23,11 +23,12 @@ from textual.worker import WorkerCancelled
 from subtitle_rag import config, player
 from subtitle_rag.config import LlmSettings, ModelSettings, Settings
 from subtitle_rag.domain import Line, Video
+from subtitle_rag.library.recent import forget_searches
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import live_search, reasons
+from subtitle_rag.tui import live_search, reasons, search_screen
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.contexts import Progress
 from tests.models.conftest import hub
@@ -107,6 +108,7 @@ def runtime(shared: Runtime) -> Iterator[Runtime]:
     yield shared
     shared.__dict__.update(doors)
     shared.settings = settings
+    forget_searches(shared.library)
 
 
 @pytest.fixture
@@ -154,7 +156,8 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> Outside:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody types here: the pause that live search makes for a typist is cut short."""
+    """Nobody types here: the pauses that are made for a typist are cut short."""
+    monkeypatch.setattr(search_screen, "DIM_S", 0.02)
     monkeypatch.setattr(live_search, "DEBOUNCE_S", 0.02)
     monkeypatch.setattr(live_search, "PAUSE_S", 0.02)
 
@@ -162,7 +165,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def unhurried(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Live search never comes by itself: only Enter searches."""
-    monkeypatch.setattr(live_search, "DEBOUNCE_S", 600)
+    monkeypatch.setattr(live_search.LiveSearch, "search_soon", lambda _screen: None)
 
 
 @pytest.fixture

@@ -6,15 +6,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from textual.widgets import DataTable, Static
+from textual.widgets import Static
 
 from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.errands import Errand
+from subtitle_rag.tui.leave_screen import LeaveScreen
 from subtitle_rag.tui.library_screen import LibraryScreen
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, settle, toasts
+from subtitle_rag.tui.video_table import VideoTable
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, drawn_by, settle, toasts
 
 
 def page(app: SubtitleApp) -> LibraryScreen:
@@ -64,7 +66,7 @@ class TestEmpty:
             assert app.search_screen.scenes.option_count
             await pilot.press("f4")
             await settle(pilot)
-            assert page(app).query_one(DataTable).row_count == 9
+            assert page(app).query_one(VideoTable).row_count == 9
 
     async def test_a_typed_folder_is_counted_and_enter_indexes_it(self, empty: Runtime, tmp_path: Path) -> None:
         folder = tmp_path / "내 자막"
@@ -123,7 +125,8 @@ class TestJobs:
             assert "windows 8/8" in bar
             await pilot.press("ctrl+q")
             assert app.is_running
-            assert "Press again" in toasts(app)[0]
+            assert type(app.screen) is LeaveScreen
+            await pilot.press("escape")
             steps.go.release()
             await settle(pilot)
             assert not app.screen.query_one("#job").display
@@ -144,11 +147,12 @@ class TestJobs:
                 await pilot.pause()
             assert said(app, "#job").endswith("+1 waiting")
             await pilot.press("ctrl+q")
-            assert toasts(app)[-1].endswith("What waits for it is not kept.")
+            assert "1 job waits for it." in drawn_by(app)
+            await pilot.press("escape")
             for _step in range(4):
                 steps.go.release()
             await settle(pilot)
-            assert len(toasts(app)) == 4
+            assert len(toasts(app)) == 3
 
     async def test_a_job_that_cannot_be_met_is_told_and_the_next_one_begins(
         self, unindexed: Runtime, tmp_path: Path
@@ -205,11 +209,11 @@ class TestFull:
             await pilot.press("f4")
             await settle(pilot)
             assert "채널 1 · 영상 9 · 구간 75" in said(app, "#title")
-            table = page(app).query_one(DataTable)
+            table = page(app).query_one(VideoTable)
             assert "느긋한 식탁" in [str(cell) for cell in table.get_row_at(0)]
-            await pilot.press("tab")
+            await pilot.press("tab", "tab")
             assert table.has_focus
-            await pilot.press("escape", "escape")
+            await pilot.press("escape", "escape", "escape")
             assert app.screen is app.search_screen
             await pilot.press("f4", "f4")
             assert app.screen is app.search_screen

@@ -39,7 +39,7 @@ class TestText:
 
     def test_a_row_begins_near_its_first_mark(self) -> None:
         long = "아" * 300 + "치킨" + "어" * 300
-        first, second = text.row(scene(text=long, highlights=((300, 302),))).plain.split("\n")
+        first, second = text.row(scene(text=long, highlights=((300, 302),)), 80).plain.split("\n")
         assert first.index("치킨") < 50
         assert second.strip() == "채널 · 제목"
 

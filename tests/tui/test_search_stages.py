@@ -1,6 +1,7 @@
 """The first screen while one query's scenes come in a better and a better order."""
 
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 
@@ -183,7 +184,9 @@ class TestTheNextQuery:
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ended, encoded = threading.Event(), list[str]()
-        monkeypatch.setattr(live_search, "time", SimpleNamespace(sleep=lambda _seconds: ended.wait(10)))
+        monkeypatch.setattr(
+            live_search, "time", SimpleNamespace(sleep=lambda _seconds: ended.wait(10), monotonic=time.monotonic)
+        )
 
         def answer(query: Query) -> Iterator[SearchResult]:
             yield by_words(query, (1,))

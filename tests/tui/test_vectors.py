@@ -213,7 +213,7 @@ class TestPausing:
             assert bar(app, "vectors").endswith("; ctrl+t goes on")
             gate.release()
             await until(pilot, lambda: not app._runs)
-            assert bar(app, "vectors") == "Vectors are paused at 8/75; ctrl+t goes on"
+            assert bar(app, "vectors").endswith(" 8/75  paused; ctrl+t goes on")
             app.begin_all()  # as at the end of a job
             await settle(pilot)
             assert gate.batches == [8]
@@ -267,7 +267,7 @@ class TestPausing:
                 await until(pilot, lambda: bar(app, "contexts") and bar(app, "vectors"))
                 await pilot.press("ctrl+t")
                 paused = bar(app, "contexts"), bar(app, "vectors")
-                assert all(told.endswith(" paused at 0/8; ctrl+t goes on") for told in paused)
+                assert all(told.endswith(" 0/8  paused; ctrl+t goes on") for told in paused)
                 gate.release()
                 hold.release()
                 await until(pilot, lambda: not app._runs)

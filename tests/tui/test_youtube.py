@@ -15,6 +15,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import job_app
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.errands import Errand
+from subtitle_rag.tui.leave_screen import LeaveScreen
 from subtitle_rag.tui.library_screen import LibraryScreen
 from subtitle_rag.tui.video_table import VideoTable
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn, stand_in
@@ -117,7 +118,7 @@ class TestPasting:
             await fetched(pilot, KITCHEN)
             await pilot.press("f4")
             await settle(pilot)
-            await pilot.press("tab")
+            await pilot.press("tab", "tab")
             assert app.screen.query_one(VideoTable).has_focus
             await paste(pilot, "  youtu.be/noodles0000\n")
             page = app.screen
@@ -276,7 +277,7 @@ class TestTheJob:
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("ctrl+q")
             assert app.is_running
-            assert "Press again" in toasts(app)[-1]
+            assert isinstance(app.screen, LeaveScreen)
             await pilot.press("ctrl+q")
         app.await_job(10)
         assert "errand" not in {thread.name for thread in threading.enumerate()}

@@ -1,0 +1,314 @@
+"""The library's channels and playlists: what their rows tell, and how they narrow the table of videos below."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from textual.app import App, ComposeResult
+
+from subtitle_rag import i18n
+from subtitle_rag.captions.sources import parse
+from subtitle_rag.domain import Video
+from subtitle_rag.library.overview import ChannelState
+from subtitle_rag.library.sources import Wishes
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.channel_table import ChannelTable, standing, tracks
+from subtitle_rag.tui.errands import Errand
+from subtitle_rag.tui.library_screen import LibraryScreen
+from subtitle_rag.tui.library_tables import in_video
+from subtitle_rag.tui.video_table import VideoTable
+from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn, stand_in
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, toasts, until
+from tests.tui.test_youtube import KITCHEN, clips, kitchen, unpaced
+
+HOUR = 3_600
+SECOND = "UC" + "b" * 22
+
+
+@pytest.fixture(autouse=True)
+def english() -> None:
+    i18n.activate("en")
+
+
+@pytest.fixture
+def youtube() -> Iterator[StandIn]:
+    with stand_in() as serving:
+        yield serving
+
+
+@pytest.fixture
+def followed(unindexed: Runtime) -> Runtime:
+    """A library in which nothing is fetched yet: two channels with three videos each, and a list of one of each."""
+    unindexed.settings = replace(unindexed.settings, youtube=unpaced())
+    sources = unindexed.library.sources
+    for channel, name in (("UC" + "a" * 22, "느린 부엌"), (SECOND, "[red]숲길[/]")):
+        url = f"https://www.youtube.com/channel/{channel}"
+        own = sources.follow(url, name=name, channel_id=channel, wishes=Wishes())
+        sources.put_listed(own.id, [video(name, number, channel) for number in range(3)])
+    mixed = sources.follow("https://www.youtube.com/playlist?list=PL1", name="모음", channel_id=None, wishes=Wishes())
+    sources.put_listed(mixed.id, [], ["느린 부엌0000"[-11:], "[red]숲길[/]0000"[-11:]])
+    return unindexed
+
+
+def video(name: str, number: int, channel: str) -> Video:
+    id = f"{name}{number:04d}"[-11:]
+    return Video(id, f"{name} {number}편", channel, name, url=f"https://www.youtube.com/watch?v={id}")
+
+
+class Shown(App[None]):
+    def compose(self) -> ComposeResult:
+        yield ChannelTable()
+
+
+def state(number: int, **changes: object) -> ChannelState:
+    own = ChannelState(f"channel {number}", f"채널 {number}", "channel", f"UC{number}", videos=9, windows=1_234, done=9)
+    return replace(own, **changes)  # type: ignore[arg-type]
+
+
+def names(table: ChannelTable) -> list[str]:
+    return [table.get_row_at(at)[0].plain for at in range(table.row_count)]
+
+
+def titles(app: SubtitleApp) -> list[str]:
+    table = app.screen.query_one(VideoTable)
+    return [table.get_row_at(at)[0].plain for at in range(table.row_count)]
+
+
+def page(app: SubtitleApp) -> LibraryScreen:
+    assert isinstance(app.screen, LibraryScreen)
+    return app.screen
+
+
+async def opened(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
+    """The library with the cursor in its channels."""
+    await settle(pilot)
+    await pilot.press("f4", "tab")
+    await settle(pilot)
+    assert page(app).channels.has_focus
+    return page(app)
+
+
+class TestRows:
+    async def test_the_first_row_stands_for_all_and_the_cursor_stays_on_its_channel(self) -> None:
+        app = Shown()
+        async with app.run_test(size=(120, 20)) as pilot:
+            table = app.query_one(ChannelTable)
+            table.show([state(1), state(2), state(3, kind="playlist", name="모음")])
+            await pilot.pause()
+            assert names(table) == ["All videos", "채널 1", "채널 2", "Playlist: 모음"]
+            assert [cell.plain for cell in table.get_row_at(0)][1:3] == ["18", "2,468"]
+            assert called(table.channel) == ""
+            table.move_cursor(2)
+            table.show([state(0), state(1), state(2)])
+            await pilot.pause()
+            assert called(table.channel) == "채널 2"
+
+    @pytest.mark.parametrize(("width", "columns"), [(80, 4), (120, 5)])
+    async def test_narrow_terminals_keep_the_state(self, width: int, columns: int) -> None:
+        app = Shown()
+        async with app.run_test(size=(width, 20)) as pilot:
+            table = app.query_one(ChannelTable)
+            table.show([state(1, tracks={"asr": 91, "manual": 37}, due=91, done=37)], running=True)
+            await pilot.pause()
+            cells = [cell.plain for cell in table.get_row_at(1)]
+            assert len(cells) == columns
+            assert cells[-1] == "… fetching 37/128"
+            assert ("automatic 91 · manual 37" in cells) is (columns == 5)
+
+    def test_tracks_are_told_by_their_kinds(self) -> None:
+        assert tracks(state(1, tracks={"file": 9, "manual": 1_037})) == "manual 1,037 · files 9"
+        assert tracks(state(1)) == ""
+
+    @pytest.mark.parametrize(
+        ("changes", "running", "said"),
+        [
+            ({}, False, "✓"),
+            ({"listed_at": 1_000}, False, "✓ 3 hours ago"),
+            ({"listed_at": 1_000 + 3 * HOUR}, False, "✓ just now"),
+            ({"due": 91, "done": 37}, True, "… fetching 37/128"),
+            ({"due": 91, "done": 37}, False, "… stopped at 37/128"),
+            ({"failures": {"members_only": 4}, "listed_at": 1_000}, False, "✓ 3 hours ago"),
+            ({"failures": {"members_only": 4, "network": 2}, "listed_at": 1_000}, False, "! failed 2"),
+            ({"failures": {"network": 2}, "due": 1, "done": 0}, True, "… fetching 0/1 · ! failed 2"),
+        ],
+    )
+    def test_states_are_told_in_words(self, changes: dict[str, object], running: bool, said: str) -> None:
+        assert standing(state(1, **changes), running=running, now=1_000 + 3 * HOUR) == said
+
+
+class TestNarrowing:
+    async def test_the_chosen_channel_or_list_narrows_the_videos(self, followed: Runtime) -> None:
+        app = SubtitleApp(followed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await opened(pilot, app)
+            assert called(screen.chosen_channel) == ""
+            assert len(titles(app)) == 6
+            assert names(screen.channels) == ["All videos", "[red]숲길[/]", "느린 부엌", "Playlist: 모음"]
+            await pilot.press("down")
+            assert titles(app) == [f"[red]숲길[/] {number}편" for number in range(3)]
+            assert "[red]숲길[/]   3 videos" in drawn_by(app)
+            await pilot.press("down", "down")
+            await pilot.pause()
+            assert called(screen.chosen_channel) == "모음"
+            assert len(titles(app)) == 2
+            await pilot.press("home")
+            await pilot.pause()
+            assert len(titles(app)) == 6
+
+    @pytest.mark.parametrize("key", ["enter", "right"])
+    @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+    async def test_enter_goes_into_its_videos_and_escape_comes_back(
+        self, followed: Runtime, size: tuple[int, int], key: str
+    ) -> None:
+        app = SubtitleApp(followed)
+        async with app.run_test(size=size) as pilot:
+            screen = await opened(pilot, app)
+            low = size[1] < 30
+            assert bool(screen.table.region) is not low
+            await pilot.press("down", "down", key)
+            await pilot.pause()
+            assert screen.table.has_focus
+            assert bool(screen.channels.region) is not low
+            assert screen.table.region
+            assert screen.chosen_video
+            assert screen.chosen_video.video.title == "느린 부엌 0편"
+            await pilot.press("left" if key == "right" else "escape")
+            await pilot.pause()
+            assert screen.channels.has_focus
+            assert screen.channels.region
+            await pilot.press("escape")
+            assert screen.path.has_focus
+
+    async def test_enter_on_a_video_has_scenes_of_it_alone_looked_for(self, app_of: MakeApp) -> None:
+        app = app_of("ko")
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await opened(pilot, app)
+            await pilot.press("tab", "down")
+            chosen = screen.chosen_video
+            assert chosen
+            await pilot.press("enter")
+            await settle(pilot)
+            assert app.screen is app.search_screen
+            line = app.search_screen.query_line
+            assert line.value == f'영상:"{chosen.video.title}" '
+            assert line.has_focus
+            await pilot.press(*"달리기")
+            await until(pilot, lambda: app.search_screen.shown and app.search_screen.scenes.scene)
+            assert app.search_screen.shown == f'영상:"{chosen.video.title}" 달리기'
+            scene = app.search_screen.scenes.scene
+            assert scene
+            assert scene.video.id == chosen.video.id
+
+    @pytest.mark.parametrize(
+        ("title", "said"),
+        [
+            ("국수 삶기", 'video:"국수 삶기"'),
+            ('그는 "네"라고', "video:abcdefghijk"),
+            ("「심야식당」 국수", "video:abcdefghijk"),
+            ("🍜🍜", "video:abcdefghijk"),
+            ("가" * 5_000, "video:abcdefghijk"),
+        ],
+    )
+    def test_a_title_that_no_filter_can_hold_gives_way_to_the_id(self, title: str, said: str) -> None:
+        assert in_video("abcdefghijk", title) == said
+
+
+class TestDoing:
+    async def test_u_looks_for_new_videos_of_the_chosen_channel_alone(
+        self, unindexed: Runtime, youtube: StandIn, empty: Runtime
+    ) -> None:
+        second = Channel(SECOND, "@second", "둘째", clips(1, "seconds"))
+        first = kitchen(*clips(1))
+        youtube.add(first, second)
+        empty.settings = replace(empty.settings, youtube=unpaced())
+        app = SubtitleApp(empty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            for address in (KITCHEN, "@second"):
+                app.start(Errand(source=parse(address)))
+                await settle(pilot)
+            screen = await opened(pilot, app)
+            assert "u" not in app.screen.active_bindings  # on the row of them all
+            first.clips.insert(0, Clip("brandnew000", "새 국수"))
+            second.clips.insert(0, Clip("brandnew001", "새 둘째"))
+            await pilot.press("down")
+            await pilot.pause()
+            assert called(screen.chosen_channel) == "느린 부엌"
+            await pilot.press("ㅕ")
+            await settle(pilot)
+            assert toasts(app)[-1] == "1 new video can be searched now."
+            assert empty.library.video("brandnew000")
+            assert empty.library.video("brandnew001") is None
+            await until(pilot, lambda: "새 국수" in titles(app))
+
+    async def test_a_list_is_looked_at_by_its_own_address(self, empty: Runtime, youtube: StandIn) -> None:
+        list_id = "PL" + "c" * 32
+        youtube.add(kitchen(*clips(2)), Playlist(list_id, "모음", clips(2)))
+        empty.settings = replace(empty.settings, youtube=unpaced())
+        app = SubtitleApp(empty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.start(Errand(source=parse(f"https://www.youtube.com/playlist?list={list_id}")))
+            await settle(pilot)
+            screen = await opened(pilot, app)
+            assert names(screen.channels) == ["All videos", "Playlist: 모음", "느린 부엌"]
+            youtube.clear()
+            await pilot.press("down", "u")
+            await settle(pilot)
+            assert toasts(app)[-1] == "There is nothing new."
+            assert youtube.count() > 0
+
+    async def test_space_stops_the_job_and_goes_on_with_it(self, empty: Runtime, youtube: StandIn) -> None:
+        youtube.add(kitchen(*clips(3)))
+        hold = youtube.hold("timedtext", after=1)
+        empty.settings = replace(empty.settings, youtube=unpaced())
+        app = SubtitleApp(empty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.start(Errand(source=parse(KITCHEN)))
+            await until(pilot, lambda: app.screen is app.search_screen and hold.arrived.is_set())
+            await pilot.press("f4", "tab")
+            await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and page(app).channels.has_focus)
+            assert described(pilot, "space") == "Pause"
+            await pilot.press("space")
+            hold.release()
+            await until(pilot, lambda: not app.busy)
+            await settle(pilot)
+            assert app.job
+            assert app.job.stopped
+            assert empty.library.counts().searchable < 3
+            assert described(pilot, "space") == "Go on"
+            await pilot.press("space")
+            await settle(pilot)
+            assert empty.library.counts().searchable == 3
+
+    async def test_letters_typed_into_the_field_do_nothing_else(self, followed: Runtime) -> None:
+        app = SubtitleApp(followed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("f4")
+            await settle(pilot)
+            await pilot.press(*"ruf v")
+            await settle(pilot)
+            assert page(app).path.value == "ruf v"
+            assert not app.busy
+            assert not {"r", "u", "f", "v", "space"} & set(app.screen.active_bindings)
+
+    async def test_the_footer_begins_with_help_and_has_its_keys_in_eighty_columns(self, followed: Runtime) -> None:
+        app = SubtitleApp(followed)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await opened(pilot, app)
+            await pilot.press("down")
+            await pilot.pause()
+            footer = drawn_by(app).splitlines()[-1].split()
+            assert footer[:2] == ["f1", "Help"]
+            assert {"⏎", "u", "esc"} <= set(footer)
+
+
+def called(channel: ChannelState | None) -> str:
+    return channel.name if channel else ""
+
+
+def described(pilot: AppPilot, key: str) -> str:
+    return pilot.app.screen.active_bindings[key].binding.description

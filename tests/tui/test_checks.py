@@ -1,0 +1,169 @@
+"""F6: every check as it ends, none twice at once; the network only for whoever asks, and nothing held up by one that
+hangs."""
+
+import json
+import shutil
+import socket
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, replace
+
+import pytest
+from textual.widgets import Static
+
+from subtitle_rag import doctor
+from subtitle_rag.config import LlmSettings, ModelSettings
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.checks import CheckRow, Checks
+from subtitle_rag.tui.checks_screen import ChecksScreen
+from tests.stand_ins.youtube import stand_in
+from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, settle, typed, until
+
+DEVICE_S = 60
+"""PyTorch's import included, on a machine with much else to do."""
+
+
+@pytest.fixture
+def looked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each probe was run."""
+    counted: Counter[str] = Counter()
+    probe = doctor.probe
+
+    def counting(name: str, *arguments: object) -> doctor.Check:
+        counted[name] += 1
+        return probe(name, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(doctor, "probe", counting)
+    return counted
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """A place where somebody answers the telephone and says nothing."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}"
+
+
+def rows(app: SubtitleApp) -> dict[str, str]:
+    """What each row says, by the name of its check."""
+    return {
+        str(row.id).removeprefix("check-"): " ".join(str(part.content) for part in row.query(Static))
+        for row in app.screen.query(CheckRow)
+    }
+
+
+def title(app: SubtitleApp) -> str:
+    return str(app.screen.query_one("#checks-title", Static).content)
+
+
+async def ended(pilot: AppPilot) -> None:
+    await until(pilot, lambda: not pilot.app.screen.query_one(Checks).busy, DEVICE_S)
+    await settle(pilot)
+
+
+class TestScreen:
+    async def test_all_are_made_and_nothing_is_sent(self, app_of: MakeApp, looked: Counter[str]) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 50)) as pilot:
+            await settle(pilot)
+            with stand_in() as youtube:
+                await pilot.press("f6")
+                await ended(pilot)
+                assert youtube.count() == 0
+            assert looked == dict.fromkeys(doctor.OFFLINE, 1)
+            told = rows(app)
+            assert set(told) == doctor.OFFLINE
+            assert told["library"].startswith("✓ Library 9 videos, 75 windows in ")
+            assert told["ollama"].startswith("! Ollama ")
+            assert "\n→ Optional:" in told["ollama"]
+            assert told["device"].startswith("✓ Device cpu (")
+            assert "to mend, or to leave" in title(app)
+
+    async def test_keys_check_again_ask_youtube_and_close(self, app_of: MakeApp, looked: Counter[str]) -> None:
+        app = app_of("ko")
+        async with app.run_test(size=(80, 24)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("f6")
+            await ended(pilot)
+            with stand_in() as youtube:
+                await pilot.press("ㅜ")
+                await ended(pilot)
+                assert youtube.count() == 1
+                await pilot.press("ㄱ")
+                await ended(pilot)
+                assert youtube.count() == 1  # nobody asked again
+            assert looked["network"] == 1
+            assert looked["terminal"] == 2
+            assert rows(app)["network"].startswith("✓ YouTube")
+            assert "YouTube" in drawn_by(app)
+            await pilot.press("f6")
+            assert app.screen is app.search_screen
+            assert app.search_screen.query_line.value == "치킨"
+            await pilot.press("f6", "escape")
+            assert app.screen is app.search_screen
+
+    async def test_one_that_hangs_holds_up_no_other_and_is_not_made_twice(
+        self, app_of: MakeApp, runtime: Runtime, looked: Counter[str], silent: str
+    ) -> None:
+        app = app_of()
+        runtime.settings = replace(runtime.settings, llm=LlmSettings(hosts=(silent,)))
+        async with app.run_test(size=(120, 50)) as pilot:
+            await settle(pilot)
+            await pilot.press("f6")
+            checks = app.screen.query_one(Checks)
+            await until(pilot, lambda: set(checks.found) == doctor.OFFLINE - {"ollama"}, DEVICE_S)
+            assert rows(app)["ollama"].strip() == "… Ollama"
+            assert f"{len(doctor.OFFLINE) - 1} of {len(doctor.OFFLINE)} done" in title(app)
+            await pilot.press("r")
+            await until(pilot, lambda: set(checks.found) == doctor.OFFLINE - {"ollama"}, DEVICE_S)
+            assert (looked["ollama"], looked["terminal"]) == (1, 2)
+            await pilot.press("escape")
+            await typed(pilot, "치킨")
+            assert app.search_screen.scenes.option_count
+
+    async def test_the_palette_has_it_and_it_does_not_open_over_itself(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert "Open: checks" in commands(app)
+            await pilot.press("f6")
+            assert isinstance(app.screen, ChecksScreen)
+            assert "Open: checks" not in commands(app)
+            await pilot.press("f1", "f6")
+            assert len([screen for screen in app.screen_stack if isinstance(screen, ChecksScreen)]) == 1
+
+
+class TestProbe:
+    def test_what_a_probe_raises_is_its_finding(self, runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(shutil, "disk_usage", lambda _place: 1 / 0)
+        found = doctor.probe("disk", runtime)
+        assert (found.name, found.severity) == ("disk", "error")
+        assert "ZeroDivisionError" in found.message
+        assert found.remedy
+
+    def test_a_device_is_told_in_the_language_of_who_asks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("LANGUAGE", "ko")
+        models = json.dumps(asdict(ModelSettings(device="cpu", precision="float32")))
+        done = subprocess.run(
+            [sys.executable, "-m", "subtitle_rag.doctor", models], capture_output=True, encoding="utf-8", check=True
+        )
+        severity, message, remedy = json.loads(done.stdout)
+        assert (severity, remedy) == ("ok", None)
+        assert "설정" in message
+
+    def test_a_process_that_cannot_tell_is_told(self, runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As with a PyTorch that does not suit the machine: the process just ends."""
+        monkeypatch.setattr(sys, "executable", shutil.which("false"))
+        found = doctor.probe("device", runtime)
+        assert (found.severity, found.message) == ("error", "exit 1")
+
+    def test_every_check_has_a_name_for_people(self) -> None:
+        from subtitle_rag.tui.checks import LABELS
+
+        assert set(LABELS) == set(doctor.PROBES)
+        assert set(doctor.DOORS) <= doctor.OFFLINE

@@ -1,0 +1,184 @@
+"""F2: why a scene stands where it does."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.content import Content
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.retrieval.fusion import RetrieverScore
+from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.retrieval.search import RETRIEVERS, SearchResult
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import explain
+from subtitle_rag.tui.explain import ExplainScreen
+from subtitle_rag.tui.search_screen import SearchScreen
+from tests.tui.conftest import Answers, MakeApp, commands, drawn_by, scene, settle, shown, toasts, typed
+
+SCORES = {
+    "bm25": RetrieverScore(12, 11.2),
+    "dense": RetrieverScore(1, 0.63441),
+    "fused": RetrieverScore(2, 0.03251),
+    "rerank": RetrieverScore(1, 0.912),
+}
+HYBRID = SearchResult(parse("치킨"), RETRIEVERS, (), {"retrieve": 4.4, "encode": 30.0, "rerank": 812.2}, reranked=True)
+
+
+def rows(result: SearchResult, width: int = 46, *, times: bool = False, **changes: Any) -> list[str]:
+    return [row.plain for row in explain.rows(scene(scores=SCORES, **changes), result, width, times=times)]
+
+
+def table(said: list[str]) -> list[str]:
+    return said[1 : said.index("")]
+
+
+class TestRows:
+    def test_every_retriever_the_fusion_and_the_reranker_stand_in_columns(self) -> None:
+        assert table(rows(HYBRID)) == [
+            "  bm25      words           #12   11.20",
+            "  dense     meaning          #1   0.634",
+            "  sparse    weighted words    –",
+            "  fused                      #2  0.0325",
+            "  reranked                   #1   0.912",
+        ]
+
+    def test_without_room_there_is_no_word_of_what_they_go_by(self) -> None:
+        assert table(rows(HYBRID, 34))[:3] == [
+            "  bm25      #12   11.20",
+            "  dense      #1   0.634",
+            "  sparse      –",
+        ]
+
+    def test_words_alone_need_no_fusion(self) -> None:
+        assert table(rows(replace(HYBRID, retrievers=("bm25",), reranked=False))) == ["  bm25  words  #12  11.20"]
+
+    @given(st.integers(20, 120), st.sampled_from(["ko", "en"]))
+    def test_the_table_keeps_within_the_width(self, width: int, language: str) -> None:
+        from subtitle_rag import i18n
+
+        i18n.activate(language)
+        try:
+            told = explain.rows(scene(scores=SCORES), HYBRID, width, times=False)
+            lines = told[1 : [row.plain for row in told].index("")]
+        finally:
+            i18n.activate("en")
+        assert all(line.cell_length <= max(width, 26) for line in lines)
+        assert {line.plain.find("#") >= 0 or line.plain.endswith("–") for line in lines} == {True}
+
+    def test_the_words_are_told_by_where_they_stand(self, runtime: Runtime) -> None:
+        found = runtime.searcher.search(parse("배추 김장"), limit=1)
+        said = [row.plain for row in explain.rows(found.scenes[0], found, 60, times=False)]
+        assert any(row.startswith("  Said ") and "김장" in row for row in said)
+        assert any(row.startswith("  Title ") and "배추 · 김장" in row for row in said)
+        assert not any("Context" in row for row in said)
+        written = replace(found.scenes[0], context="할머니와 김장을 한다")
+        said = [row.plain for row in explain.rows(written, found, 60, times=False)]
+        assert "  Context      김장" in said
+
+    def test_what_was_found_by_its_sense_has_no_words(self) -> None:
+        assert "  Said         –" in rows(HYBRID, highlights=())
+
+    def test_what_is_missing_is_told_with_the_reason_once(self) -> None:
+        error = AppError("model_missing", name="bge-m3")
+        result = replace(
+            HYBRID,
+            retrievers=("bm25",),
+            reranked=False,
+            missing=(("dense", error), ("sparse", error), ("rerank", AppError("model_missing", name="x"))),
+        )
+        said = rows(result)
+        assert [row.split() for row in table(said)][1:] == [
+            ["dense", "meaning", "#1", "0.634"],
+            ["sparse", "weighted", "words", "–"],
+            ["reranked", "–"],
+        ]
+        told = [row for row in said if "!" in row]
+        assert told == [f"  ! dense, sparse, reranked had no part: {error.message}"]
+
+    def test_times_are_told_where_they_are_wanted(self) -> None:
+        assert "  Answered by  bm25 · dense · sparse · reranked" in rows(HYBRID)
+        assert "  Time         retrieve 4 ms · encode 30 ms · rerank 812 ms" in rows(HYBRID, times=True)
+        assert not any(" ms" in row for row in rows(HYBRID))
+        assert "  Answered by  bm25 · dense · sparse · reranked …" in rows(replace(HYBRID, final=False))
+
+    def test_hostile_words_are_shown_literally(self) -> None:
+        said = rows(HYBRID, text="[red]치\x1b[31m킨\u202e", highlights=((0, 15),))
+        assert "  Said         [red]치[31m킨" in said
+
+
+def explained(query: Query) -> SearchResult:
+    return replace(
+        HYBRID, query=query, scenes=(scene(1, scores=SCORES), scene(2, scores={"fused": RetrieverScore(7, 0.01)}))
+    )
+
+
+class TestOnTheScreen:
+    async def test_f2_tells_and_stays_while_the_highlight_moves(self, app_of: MakeApp, runtime: Runtime) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            runtime.__dict__["searcher"] = Answers(explained)
+            await typed(pilot, "치킨")
+            assert "Why this is scene" not in drawn_by(app)
+            assert "f2 Explain" in drawn_by(app)
+            await pilot.press("f2")
+            await settle(pilot)
+            assert "#12   11.20" in drawn_by(app)
+            assert "retrieve 4 ms" in drawn_by(app)
+            await pilot.press("down")
+            await settle(pilot)
+            assert shown(app, "#reasons").startswith("Why this is scene 2\n")
+            assert "#7  0.0100" in drawn_by(app)
+            assert "▶" in drawn_by(app)
+            await pilot.press("f2")
+            await settle(pilot)
+            assert "Why this is scene" not in drawn_by(app)
+
+    @pytest.mark.parametrize("key", ["f2", "escape"])
+    async def test_where_the_preview_is_folded_away_it_is_a_page(
+        self, app_of: MakeApp, runtime: Runtime, key: str
+    ) -> None:
+        app = app_of(show_times=False)
+        async with app.run_test(size=(60, 24)) as pilot:
+            await settle(pilot)
+            runtime.__dict__["searcher"] = Answers(explained)
+            await typed(pilot, "치킨")
+            await pilot.press("f2")
+            await settle(pilot)
+            assert isinstance(app.screen, ExplainScreen)
+            assert "#12   11.20" in drawn_by(app)
+            assert " ms" not in drawn_by(app)
+            assert "esc closes" in drawn_by(app)
+            await pilot.press(key)
+            assert [type(one) for one in app.screen_stack] == [SearchScreen]
+            assert app.search_screen.query_line.value == "치킨"
+
+    async def test_without_a_scene_there_is_nothing_to_explain(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            await pilot.press("f2")
+            assert toasts(app) == ["No scene is chosen yet."]
+            assert "Find: explain" in commands(app)
+
+    async def test_the_matched_line_stays_in_sight_under_it(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 24)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "소스 찍어 먹는 치킨")
+            await pilot.press("f2")
+            await settle(pilot)
+            assert "▶" in drawn_by(app)
+            await pilot.press("down")
+            await settle(pilot)
+            assert "▶" in drawn_by(app)
+
+    async def test_rows_are_cut_by_cells(self) -> None:
+        wide = scene(text="김장" * 40, highlights=tuple((at, at + 2) for at in range(0, 80, 2)))
+        cut = explain.rows(replace(wide, text="".join(map(chr, range(0xAC00, 0xAC50)))), HYBRID, 30, times=False)
+        said = next(row for row in cut if "Said" in row.plain)
+        assert Content(said.plain).cell_length <= 30
+        assert said.plain.endswith("…")

@@ -1,0 +1,305 @@
+"""Videos that did not come: why, when they are asked for again, and the keys that ask now or open the page."""
+
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from subtitle_rag import player
+from subtitle_rag.captions.sources import parse
+from subtitle_rag.library.sources import Wishes
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.errands import Errand
+from subtitle_rag.tui.library_screen import LibraryScreen
+from subtitle_rag.tui.video_table import VideoTable
+from tests.stand_ins.youtube import Caption, Clip, StandIn, stand_in
+from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, settle, toasts, until
+from tests.tui.test_youtube import KITCHEN, clips, kitchen, unpaced
+
+BROKEN = b'{"events": ['
+WEEK = 7 * 24 * 3600
+
+
+@pytest.fixture
+def youtube() -> Iterator[StandIn]:
+    with stand_in() as serving:
+        yield serving
+
+
+@pytest.fixture
+def hasty(empty: Runtime, youtube: StandIn) -> Runtime:
+    """A runtime on an empty library that fetches without pauses."""
+    empty.settings = replace(empty.settings, youtube=unpaced())
+    return empty
+
+
+def broken() -> Clip:
+    return Clip("broken00000", "깨진 자막", captions=[Caption(body=BROKEN)])
+
+
+def members(number: int = 0) -> Clip:
+    return Clip(f"members{number:04d}", f"회원만 {number}", state="members_only")
+
+
+def page(app: SubtitleApp) -> LibraryScreen:
+    assert isinstance(app.screen, LibraryScreen)
+    return app.screen
+
+
+def titles(app: SubtitleApp) -> list[str]:
+    table = app.screen.query_one(VideoTable)
+    return [table.get_row_at(at)[0].plain for at in range(table.row_count)]
+
+
+def detail(app: SubtitleApp) -> list[str]:
+    return str(app.screen.query_one("#detail", Static).content).splitlines()
+
+
+def keys(app: SubtitleApp) -> set[str]:
+    return {key for key in app.screen.active_bindings if key in "rvfuㄱㅍㄹㅕ"}
+
+
+async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
+    """What the channel has, and the cursor in the table of videos."""
+    await settle(pilot)
+    app.start(Errand(source=parse(KITCHEN)))
+    await settle(pilot)
+    if not isinstance(app.screen, LibraryScreen):
+        await pilot.press("f4")
+        await settle(pilot)
+    await pilot.press("tab", "tab")
+    await settle(pilot)
+    assert page(app).table.has_focus
+    return page(app)
+
+
+async def put_on(pilot: AppPilot, app: SubtitleApp, title: str) -> None:
+    page(app).table.move_cursor(titles(app).index(title))
+    await pilot.pause()
+
+
+class TestTelling:
+    async def test_a_failure_says_why_when_it_is_asked_for_again_and_by_which_keys(
+        self, hasty: Runtime, youtube: StandIn
+    ) -> None:
+        youtube.add(kitchen(*clips(1), broken(), members()))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await brought(pilot, app)
+            await put_on(pilot, app, "깨진 자막")
+            why, then, _hint = detail(app)
+            assert why.startswith("! ")
+            assert "깨진 자막" in why
+            assert "asked again " in then
+            assert then.endswith(" · r asks again now · v opens it in the browser")
+            assert {"r", "ㄱ", "v", "ㅍ", "f", "ㄹ"} == keys(app)
+            assert detail(app)[0][:40] in drawn_by(app)
+
+    async def test_what_every_channel_has_some_of_is_no_alarm(self, hasty: Runtime, youtube: StandIn) -> None:
+        youtube.add(kitchen(*clips(1), members()))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await brought(pilot, app)
+            await put_on(pilot, app, "회원만 0")
+            why, then = detail(app)
+            assert why.startswith("– ")
+            assert then.lstrip().startswith("not asked again by itself · ")
+            assert "failed" not in drawn_by(app)
+
+    async def test_a_video_that_is_there_has_nothing_told_and_nothing_retried(
+        self, hasty: Runtime, youtube: StandIn
+    ) -> None:
+        youtube.add(kitchen(*clips(1), members()))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await brought(pilot, app)
+            await put_on(pilot, app, "국수 삶기 0편")
+            assert detail(app) == []
+            assert {"v", "ㅍ", "f", "ㄹ"} == keys(app)
+            youtube.clear()
+            await pilot.press("r")
+            await settle(pilot)
+            assert youtube.count() == 0
+
+    async def test_hostile_titles_are_told_as_text(self, hasty: Runtime, youtube: StandIn) -> None:
+        title = "[@click=app.exit]x[/] \x1b[31m\u202e붉은"
+        youtube.add(kitchen(*clips(1), Clip("hostile0000", title, captions=[Caption(body=BROKEN)])))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await brought(pilot, app)
+            page(app).table.move_cursor(1 if "국수" in titles(app)[0] else 0)
+            await pilot.pause()
+            assert "[@click=app.exit]x[/]" in detail(app)[0]
+            assert not any(c in drawn_by(app) for c in "\x1b\u202e")
+
+
+class TestRetrying:
+    async def test_r_asks_for_this_video_now_and_for_no_other(self, hasty: Runtime, youtube: StandIn) -> None:
+        clip = broken()
+        youtube.add(kitchen(*clips(1), clip, members()))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await brought(pilot, app)
+            await put_on(pilot, app, "깨진 자막")
+            clip.captions[:] = [Caption()]
+            youtube.clear()
+            await pilot.press("ㄱ")
+            await settle(pilot)
+            assert toasts(app)[-2:] == ["Asked for again: 깨진 자막", "1 new video can be searched now."]
+            assert {asked.video for asked in youtube.requests if asked.video} == {"broken00000"}
+            assert (hasty.library.counts().searchable, hasty.library.counts().failed) == (2, 1)
+            await until(pilot, lambda: detail(app) == [])
+            chosen = page(app).chosen_video
+            assert chosen
+            assert chosen.video.title == "깨진 자막"
+
+    async def test_what_is_refused_once_more_says_so_and_waits_longer(self, hasty: Runtime, youtube: StandIn) -> None:
+        youtube.add(kitchen(*clips(1), broken()))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await brought(pilot, app)
+            await put_on(pilot, app, "깨진 자막")
+            before = hasty.library.sources.stage("broken00000")
+            await pilot.press("r")
+            await settle(pilot)
+            assert toasts(app)[-1] == "There is nothing new. ! 1 failed"
+            after = hasty.library.sources.stage("broken00000")
+            assert before
+            assert after
+            assert (before.tries, after.tries) == (1, 2)
+
+    async def test_it_is_asked_for_in_the_languages_of_its_list(self, hasty: Runtime, youtube: StandIn) -> None:
+        clip = Clip("english0000", "영어 영상", captions=[Caption("en", body=BROKEN)])
+        youtube.add(kitchen(*clips(1), clip))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            wishes = Wishes(languages=("en", "ko"))
+            hasty.library.sources.follow(parse(KITCHEN).url, name="느린 부엌", channel_id=None, wishes=wishes)
+            await brought(pilot, app)
+            await put_on(pilot, app, "영어 영상")
+            clip.captions[:] = [Caption("en")]
+            await pilot.press("r")
+            await settle(pilot)
+            track = hasty.library.track("english0000")
+            assert track
+            assert track.language == "en"
+
+    async def test_it_waits_for_the_job_that_is_under_way(self, hasty: Runtime, youtube: StandIn) -> None:
+        clip = broken()
+        youtube.add(kitchen(*clips(1), clip))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await brought(pilot, app)
+            await put_on(pilot, app, "깨진 자막")
+            clip.captions[:] = [Caption()]
+            youtube.add(Clip("another0000", "다른 영상"))
+            hold = youtube.hold("timedtext")
+            app.start(Errand(source=parse("https://youtu.be/another0000")))
+            await until(pilot, hold.arrived.is_set)
+            await pilot.press("r", "r")
+            await until(pilot, lambda: "+1 waiting" in drawn_by(app))
+            hold.release()
+            await settle(pilot)
+            assert hasty.library.counts().searchable == 3
+
+    async def test_a_caption_file_is_read_again(self, empty: Runtime, tmp_path: Path) -> None:
+        folder = tmp_path / "자막"
+        folder.mkdir()
+        for file in SAMPLE.glob("*sample-0001*"):
+            shutil.copy(file, folder)
+        damaged = folder / "망가짐.srt"
+        damaged.write_text("자막이 아닌 글", encoding="utf-8")
+        app = SubtitleApp(empty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.start(Errand((folder,)))
+            await settle(pilot)
+            await pilot.press("f4", "tab", "tab")
+            await settle(pilot)
+            await put_on(pilot, app, "망가짐")
+            assert {"r", "ㄱ", "f", "ㄹ"} == keys(app)
+            damaged.write_text("1\n00:00:01,000 --> 00:00:04,000\n국수를 삶습니다\n", encoding="utf-8")
+            await pilot.press("r")
+            await settle(pilot)
+            assert empty.library.counts().failed == 0
+            assert toasts(app)[-1] == "1 video can be searched now."
+
+
+class TestOpening:
+    async def test_v_opens_the_page_in_the_browser(self, hasty: Runtime, youtube: StandIn, outside: Outside) -> None:
+        youtube.add(kitchen(*clips(1), members()))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await brought(pilot, app)
+            await put_on(pilot, app, "회원만 0")
+            await pilot.press("ㅍ")
+            await settle(pilot)
+            assert [(one["name"], one["link"]) for one in outside.played] == [
+                ("browser", "https://youtu.be/members0000?t=0")
+            ]
+            assert toasts(app)[-1] == "Opened in the browser: 회원만 0"
+
+    async def test_where_nothing_can_be_shown_the_link_is_copied_and_told(
+        self, hasty: Runtime, youtube: StandIn, outside: Outside, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(player, "can_show", lambda: False)
+        youtube.add(kitchen(*clips(1)))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await brought(pilot, app)
+            await pilot.press("v")
+            await settle(pilot)
+            assert outside.played == []
+            assert "https://youtu.be/noodles0000?t=0" in toasts(app)[-1]
+            assert app.clipboard == "https://youtu.be/noodles0000?t=0"
+
+
+class TestFilter:
+    async def test_f_shows_only_what_failed_the_alarms_first(self, hasty: Runtime, youtube: StandIn) -> None:
+        youtube.add(kitchen(*clips(2), members(0), members(1), broken()))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await brought(pilot, app)
+            await pilot.press("ㄹ")
+            await pilot.pause()
+            assert titles(app)[0] == "깨진 자막"
+            assert sorted(titles(app)[1:]) == ["회원만 0", "회원만 1"]
+            assert "All videos   only what failed: 3 videos" in drawn_by(app)
+            await pilot.press("f")
+            await pilot.pause()
+            assert len(titles(app)) == 5
+
+    async def test_it_ends_with_the_last_failure(self, hasty: Runtime, youtube: StandIn) -> None:
+        clip = broken()
+        youtube.add(kitchen(*clips(1), clip))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await brought(pilot, app)
+            await pilot.press("f")
+            await pilot.pause()
+            assert titles(app) == ["깨진 자막"]
+            assert detail(app)[0][:20] in drawn_by(app)
+            clip.captions[:] = [Caption()]
+            await pilot.press("r")
+            await settle(pilot)
+            await until(pilot, lambda: len(titles(app)) == 2)
+            assert "f" not in keys(app)
+
+    async def test_an_announced_video_tells_its_day(self, hasty: Runtime, youtube: StandIn) -> None:
+        starts = int(time.time()) + WEEK
+        youtube.add(kitchen(*clips(1), Clip("upcoming000", "다음 주", state="upcoming", starts_at=starts)))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await brought(pilot, app)
+            await put_on(pilot, app, "다음 주")
+            why, then = detail(app)
+            assert why.startswith("– ")
+            day = time.localtime(starts)
+            told = time.strftime("%m-%d" if day.tm_year == time.localtime().tm_year else "%Y-%m-%d", day)
+            assert f"asked again {told}" in then

@@ -1,0 +1,377 @@
+"""Filters on the screen: chips under the query, and Ctrl+F, where they are chosen and taken away."""
+
+import threading
+from collections.abc import Iterator
+from datetime import date
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from textual import events
+from textual.content import Content
+from textual.widgets import Static
+
+from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.domain import Track, Video
+from subtitle_rag.errors import AppError
+from subtitle_rag.library import names
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import filter_screen
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.chips import LABEL_CELLS, FilterBar, drawn_as, fitting
+from subtitle_rag.tui.filter_screen import FilterScreen
+from subtitle_rag.tui.filters import Chip
+from tests.searchable import spoken
+from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, hint, scene, settle, shown, toasts, typed
+
+SIZES = [(80, 24), (120, 40)]
+HOSTILE = "[bold red]x[/] \x1b[31m\u202e\u200b@click=app.quit " + "긴 " * 2_500
+
+
+def row(app: SubtitleApp) -> str:
+    """What the chips say; empty where there is no row for them."""
+    bar = app.search_screen.query_one(FilterBar)
+    return str(bar.render()) if bar.display else ""
+
+
+def offered(app: SubtitleApp) -> list[str]:
+    screen = app.screen
+    assert isinstance(screen, FilterScreen)
+    return [" ".join(str(option.prompt).split()) for option in screen.rows.options]
+
+
+def query(app: SubtitleApp) -> str:
+    return app.search_screen.query_line.value
+
+
+def found_by(app: SubtitleApp) -> list[Scene]:
+    answer = app.search_screen._answer
+    assert answer
+    return list(answer.result.scenes)
+
+
+async def open_filters(pilot: AppPilot) -> None:
+    await pilot.press("ctrl+f")
+    await settle(pilot)
+
+
+@pytest.fixture
+def kinds(runtime: Runtime) -> Iterator[dict[str, str]]:
+    """The sample's videos are of all kinds, while the test lasts."""
+    database = runtime.library.database
+    with database.write() as db:
+        db.execute("UPDATE video SET kind = CASE rowid % 3 WHEN 0 THEN 'short' WHEN 1 THEN 'stream' ELSE 'video' END")
+        found = dict(db.execute("SELECT id, kind FROM video"))
+    yield found
+    with database.write() as db:
+        db.execute("UPDATE video SET kind = ''")
+
+
+class TestChips:
+    @pytest.mark.parametrize("size", SIZES)
+    async def test_typed_filters_are_chips_and_a_click_takes_one_away(
+        self, app_of: MakeApp, size: tuple[int, int]
+    ) -> None:
+        app = app_of("ko")
+        async with app.run_test(size=size) as pilot:
+            await settle(pilot)
+            assert row(app) == ""
+            await pilot.press(*"치킨 채널:느긋한식탁 이후:2020-01-01")
+            await settle(pilot)
+            assert row(app) == " 채널 느긋한식탁 ✕   이후 2020-01-01 ✕ "
+            assert " 채널 느긋한식탁 ✕   이후 2020-01-01 ✕ " in drawn_by(app)
+            bar = app.search_screen.filter_bar
+            start = bar.content_region.x - bar.region.x
+            await pilot.click(FilterBar, offset=(start + 19, 0))  # the space between them
+            assert "이후" in query(app)
+            await pilot.click(FilterBar, offset=(start + 20, 0))
+            await settle(pilot)
+            assert query(app) == app.search_screen.shown == "치킨 채널:느긋한식탁"
+            await pilot.click(FilterBar, offset=(start + 18, 0))
+            await settle(pilot)
+            assert (query(app), row(app)) == ("치킨", "")
+            assert app.search_screen.query_line.has_focus
+
+    async def test_what_does_not_fit_is_counted_and_a_click_there_shows_it(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test(size=(80, 24)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨 " + " ".join(f"channel:채널{n}의긴이름입니다" for n in range(5)))
+            told = Content(row(app))
+            bar = app.search_screen.filter_bar
+            assert told.plain.endswith(" +3")
+            assert told.cell_length <= bar.content_size.width
+            await pilot.resize_terminal(120, 40)
+            assert row(app).endswith(" +2")
+            await pilot.click(FilterBar, offset=(4 + Content(row(app)).cell_length - 1, 0))
+            await settle(pilot)
+            assert sum(line.startswith("✓ channel") for line in offered(app)) == 5
+
+    async def test_hostile_text_is_drawn_as_it_is_and_cut(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test(size=(80, 24)) as pilot:
+            await settle(pilot)
+            await typed(pilot, f'치킨 channel:"{HOSTILE[:60]}"')
+            assert "channel [bold red]x[/] [31m@cl" in row(app)
+            assert not {"\x1b", "\u202e", "\u200b"} & set(row(app))
+
+    async def test_what_is_not_yet_a_filter_is_no_chip(self, app_of: MakeApp) -> None:
+        app = app_of("en")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨 after:2026-0")
+            assert row(app) == ""
+            await pilot.press("escape")
+            await typed(pilot, "치킨 종류:쇼")
+            assert (row(app), hint(app)) == ("", "! Kinds are: video, short, stream.")
+            assert toasts(app) == []
+
+    def test_chips_keep_to_their_cells(self) -> None:
+        assert drawn_as(Chip("channel", "가" * 500)).cell_length <= LABEL_CELLS + 4
+        for room in range(1, 60):
+            drawn = drawn_as(Chip("video", "가나다 라마바사"), room)
+            assert drawn.cell_length <= max(room, 5)
+        assert [fitting([10, 10, 10], room) for room in (32, 31, 24, 23, 13, 12, 0)] == [3, 2, 2, 1, 1, 0, 0]
+
+
+class TestChoosing:
+    @pytest.mark.parametrize("size", SIZES)
+    async def test_hangul_narrows_the_list_and_enter_takes_a_channel(
+        self, app_of: MakeApp, size: tuple[int, int]
+    ) -> None:
+        app = app_of("ko")
+        async with app.run_test(size=size) as pilot:
+            await settle(pilot)
+            await pilot.press(*"치킨")
+            await open_filters(pilot)
+            assert isinstance(app.screen, FilterScreen)
+            assert app.screen.line.has_focus
+            assert any(line.startswith("채널 느긋한 식탁") for line in offered(app))
+            await pilot.press(*"느긋")
+            assert [line.split()[0] for line in offered(app)] == ["채널"]
+            assert "느긋한 식탁" in drawn_by(app)
+            await pilot.press("enter")
+            await settle(pilot)
+            assert query(app) == app.search_screen.shown == '채널:"느긋한 식탁" 치킨'
+            assert row(app) == " 채널 느긋한 식탁 ✕ "
+            assert app.search_screen.query_line.has_focus
+            assert app.search_screen.query_line.cursor_position == len(query(app))
+
+    async def test_in_english_the_english_name_is_written(self, app_of: MakeApp) -> None:
+        app = app_of("en")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press(*"치킨")
+            await open_filters(pilot)
+            await pilot.press(*"ㄴㄱㅎ", "enter")
+            await settle(pilot)
+            assert query(app) == 'channel:"느긋한 식탁" 치킨'
+
+    async def test_enter_with_the_last_syllable_takes_what_fits_it(self, app_of: MakeApp) -> None:
+        app = app_of("ko")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press(*"치킨")
+            await open_filters(pilot)
+            for key in (*"가느긋", "enter"):
+                app.post_message(events.Key(key, key if len(key) == 1 else None))
+                if key == "가":
+                    app.post_message(events.Key("backspace", None))
+            await settle(pilot)
+            assert query(app) == '채널:"느긋한 식탁" 치킨'
+
+    async def test_a_video_is_chosen_by_a_part_of_its_title(self, app_of: MakeApp) -> None:
+        app = app_of("en")
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press(*"치킨")
+            await open_filters(pilot)
+            assert not any(line.startswith("video") for line in offered(app))
+            await pilot.press(*"치")
+            await settle(pilot)
+            assert [line.split()[0] for line in offered(app)] == ["video"]
+            await pilot.press("enter")
+            await settle(pilot)
+            assert {one.video.id for one in found_by(app)} == {"sample-0001"}
+
+    async def test_a_kind_is_chosen_with_the_arrows(self, app_of: MakeApp, kinds: dict[str, str]) -> None:
+        app = app_of("ko")
+        async with app.run_test(size=(80, 24)) as pilot:
+            await settle(pilot)
+            await pilot.press(*"할머니")
+            await open_filters(pilot)
+            assert [line[:6] for line in offered(app)[:3]] == ["종류 영상 ", "종류 쇼츠 ", "종류 라이브"]
+            await pilot.press("down", "down", "down", "up", "up", "enter")
+            await settle(pilot)
+            assert query(app) == app.search_screen.shown == "종류:쇼츠 할머니"
+            assert {kinds[one.video.id] for one in found_by(app)} == {"short"}
+
+    async def test_a_typed_month_becomes_a_first_and_a_last_day(self, app_of: MakeApp) -> None:
+        app = app_of("en", scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press(*"치킨")
+            await open_filters(pilot)
+            await pilot.press(*"2024-02")
+            assert offered(app) == ["after 2024-02-01", "before 2024-02-29"]
+            await pilot.press("down", "enter")
+            await settle(pilot)
+            assert query(app) == "before:2024-02-29 치킨"
+
+    async def test_filters_alone_wait_for_a_word(self, app_of: MakeApp) -> None:
+        app = app_of("en")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await open_filters(pilot)
+            await pilot.press(*"느긋", "enter")
+            await settle(pilot)
+            assert (query(app), row(app)) == ('channel:"느긋한 식탁"', " channel 느긋한 식탁 ✕ ")
+            assert "chicken sauce" in hint(app)
+            await typed(pilot, " 치킨")
+            assert hint(app) == ""
+
+
+class TestTakingAway:
+    TEXT = "channel:느긋 after:2020-01-01 치킨"
+
+    async def test_what_is_set_is_listed_first_and_enter_takes_it_away(self, app_of: MakeApp) -> None:
+        app = app_of("en")
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, self.TEXT)
+            await open_filters(pilot)
+            assert offered(app)[:3] == ["✓ channel 느긋", "✓ after 2020-01-01", "✕ Take all filters away"]
+            await pilot.press("down", "enter")
+            await settle(pilot)
+            assert query(app) == app.search_screen.shown == "channel:느긋 치킨"
+
+    async def test_backspace_edits_first_and_then_takes_the_last_away(self, app_of: MakeApp) -> None:
+        app = app_of("en")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, self.TEXT)
+            await open_filters(pilot)
+            await pilot.press(*"가나", "backspace", "backspace")
+            assert len([line for line in offered(app) if line.startswith("✓")]) == 2
+            await pilot.press("backspace")
+            assert [line for line in offered(app) if line.startswith("✓")] == ["✓ channel 느긋"]
+            assert query(app) == self.TEXT
+            await pilot.press("backspace", "backspace", "escape")
+            await settle(pilot)
+            assert query(app) == app.search_screen.shown == "치킨"
+
+    async def test_all_go_at_once_from_the_list_and_by_command(self, app_of: MakeApp) -> None:
+        app = app_of("en")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, self.TEXT)
+            assert "Find: clear filters" in commands(app)
+            await open_filters(pilot)
+            await pilot.press("down", "down", "enter")
+            await settle(pilot)
+            assert query(app) == "치킨"
+            assert "Find: clear filters" not in commands(app)
+            await typed(pilot, " kind:short")
+            app.search_screen.clear_filters()
+            await settle(pilot)
+            assert query(app) == app.search_screen.shown == "치킨"
+
+    @pytest.mark.parametrize("key", ["escape", "ctrl+f"])
+    async def test_leaving_changes_nothing(self, app_of: MakeApp, key: str) -> None:
+        app = app_of("en")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, f"{self.TEXT} ")
+            await open_filters(pilot)
+            await pilot.press(*"느긋", key)
+            await settle(pilot)
+            assert app.screen is app.search_screen
+            assert query(app) == f"{self.TEXT} "
+
+
+class TestTheList:
+    async def test_the_library_is_read_by_a_thread_of_its_own(
+        self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        threads: list[threading.Thread] = []
+
+        def read(library: Library) -> list[names.Named]:
+            threads.append(threading.current_thread())
+            return names.named(library)
+
+        monkeypatch.setattr(filter_screen, "named", read)
+        app = app_of("en")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await open_filters(pilot)
+            assert [thread is threading.main_thread() for thread in threads] == [False]
+
+    async def test_a_library_that_cannot_be_read_is_told_and_filters_can_still_be_taken_away(
+        self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def damaged(_library: object) -> list[names.Named]:
+            raise AppError("library_damaged", path="library.db", reason="a page is torn")
+
+        monkeypatch.setattr(filter_screen, "named", damaged)
+        app = app_of("en", scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨 kind:short")
+            await open_filters(pilot)
+            assert any("library.db" in toast for toast in toasts(app))
+            await pilot.press("enter")
+            await settle(pilot)
+            assert query(app) == "치킨"
+
+    @pytest.mark.parametrize("size", SIZES)
+    async def test_hostile_names_and_long_lists(self, unindexed: Runtime, size: tuple[int, int]) -> None:
+        track = Track("ko", "file", "vtt", b"", "", 0)
+        for n in range(150):
+            channel = f"{HOSTILE} {n}" if n % 2 else f"채널 {n}"
+            one = Video(f"v{n}", f"제목 {n} {HOSTILE}", f"UC{n}", channel)
+            unindexed.library.put_video(one, track, windows(one.id, spoken([["안녕"]]))[:1], RULE)
+        app = SubtitleApp(unindexed)
+        async with app.run_test(size=size) as pilot:
+            await settle(pilot)
+            await open_filters(pilot)
+            drawn = drawn_by(app)
+            assert "[bold red]x[/] [31m@click" in drawn
+            assert not {"\x1b", "\u202e", "\u200b"} & set(drawn)
+            rest = app.screen.query_one("#rest", Static)
+            assert str(rest.content).startswith("Only 100 channels")
+            await pilot.press(*"제목", *["pagedown"] * 20)
+            assert len(offered(app)) == 100
+            await pilot.press("enter")
+            await settle(pilot)
+            assert (query(app).split(":")[0], len(query(app)) < 60) == ("video", True)
+            assert "no video" not in hint(app)
+
+    async def test_nothing_of_that_name(self, app_of: MakeApp) -> None:
+        app = app_of("en")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await open_filters(pilot)
+            await pilot.press(*"없는이름", "enter")
+            assert "Nothing here is called so." in drawn_by(app)
+            assert isinstance(app.screen, FilterScreen)
+            assert shown(app, "#notice")
+
+
+class TestPictures:
+    @pytest.mark.parametrize("size", SIZES)
+    def test_filters(
+        self, app_of: MakeApp, snap_compare: Any, kinds: object, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+    ) -> None:
+        """Chips under the query, and what else it can be narrowed to."""
+        monkeypatch.setattr(filter_screen, "date", SimpleNamespace(today=lambda: date(2026, 11, 21)))
+        app = app_of("en", scenes=[scene()], show_times=False)
+
+        async def narrow(pilot: AppPilot) -> None:
+            await settle(pilot)
+            await typed(pilot, "channel:느긋 after:2020-01-01 치킨")
+            await open_filters(pilot)
+            await pilot.press("down")
+
+        assert snap_compare(app, terminal_size=size, run_before=narrow)

@@ -1,0 +1,117 @@
+"""F1: the keys of the place where the focus is come first, and none that the footer shows is missing."""
+
+from collections.abc import Callable
+
+import pytest
+from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Static
+
+from subtitle_rag.tui import key_help, keys
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.help_screen import HelpScreen
+from tests.tui.conftest import MakeApp, drawn_by, scene, settle, typed
+
+
+async def helped(pilot: Pilot[object], app: SubtitleApp) -> str:
+    await pilot.press("f1")
+    await pilot.pause()
+    assert isinstance(app.screen, HelpScreen)
+    return str(app.screen.query_one("#keys", Static).content)
+
+
+def shown(screen: Screen[object]) -> dict[str, str]:
+    """What the footer has on this screen: key → id."""
+    found = screen.active_bindings.items()
+    return {key: one.binding.id for key, one in found if one.binding.show and one.binding.id}
+
+
+async def to_library(pilot: Pilot[object]) -> None:
+    await pilot.press("f4")
+
+
+async def to_answers(pilot: Pilot[object]) -> None:
+    await pilot.press("f3")
+
+
+async def to_history(pilot: Pilot[object]) -> None:
+    await pilot.press("f3", "f5")
+
+
+async def to_list(pilot: Pilot[object]) -> None:
+    assert isinstance(pilot.app, SubtitleApp)
+    await typed(pilot, "치킨")
+    await pilot.press("tab")
+
+
+async def nowhere(pilot: Pilot[object]) -> None:
+    """Where the app begins."""
+
+
+PLACES = {
+    "query": (nowhere, "Search"),
+    "list": (to_list, "In the list"),
+    "library": (to_library, "Library"),
+    "answers": (to_answers, "Answers"),
+    "history": (to_history, "Earlier answers"),
+}
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["narrow", "wide"])
+@pytest.mark.parametrize(("go", "title"), PLACES.values(), ids=PLACES)
+async def test_help_begins_with_the_place_and_has_every_key_of_the_footer(
+    app_of: MakeApp, go: Callable[[Pilot[object]], object], title: str, size: tuple[int, int]
+) -> None:
+    app = app_of(scenes=[scene(1), scene(2)])
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        result = go(pilot)
+        assert result is not None
+        await result  # type: ignore[misc]
+        await settle(pilot)
+        footer = shown(app.screen)
+        assert len(footer) > 3
+        text = await helped(pilot, app)
+        assert text.startswith(title)
+        words = text.replace("\n", " ").split()
+        for key, id in footer.items():
+            assert keys.spoken(key) in words, (key, id)
+            assert key_help.meaning(id).split()[0] in words, id
+        assert "Everywhere" in text
+        assert ("channel:table" in text) == (title in ("Search", "In the list", "Answers"))
+        assert title in drawn_by(app)
+
+
+async def test_no_line_of_it_is_wider_than_its_box(app_of: MakeApp) -> None:
+    app = app_of("ko")
+    for width in (60, 80, 120):
+        async with app_of("ko").run_test(size=(width, 24)) as pilot:
+            app = pilot.app  # type: ignore[assignment]
+            assert isinstance(app, SubtitleApp)
+            await settle(pilot)
+            await helped(pilot, app)
+            page = app.screen.query_one("#keys", Static)
+            room = page.size.width
+            assert page.size.height == str(page.content).count("\n") + 1, "a line was wrapped by the widget"
+            assert room > 30
+
+
+def test_whatever_is_bound_is_told(app_of: MakeApp) -> None:
+    app_of()
+    for id, (_kind, one) in keys.declared().items():
+        assert key_help.meaning(id), id
+        if one.show:
+            assert one.description, id
+
+
+def test_sentences_are_of_keys_that_are_there() -> None:
+    together = {id for ids in key_help.TOGETHER for id in ids}
+    assert set(key_help.SAID) | together <= set(keys.declared())
+
+
+def test_keys_told_together_are_told_once() -> None:
+    from subtitle_rag.tui.search_screen import SearchScreen
+
+    rows = dict(key_help.rows([SearchScreen]))
+    assert rows["↓ ↑ ctrl+n"] == "choose a scene, from the query too"
+    assert len([told for told in rows.values() if told == "choose a scene, from the query too"]) == 1

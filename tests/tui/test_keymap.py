@@ -1,0 +1,230 @@
+"""The user's own keys: what may be bound, what is refused and why, and that every mouth names the key in force."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from subtitle_rag import config
+from subtitle_rag.errors import UsageError
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import calm, jobs, keys
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.help_screen import HelpScreen
+from subtitle_rag.tui.jobs import Job
+from subtitle_rag.tui.library_screen import LibraryScreen
+from subtitle_rag.tui.search_screen import SearchScreen
+from tests.tui.conftest import MakeApp, Outside, scene, settle, typed
+
+ROOT = Path(__file__).parents[2]
+FILE = Path("config.toml")
+
+
+@pytest.fixture(autouse=True)
+def own_keys() -> Iterator[None]:
+    """Keys are in force for a whole process: none of a test's stay."""
+    yield
+    keys.activate({})
+
+
+def refusal(keymap: dict[str, str]) -> str:
+    with pytest.raises(UsageError) as caught:
+        keys.check(keymap, FILE)
+    assert caught.value.code == "bad_config"
+    assert caught.value.details["path"] == str(FILE)
+    return str(caught.value.details["reason"])
+
+
+class TestReading:
+    def test_ids_may_stand_in_quotes_or_as_tables(self, isolated_home: Path) -> None:
+        isolated_home.mkdir()
+        file = isolated_home / "config.toml"
+        file.write_text('[keys]\n"app.library" = "f8,ctrl+b"\nscene.copy = "ctrl+e"\n[keys.list]\npage-down = "ctrl+v"')
+        expected = {"app.library": "f8,ctrl+b", "scene.copy": "ctrl+e", "list.page-down": "ctrl+v"}
+        assert config.load().keys == expected
+        file.write_text("[keys]\napp.library = 3")
+        with pytest.raises(UsageError, match=re.escape("keys.app.library must be of the type str")):
+            config.load()
+
+
+class TestWhatIsRefused:
+    def test_an_unknown_id_is_named_with_the_nearest(self) -> None:
+        assert refusal({"scene.plya": "f8"}) == ("there is no setting keys.scene.plya (did you mean keys.scene.play?)")
+
+    @pytest.mark.parametrize(
+        ("key", "why"),
+        [
+            ("", "no key is named"),
+            ("pagedwn", "there is no key pagedwn (did you mean pagedown?)"),
+            ("f2,strg+b", "there is no key strg+b"),
+            ("ctrl+h", "a terminal cannot tell ctrl+h from backspace"),
+            ("ctrl+i", "a terminal cannot tell ctrl+i from tab"),
+            ("Ctrl+M", "a terminal cannot tell ctrl+m from enter"),
+            ("f9", "f9 belongs to the input method that types Hangul"),
+            ("ctrl+space", "ctrl+space belongs to the input method"),
+            ("alt+b", "alt+b writes a symbol"),
+            ("b", "b is needed for typing"),
+            ("space", "space is needed for typing"),
+            ("backspace", "⌫ is needed for typing"),
+        ],
+    )
+    def test_keys_that_cannot_be_are_told_with_the_reason(self, key: str, why: str) -> None:
+        told = refusal({"app.library": key})
+        assert told.startswith("keys.app.library: ")
+        assert why in told
+
+    @pytest.mark.parametrize(
+        ("keymap", "both"),
+        [
+            ({"scene.copy": "f1"}, ("app.help", "scene.copy")),
+            ({"scene.copy": "ctrl+n"}, ("scene.copy", "list.next")),
+            ({"list.down": "ctrl+y", "answer.copy": "ctrl+e"}, ("list.down", "scene.copy")),
+            ({"app.library": "f3"}, ("app.library", "app.ask")),
+            ({"history.up": "n", "history.down": "ㅜ"}, ("history.up", "history.down")),
+        ],
+    )
+    def test_one_key_for_two_things_of_one_place_names_both(
+        self, keymap: dict[str, str], both: tuple[str, str]
+    ) -> None:
+        told = refusal(keymap)
+        assert "is the key of both" in told
+        assert all(id in told for id in both)
+
+    @pytest.mark.parametrize(
+        "keymap",
+        [
+            {},
+            {"list.next": "up", "list.previous": "down,ctrl+n"},
+            {"app.library": "f3", "app.ask": "f4"},
+            {"list.down": "n"},
+            {"history.up": "n"},
+            {"scene.copy": "ctrl+l"},
+            {"list.query": "?"},
+        ],
+    )
+    def test_what_does_not_meet_may_share(self, keymap: dict[str, str]) -> None:
+        keys.check(keymap, FILE)
+        assert keys.in_force() == {}
+
+    @pytest.mark.parametrize("arguments", [[], ["keys"]])
+    def test_the_app_does_not_begin_and_says_why(self, tmp_path: Path, arguments: list[str]) -> None:
+        """On a terminal of its own: the refusal stands on it as plain text, and no screen was drawn over it."""
+        (tmp_path / "config.toml").write_text('[keys]\n"app.librery" = "f8"')
+        command = [sys.executable, "-m", "subtitle_rag", "--home", str(tmp_path), "--language", "en", *arguments]
+        run = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
+        done = subprocess.run(
+            [sys.executable, "-c", run, *command], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+        said = done.stdout.decode()
+        assert done.returncode == 2, said
+        assert "there is no setting keys.app.librery (did you mean keys.app.library?)" in " ".join(said.split())
+        assert "\x1b[?1049h" not in said
+        assert "Traceback" not in said
+
+
+class TestInForce:
+    def test_a_letter_brings_the_hangul_of_its_key(self) -> None:
+        keys.activate({"list.down": "n"})
+        assert keys.keys("list.down") == ("n", "ㅜ")
+
+    def test_what_closes_a_place_changes_with_what_opens_it(self) -> None:
+        keys.activate({"app.library": "f8", "app.help": "f7"})
+        assert keys.keys("library.close") == ("f8",)
+        assert keys.keys("help.close") == ("escape", "q", "ㅂ", "enter", "f7")
+
+    def test_every_follower_is_a_binding_that_has_its_leaders_key(self) -> None:
+        for id, leader in keys.FOLLOWERS.items():
+            assert set(keys.keys(id)) & set(keys.keys(leader)), id
+
+    @pytest.mark.parametrize(
+        ("key", "said"),
+        [("ctrl+r", "ctrl+r"), ("F8", "f8"), ("enter", "Enter"), ("escape", "esc"), ("?", "?"), ("pageup", "pgup")],
+    )
+    def test_keys_are_spoken_as_they_are_printed(self, key: str, said: str) -> None:
+        keys.activate({"library.sync": key})
+        assert keys.key("library.sync") == said
+
+    def test_sentences_name_the_key_in_force(self) -> None:
+        stopped = Job("채널", ended=True, stopped=True)
+        assert jobs.line(stopped).endswith("ctrl+r goes on")
+        keys.activate({"library.sync": "f8"})
+        assert jobs.line(stopped).endswith("f8 goes on")
+        assert "f8 tries again" in str(calm.failure(UsageError("empty_query")))
+
+    async def test_another_key_opens_and_closes_and_stands_in_the_footer(
+        self, runtime: Runtime, app_of: MakeApp
+    ) -> None:
+        runtime.settings = replace(runtime.settings, keys={"app.library": "f8,ctrl+b"})
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            footer = {one.binding.id: key for key, one in app.screen.active_bindings.items()}
+            assert footer["app.library"] in ("f8", "ctrl+b")
+            await pilot.press("f4")
+            assert isinstance(app.screen, SearchScreen)
+            for key in ("f8", "ctrl+b"):
+                await pilot.press(key)
+                assert isinstance(app.screen, LibraryScreen)
+                await settle(pilot)
+                await pilot.press(key)
+                assert isinstance(app.screen, SearchScreen)
+            await pilot.press("f1")
+            assert isinstance(app.screen, HelpScreen)
+            await pilot.pause()
+            text = str(app.screen.query_one("#keys", Static).content)
+            assert re.search(r"f8 ctrl\+b +library: videos", text)
+            assert "f4" not in text
+
+    async def test_another_letter_moves_the_list_in_both_modes_of_the_keyboard(
+        self, runtime: Runtime, app_of: MakeApp, outside: Outside
+    ) -> None:
+        runtime.settings = replace(runtime.settings, keys={"list.down": "n", "scene.play": "ctrl+e"})
+        app = app_of(scenes=[scene(number) for number in range(1, 4)])
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("tab", "n", "ㅜ")
+            assert app.search_screen.scenes.highlighted == 2
+            await pilot.press("ctrl+e")
+            await settle(pilot)
+            assert len(outside.played) == 1
+            await pilot.press("j")
+            assert app.search_screen.query_line.value == "치킨j"
+
+
+class TestTheCommand:
+    def test_ids_keys_and_meanings_are_listed(self, tmp_path: Path) -> None:
+        (tmp_path / "config.toml").write_text('[keys]\n"app.library" = "f8"')
+        command = [sys.executable, "-m", "subtitle_rag", "--home", str(tmp_path), "--language", "en", "keys"]
+        rows = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+        assert any(re.fullmatch(r"app\.library +f8 +library: videos, new captions", row) for row in rows)
+        told = subprocess.run([*command, "--json"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        listed = {one["id"]: one for one in json.loads(told)["result"]["keys"]}
+        assert set(listed) == set(keys.declared())
+        assert listed["library.close"]["keys"] == ["f8"]
+        assert all(one["meaning"] for one in listed.values())
+
+
+def test_every_key_of_the_app_may_be_written_as_it_is() -> None:
+    """What nobody could bind by hand must not be bound by us either."""
+    for id, (_kind, one) in keys.declared().items():
+        for key in keys.keys(id):
+            assert not keys._wrong(key, one), id
+            if len(key) == 1 and key in keys.TWINS:
+                assert keys.TWINS[key] in keys.keys(id), id
+
+
+def test_the_app_finds_its_bindings_by_the_ids_that_sentences_name(app_of: MakeApp) -> None:
+    """Each `key("…")` of the sources names a binding that is there."""
+    named = set()
+    for file in (ROOT / "subtitle_rag" / "tui").glob("*.py"):
+        named |= set(re.findall(r'\bkey\("([^"]+)"\)', file.read_text()))
+    assert named
+    assert named <= set(keys.declared())
+    assert isinstance(app_of(), SubtitleApp)

@@ -1,0 +1,167 @@
+"""Leaving while a job runs: asked once, and what is not done is there again at the next start."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.captions.sources import parse
+from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.library.errands import keep_errands, kept_errands
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.errands import Errand, left
+from subtitle_rag.tui.leave_screen import LeaveScreen
+from subtitle_rag.tui.widgets import JobBar
+from tests.stand_ins.youtube import Channel, Clip, StandIn, stand_in
+from tests.tui.conftest import AppPilot, drawn_by, settle, until
+
+KITCHEN = Errand(source=parse("https://www.youtube.com/@느린부엌"))
+LIST = Errand(source=parse("https://www.youtube.com/playlist?list=PL" + "c" * 32))
+SHORTS = Errand(source=parse("https://www.youtube.com/@느린부엌/shorts"))
+
+
+@pytest.fixture
+def youtube() -> Iterator[StandIn]:
+    """A YouTube that refuses everything: whatever asks it rests for an hour."""
+    with stand_in() as serving:
+        serving.add(Channel("UC" + "a" * 22, "@느린부엌", "느린 부엌", [Clip("noodles0000", "국수")]))
+        serving.refuse(None, 429, times=None)
+        yield serving
+
+
+@pytest.fixture
+def resting(unindexed: Runtime, youtube: StandIn) -> Runtime:
+    settings = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=3600)
+    unindexed.settings = replace(unindexed.settings, youtube=settings)
+    return unindexed
+
+
+async def begun(pilot: AppPilot, app: SubtitleApp, *errands: Errand) -> None:
+    """The first of them rests, the others wait for it."""
+    await until(pilot, lambda: app.ready)
+    for errand in errands:
+        app.start(errand)
+    await until(pilot, lambda: app.job and app.job.resting)
+    await until(pilot, lambda: left(app.runtime.library) == list(errands))
+
+
+def bar(app: SubtitleApp) -> str:
+    shown = app.search_screen.query_one(JobBar)
+    return str(shown.content) if shown.display else ""
+
+
+class TestAsking:
+    async def test_it_is_asked_once_and_escape_lets_the_job_go_on(self, resting: Runtime) -> None:
+        app = SubtitleApp(resting)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await begun(pilot, app, KITCHEN, LIST)
+            await pilot.press("ctrl+q")
+            await pilot.pause()
+            assert isinstance(app.screen, LeaveScreen)
+            drawn = drawn_by(app)
+            for told in (
+                "A job is running.",
+                "Resting until",
+                "1 job waits for it.",
+                "Enter stops it and quits",
+                "esc",
+            ):
+                assert told in drawn
+            await pilot.press("escape")
+            assert app.is_running
+            assert app.busy
+            assert LeaveScreen not in map(type, app.screen_stack)
+            await pilot.press("ctrl+q", "enter")
+        assert app.return_code == 0
+
+    async def test_the_key_pressed_twice_leaves(self, resting: Runtime) -> None:
+        app = SubtitleApp(resting)
+        async with app.run_test() as pilot:
+            await begun(pilot, app, KITCHEN)
+            await pilot.press("ctrl+q", "ctrl+q")
+        assert app.return_code == 0
+
+    async def test_without_a_job_nothing_is_asked(self, unindexed: Runtime) -> None:
+        app = SubtitleApp(unindexed)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+q")
+        assert app.return_code == 0
+
+
+class TestNothingIsLost:
+    async def test_what_ran_and_what_waited_comes_back_held_and_ctrl_r_goes_on(
+        self, resting: Runtime, youtube: StandIn
+    ) -> None:
+        first = SubtitleApp(resting)
+        async with first.run_test() as pilot:
+            await begun(pilot, first, KITCHEN, LIST, SHORTS)
+            await pilot.press("ctrl+q", "ctrl+q")
+        first.await_job(5)
+        youtube.clear()
+        again = SubtitleApp(resting)
+        async with again.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert bar(again) == "Left from last time: @느린부엌  +2 waiting  ctrl+r goes on"
+            assert not youtube.requests
+            assert left(resting.library) == [KITCHEN, LIST, SHORTS]
+            await pilot.press("ctrl+r")
+            await until(pilot, lambda: again.job and again.job.resting)
+            assert again.job
+            assert (again.job.source, again.job.waiting) == ("@느린부엌", 2)
+            assert again._queue.undone == (KITCHEN, LIST, SHORTS)
+
+    async def test_it_is_kept_while_it_runs_for_whoever_ends_the_process(self, resting: Runtime) -> None:
+        """As a process that is killed leaves it: another connection reads what has been written so far."""
+        app = SubtitleApp(resting)
+        async with app.run_test() as pilot:
+            await begun(pilot, app, KITCHEN, LIST)
+            with Runtime(resting.settings) as other:
+                assert left(other.library) == [KITCHEN, LIST]
+            app.exit()
+
+    async def test_what_is_done_is_kept_no_more(self, empty: Runtime, tmp_path: Path) -> None:
+        file = tmp_path / "편.vtt"
+        file.write_text("WEBVTT\n\n00:01.000 --> 00:05.000\n자 이제 소스를 만들어 볼게요\n", encoding="utf-8")
+        app = SubtitleApp(empty)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            app.start(Errand((file,)))
+            await until(pilot, lambda: app.job and app.job.ended)
+            await settle(pilot)
+            assert kept_errands(empty.library) == []
+
+    async def test_an_errand_held_is_kept_and_a_second_start_holds_it_once(self, resting: Runtime) -> None:
+        keep_errands(resting.library, [KITCHEN.written(), KITCHEN.written()])
+        for _start in range(2):
+            app = SubtitleApp(resting)
+            async with app.run_test() as pilot:
+                await settle(pilot)
+                assert app._queue.held == [KITCHEN]
+                app.exit()
+            assert left(resting.library) == [KITCHEN]
+
+    async def test_what_cannot_be_read_any_more_is_left_out(self, resting: Runtime) -> None:
+        foreign = json.loads(json.dumps(KITCHEN.written())) | {"source": {"url": "https://x.invalid/", "tabs": []}}
+        foreign["source"]["playlist"] = None
+        keep_errands(resting.library, [foreign, LIST.written()])
+        assert left(resting.library) == [LIST]
+
+
+@pytest.mark.parametrize(
+    "errand",
+    [
+        Errand(),
+        KITCHEN,
+        LIST,
+        SHORTS,
+        Errand((Path("/한 글/폴더"), Path("b.vtt"))),
+        Errand(source=parse("https://www.youtube.com/watch?v=noodles0000&list=PL" + "c" * 32)),
+        Errand(source=replace(parse("https://www.youtube.com/@느린부엌"), tabs=("videos", "streams"))),
+    ],
+)
+def test_an_errand_is_read_as_it_was_written(errand: Errand) -> None:
+    assert Errand.read(json.loads(json.dumps(errand.written()))) == errand

@@ -1,0 +1,81 @@
+"""NO_COLOR: what is chosen, marked, out of date or wrong can be told by attributes, whatever the shades."""
+
+import pytest
+from rich.style import Style
+from textual.strip import Strip
+
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.row_table import RowTable
+from tests.tui.conftest import MakeApp, scene, settle, typed, until
+
+SIZE = (120, 40)
+ATTRIBUTES = ("bold", "reverse", "underline", "italic", "dim")
+
+
+@pytest.fixture(autouse=True)
+def without_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def attributes(style: Style | None) -> frozenset[str]:
+    return frozenset(name for name in ATTRIBUTES if style and getattr(style, name))
+
+
+def drawn(app: SubtitleApp, word: str) -> list[frozenset[str]]:
+    """The attributes of each place on the screen that holds the word."""
+    strips = app.screen._compositor.render_strips()
+    return [attributes(part.style) for strip in strips for part in strip if word in part.text]
+
+
+def at(strip: Strip, x: int) -> frozenset[str]:
+    """The attributes of one cell."""
+    return attributes(next(iter(strip.crop(x, x + 1))).style)
+
+
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark"])
+async def test_the_chosen_scene_its_marks_and_old_scenes_can_be_told(
+    app_of: MakeApp, unhurried: None, theme: str
+) -> None:
+    scenes = [scene(1, "치킨 하나"), scene(2, "치킨 둘"), scene(3, "치킨 셋")]
+    app = app_of(scenes=scenes)
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        app.theme = theme
+        await typed(pilot, "치킨")
+        await pilot.press("enter")
+        await settle(pilot)
+        await pilot.press("down")
+        await pilot.pause()
+        assert "bold" in drawn(app, " 둘")[0]
+        assert "bold" not in drawn(app, " 하나")[0] | drawn(app, " 셋")[0]
+        assert all("underline" in found for found in drawn(app, "치킨") if found)
+        assert "underline" in drawn(app, "치킨")[1]
+        await pilot.press(*"또")
+        await pilot.pause()
+        assert app.search_screen.query_one("#found").has_class("-stale")
+        assert "italic" in drawn(app, " 하나")[0]
+
+
+async def test_the_row_of_a_table_can_be_told(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await pilot.press("f4")
+        await settle(pilot)
+        for table in app.screen.query(RowTable):
+            region = table.region
+            strips = app.screen._compositor.render_strips()
+            chosen = {y for y in range(region.y, region.bottom) if "reverse" in at(strips[y], region.x + 1)}
+            assert chosen == {region.y + 1 + table.cursor_row}
+
+
+async def test_a_failure_is_bold_and_news_is_not(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=SIZE, notifications=True) as pilot:
+        await settle(pilot)
+        app.notify("새 소식", markup=False)
+        app.notify("큰일", markup=False, severity="warning")
+        await until(pilot, lambda: drawn(app, "큰일"))
+        assert drawn(app, "새 소식")
+        assert not any("bold" in found for found in drawn(app, "새 소식"))
+        assert all("bold" in found for found in drawn(app, "큰일"))

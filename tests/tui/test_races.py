@@ -1,0 +1,368 @@
+"""What is asked for in the background comes in any order, also to screens that have gone, and Enter comes too early:
+what was asked for last is shown, and a key acts on all that was typed before it."""
+
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+from textual import events
+
+from subtitle_rag import doctor, player
+from subtitle_rag.library import overview
+from subtitle_rag.library.recent import note_search
+from subtitle_rag.retrieval.query import Query
+from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.retrieval.suggestions import Suggestion
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import channel_form, filter_screen, recents
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.channel_form import Form
+from subtitle_rag.tui.channel_screen import ChannelScreen
+from subtitle_rag.tui.checks_screen import ChecksScreen
+from subtitle_rag.tui.choices import Choices
+from subtitle_rag.tui.errands import Errand
+from subtitle_rag.tui.filter_screen import FilterScreen
+from subtitle_rag.tui.library_screen import LibraryScreen
+from subtitle_rag.tui.player_screen import PlayerScreen
+from tests.tui.conftest import (
+    Answers,
+    AppPilot,
+    MakeApp,
+    Outside,
+    drawn_by,
+    scene,
+    settle,
+    shown,
+    typed,
+    until,
+)
+
+
+class Slow:
+    """A function whose first call gives its result only when it is let go; the later ones give theirs at once."""
+
+    def __init__(self, called: Callable[..., Any]) -> None:
+        self._called = called
+        self.asked: list[tuple[Any, ...]] = []
+        self.begun, self.gate, self.ended = threading.Event(), threading.Event(), threading.Event()
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        first = not self.asked
+        self.asked.append(arguments)
+        result = self._called(*arguments, **options)
+        if first:
+            self.begun.set()
+            assert self.gate.wait(20)
+            self.ended.set()
+        return result
+
+    async def let(self, pilot: AppPilot) -> None:
+        """Let the first call give its result, and wait until all has come of it that can."""
+        self.gate.set()
+        await until(pilot, self.ended.is_set)
+        await settle(pilot)
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[object, str], Slow]]:
+    """Makes the first call of a function slow."""
+    made: list[Slow] = []
+
+    def make(owner: object, name: str) -> Slow:
+        made.append(Slow(getattr(owner, name)))
+        monkeypatch.setattr(owner, name, made[-1])
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.gate.set()
+
+
+MakeSlow = Callable[[object, str], Slow]
+
+
+def at_once(app: SubtitleApp, *keys: str) -> None:
+    """Keys as a terminal delivers them in one breath: none waits until the one before has been dealt with."""
+    for key in keys:
+        app.post_message(events.Key(key, key if len(key) == 1 else None))
+
+
+class TestTheSlowerOlderAnswer:
+    @pytest.mark.usefixtures("unhurried")
+    async def test_of_a_search(self, app_of: MakeApp, runtime: Runtime) -> None:
+        gates = {"치킨": threading.Event(), "치킨 소스": threading.Event()}
+        begun = threading.Event()
+
+        def answer(query: Query) -> Iterator[SearchResult]:
+            if gate := gates.get(query.raw):
+                begun.set()
+                assert gate.wait(20)
+            for final in (False, True):
+                yield SearchResult(query, ("bm25",), (scene(len(query.raw)),), {}, final=final)
+
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            runtime.__dict__["searcher"] = Answers(answer)
+            await pilot.press(*"치킨", "enter")
+            await until(pilot, begun.is_set)
+            await pilot.press(*" 소스", "enter")
+            gates["치킨 소스"].set()
+            await until(pilot, lambda: app.search_screen.shown == "치킨 소스")
+            gates["치킨"].set()
+            await settle(pilot)
+            assert (app.search_screen.shown, app.search_screen.scenes.scene) == ("치킨 소스", scene(5))
+
+    async def test_of_what_surrounds_a_scene(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
+        places = slow(runtime.searcher, "places")
+        app = app_of(show_times=False)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.search_screen.query_line.insert_text_at_cursor("소스 찍어 먹는 치킨")
+            await until(pilot, places.begun.is_set)
+            scenes = app.search_screen.scenes
+            first = scenes.scene
+            assert first
+            to = next(at for at, one in enumerate(scenes._scenes.values()) if one.video.id != first.video.id)
+            scenes.highlighted = to
+            preview = app.search_screen.preview
+            await until(pilot, lambda: preview._around.places is not None)
+            before = preview._around, shown(app, "#timeline")
+            await places.let(pilot)
+            assert (preview._around, shown(app, "#timeline")) == before
+
+    async def test_of_suggestions(self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch, slow: MakeSlow) -> None:
+        def named(_searcher: object, _library: object, text: str, _stop: object) -> list[Suggestion]:
+            return [Suggestion("spelling", f"{text}로", text, f"{text}로", 1)]
+
+        monkeypatch.setattr(recents, "suggestions", named)
+        suggestions = slow(recents, "suggestions")
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            app.search_screen.query_line.insert_text_at_cursor("치킹")
+            await until(pilot, suggestions.begun.is_set)
+            app.search_screen.query_line.insert_text_at_cursor("킹")
+            choices = app.search_screen.query_one(Choices)
+            await until(pilot, lambda: choices.option_count)
+            await suggestions.let(pilot)
+            assert [str(option.prompt).split("\n")[0] for option in choices.options] == ["치킹킹로"]
+
+    async def test_of_the_last_searches(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            noted = slow(recents, "note_search")
+            app.search_screen.search_made("치킨")
+            await until(pilot, noted.begun.is_set)
+            app.search_screen.search_made("소스")
+            await pilot.pause()
+            await noted.let(pilot)
+            assert app.search_screen.recents == ["소스", "치킨"]
+            assert note_search(runtime.library, "소스") == ["소스", "치킨"]
+
+    async def test_of_the_size_of_the_library(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            counts = app.search_screen.counts
+            counted = slow(app, "counted")
+            app.look_up()
+            await until(pilot, counted.begun.is_set)
+            app._hidden = frozenset({"sample-0001"})
+            app.look_up()
+            await until(pilot, lambda: app.search_screen.counts != counts)
+            newer = app.search_screen.counts
+            await counted.let(pilot)
+            assert app.search_screen.counts == newer
+
+    async def test_of_the_channels(self, app_of: MakeApp, slow: MakeSlow) -> None:
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("f4")
+            await settle(pilot)
+            screen = app.screen
+            assert isinstance(screen, LibraryScreen)
+            listed = slow(overview, "channel_states")
+            screen.list_videos()
+            await until(pilot, listed.begun.is_set)
+            screen._channels = []
+            screen.list_videos()
+            await until(pilot, lambda: screen._channels)
+            newer = screen._channels
+            await listed.let(pilot)
+            assert screen._channels is newer
+
+    async def test_of_the_players(self, app_of: MakeApp, slow: MakeSlow) -> None:
+        app = app_of(scenes=[scene(1), scene(2)])
+        usable = slow(player, "usable")
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("ctrl+o")
+            await until(pilot, usable.begun.is_set)
+            await pilot.press("down", "ctrl+o")
+            await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
+            await pilot.press("escape")
+            await usable.let(pilot)
+            assert app.screen is app.search_screen
+
+    async def test_of_checks_that_are_asked_for_twice(
+        self, app_of: MakeApp, slow: MakeSlow, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(doctor, "OFFLINE", doctor.OFFLINE - {"device"})  # which takes long
+        probe = slow(doctor, "probe")
+        app = app_of(scenes=[])
+        async with app.run_test(size=(80, 24)) as pilot:
+            await settle(pilot)
+            await pilot.press("f6")
+            await until(pilot, probe.begun.is_set)
+            screen = app.screen
+            assert isinstance(screen, ChecksScreen)
+            held = probe.asked[0][0]
+            await pilot.press("r")
+            assert held not in screen.checks.found
+            await probe.let(pilot)
+            await until(pilot, lambda: not screen.checks.busy)
+            assert set(screen.checks.found) == set(screen.checks.names)
+            assert [asked[0] for asked in probe.asked].count(held) == 1
+
+
+class TestScreensThatHaveGone:
+    """Their answers come to nobody, and harm nobody."""
+
+    async def test_filters(self, app_of: MakeApp, slow: MakeSlow) -> None:
+        named = slow(filter_screen, "named")
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("ctrl+f")
+            await until(pilot, named.begun.is_set)
+            assert "Opening the library…" in drawn_by(app)
+            await pilot.press("escape", "ctrl+f")
+            screen = app.screen
+            assert isinstance(screen, FilterScreen)
+            catalogue = partial(getattr, screen, "_catalogue")
+            await until(pilot, catalogue)
+            newer = catalogue()
+            await named.let(pilot)
+            assert app.screen_stack[-1] is screen
+            assert catalogue() is newer
+
+    async def test_checks_settings_and_the_library(self, app_of: MakeApp, slow: MakeSlow) -> None:
+        probe, read, listed = slow(doctor, "probe"), slow(channel_form, "read"), slow(overview, "channel_states")
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("f6")
+            await until(pilot, probe.begun.is_set)
+            await pilot.press("escape", "f4")
+            await until(pilot, listed.begun.is_set)
+            app.set_channel(overview.ChannelState("UC1", "채널", "channel", "UC1"))
+            await until(pilot, read.begun.is_set)
+            await pilot.press("escape", "f4")
+            assert app.screen is app.search_screen
+            for each in (read, listed, probe):
+                await each.let(pilot)
+            await typed(pilot, "치킨")
+            assert app.search_screen.scenes.scene == scene()
+            assert not app._notifications
+
+    async def test_the_app_itself(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
+        places = slow(runtime.searcher, "places")
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.search_screen.query_line.insert_text_at_cursor("캠핑")
+            await until(pilot, places.begun.is_set)
+            await pilot.press("ctrl+q")
+            places.gate.set()
+        assert app.return_code == 0
+
+
+class TestEnterTooEarly:
+    """The last syllable and Enter come in one breath."""
+
+    @pytest.mark.usefixtures("unhurried")
+    async def test_in_the_query(self, app_of: MakeApp, outside: Outside) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("치", "enter")
+            await settle(pilot)
+            assert app.search_screen.shown == "치"
+            at_once(app, "킨", "enter")
+            await settle(pilot)
+            assert outside.played == []
+            assert app.search_screen.shown == "치킨"
+            at_once(app, "enter")
+            await settle(pilot)
+            assert len(outside.played) == 1
+
+    async def test_in_the_field_of_the_library(self, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+        app, started = SubtitleApp(unindexed), list[Errand]()
+        monkeypatch.setattr(app, "start", started.append)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            assert isinstance(app.screen, LibraryScreen)
+            at_once(app, *"@동네시장", "enter")
+            await settle(pilot)
+            assert [errand.source.key for errand in started if errand.source] == ["@동네시장"]
+            assert app.screen.path.value == ""
+
+    async def test_in_filters_that_are_not_read_yet(self, app_of: MakeApp, slow: MakeSlow) -> None:
+        named = slow(filter_screen, "named")
+        app = app_of("en", scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("ctrl+f")
+            await until(pilot, named.begun.is_set)
+            at_once(app, *"느긋", "enter")
+            await pilot.pause()
+            assert isinstance(app.screen, FilterScreen)
+            await named.let(pilot)
+            at_once(app, "enter")
+            await settle(pilot)
+            assert app.search_screen.query_line.value == 'channel:"느긋한 식탁" 치킨'
+
+    async def test_in_settings_that_are_not_read_yet(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
+        (state,) = overview.channel_states(runtime.library.database)
+        read = slow(channel_form, "read")
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            app.set_channel(state)
+            await until(pilot, read.begun.is_set)
+            at_once(app, "space", "가", "enter", "enter")
+            await pilot.pause()
+            screen = app.screen
+            assert isinstance(screen, ChannelScreen)
+            await read.let(pilot)
+            assert isinstance(screen._form, Form)
+            assert screen._choices == screen._form.choices
+            assert not screen.model.expanded
+
+    async def test_for_a_player_that_is_not_offered_yet(
+        self, app_of: MakeApp, outside: Outside, slow: MakeSlow
+    ) -> None:
+        usable = slow(player, "usable")
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("ctrl+o")
+            await until(pilot, usable.begun.is_set)
+            at_once(app, "enter")  # which plays with the default one, as ever
+            await pilot.pause()
+            await usable.let(pilot)
+            assert [type(screen) for screen in app.screen_stack[1:]] == [PlayerScreen]
+            assert len(outside.played) == 1
+            at_once(app, "enter")
+            await settle(pilot)
+            assert app.screen_stack == [app.search_screen]
+            assert len(outside.played) == 2

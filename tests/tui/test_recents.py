@@ -1,0 +1,186 @@
+"""The last searches on the calm page: made by whoever acts on them, taken with the arrows and Enter, and forgotten."""
+
+from dataclasses import replace
+
+import pytest
+
+from subtitle_rag.config import SearchSettings
+from subtitle_rag.library.recent import note_search, recent_searches
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.choices import Choices
+from tests.tui.conftest import MakeApp, Outside, commands, drawn_by, settle, shown, typed
+
+CHICKEN = "치킨 소스"
+
+
+def listed(app: SubtitleApp) -> list[str]:
+    """What the list on the calm page shows."""
+    choices = app.search_screen.query_one(Choices)
+    return [str(option.prompt) for option in choices.options] if choices.display and choices.region else []
+
+
+@pytest.fixture
+def searched(runtime: Runtime) -> list[str]:
+    """Searches of days past, the newest first."""
+    for text in ('"찍어 먹" -광고', "캠핑 텐트", CHICKEN):
+        note_search(runtime.library, text)
+    return [CHICKEN, "캠핑 텐트", '"찍어 먹" -광고']
+
+
+class TestMade:
+    async def test_what_is_only_typed_is_not_kept(self, app_of: MakeApp, runtime: Runtime) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press(*CHICKEN)
+            await settle(pilot)
+            await pilot.press("down")
+            await settle(pilot)
+            assert app.search_screen.scenes.option_count
+            assert recent_searches(runtime.library) == []
+
+    @pytest.mark.parametrize("key", ["enter", "ctrl+y"])
+    async def test_who_plays_or_copies_a_scene_has_searched(
+        self, app_of: MakeApp, runtime: Runtime, outside: Outside, key: str
+    ) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, CHICKEN)
+            await pilot.press(key)
+            await settle(pilot)
+            assert outside.played or outside.copied
+            assert recent_searches(runtime.library) == [CHICKEN]
+            await pilot.press("escape")
+            await settle(pilot)
+            assert listed(app) == [CHICKEN]
+            assert "Last searches" in shown(app, "#notice")
+
+    @pytest.mark.usefixtures("unhurried")
+    async def test_so_has_who_presses_enter_to_search_even_too_early(
+        self, app_of: MakeApp, runtime: Runtime, outside: Outside
+    ) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press(*CHICKEN, "enter")
+            await settle(pilot)
+            assert recent_searches(runtime.library) == [CHICKEN]
+            assert outside.played == []
+
+    async def test_half_a_filter_is_no_search(self, app_of: MakeApp, runtime: Runtime) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨 after:2026-1")
+            await pilot.press("enter")
+            await settle(pilot)
+            assert recent_searches(runtime.library) == []
+
+    async def test_nothing_is_kept_or_shown_where_the_settings_say_so(
+        self, app_of: MakeApp, runtime: Runtime, searched: list[str], outside: Outside
+    ) -> None:
+        app = app_of()
+        app.settings = replace(app.settings, search=SearchSettings(remember=False))
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert listed(app) == []
+            await typed(pilot, "꽃게")
+            await pilot.press("enter")
+            await settle(pilot)
+            assert len(outside.played) == 1
+            assert recent_searches(runtime.library) == searched
+
+
+class TestList:
+    async def test_arrows_go_there_and_enter_searches_at_once(
+        self, app_of: MakeApp, searched: list[str], outside: Outside, unhurried: None
+    ) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert listed(app) == searched
+            await pilot.press("down", "down", "enter")
+            await settle(pilot)
+            screen = app.search_screen
+            assert screen.query_line.value == screen.shown == "캠핑 텐트"
+            assert screen.scenes.option_count
+            assert screen.query_line.has_focus
+            assert outside.played == []  # the Enter that searched plays nothing
+            await pilot.press("enter")
+            await settle(pilot)
+            assert len(outside.played) == 1
+            await pilot.press("escape")
+            await settle(pilot)
+            assert listed(app) == ["캠핑 텐트", CHICKEN, '"찍어 먹" -광고']
+            assert screen.choices.chosen is None
+
+    async def test_enter_on_the_calm_page_does_nothing_by_itself(
+        self, app_of: MakeApp, searched: list[str], outside: Outside
+    ) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            for keys in (["enter"], ["down", "up", "enter"], ["down", "escape", "enter"], ["up", "enter"]):
+                await pilot.press(*keys)
+                await settle(pilot)
+                assert app.search_screen.query_line.value == ""
+                assert listed(app) == searched
+            assert outside.played == []
+
+    async def test_who_types_on_leaves_the_list(self, app_of: MakeApp, searched: list[str], unhurried: None) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("down", *"꽃게", "enter")
+            await settle(pilot)
+            assert app.search_screen.shown == "꽃게"
+
+    async def test_a_click_searches_too(self, app_of: MakeApp, searched: list[str], outside: Outside) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.click(Choices, offset=(2, 2))
+            await settle(pilot)
+            assert app.search_screen.shown == '"찍어 먹" -광고'
+            assert app.search_screen.query_line.has_focus
+            assert outside.played == []
+
+    async def test_markup_and_control_characters_are_text(self, app_of: MakeApp, runtime: Runtime) -> None:
+        hostile = "[bold red]치킨[/] \u202e\x1b[31m"
+        note_search(runtime.library, hostile)
+        app = app_of()
+        async with app.run_test(size=(80, 24)) as pilot:
+            await settle(pilot)
+            assert listed(app) == ["[bold red]치킨[/] [31m"]
+            assert "\x1b" not in drawn_by(app)
+
+    @pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+    async def test_it_is_eight_long_and_the_page_follows_the_highlight(
+        self, app_of: MakeApp, runtime: Runtime, size: tuple[int, int]
+    ) -> None:
+        for number in range(12):
+            note_search(runtime.library, f"장면 {number:02}")
+        app = app_of("ko")
+        async with app.run_test(size=size) as pilot:
+            await settle(pilot)
+            assert listed(app) == [f"장면 {number:02}" for number in range(11, 3, -1)]
+            await pilot.press(*["down"] * 20)
+            await settle(pilot)
+            assert app.search_screen.choices.chosen == "장면 04"
+            assert "장면 04" in drawn_by(app)
+
+    async def test_they_are_forgotten_from_the_palette(
+        self, app_of: MakeApp, runtime: Runtime, searched: list[str]
+    ) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert "Find: forget recent searches" in commands(app)
+            app.search_screen.forget_recents()
+            await settle(pilot)
+            assert recent_searches(runtime.library) == []
+            assert listed(app) == []
+            assert "Last searches" not in shown(app, "#notice")
+            assert "Find: forget recent searches" not in commands(app)

@@ -1,0 +1,375 @@
+"""Taking videos and channels out of the library: hidden at once, gone after a minute, and whole again until then."""
+
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from subtitle_rag.captions.sources import parse
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import job_app, removal_app
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.editable_tables import EditableTables
+from subtitle_rag.tui.errands import Errand
+from subtitle_rag.tui.library_screen import LibraryScreen
+from subtitle_rag.tui.removal import Removal, Target
+from subtitle_rag.tui.removal_view import RemovalBar, RemoveScreen
+from tests.stand_ins.youtube import Playlist, StandIn, stand_in
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, settle, toasts, typed, until
+from tests.tui.test_youtube import KITCHEN, LIST, clips, kitchen, unpaced
+
+TENT = "sample-0001"
+
+
+@pytest.fixture
+def filled(empty: Runtime) -> Runtime:
+    """A library of its own, with two of the sample's videos."""
+    list(empty.indexer.index(sorted([*SAMPLE.glob("*sample-0001*"), *SAMPLE.glob("*sample-0002*")])))
+    return empty
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute is over in a moment."""
+    monkeypatch.setattr(removal_app, "UNDO_S", 0.3)
+    monkeypatch.setattr(removal_app, "TICK_S", 0.05)
+    monkeypatch.setattr(removal_app, "RETRY_S", 0.1)
+
+
+@pytest.fixture
+def youtube() -> Iterator[StandIn]:
+    with stand_in() as serving:
+        yield serving
+
+
+@pytest.fixture
+def hasty(empty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
+    monkeypatch.setattr(job_app, "COUNT_S", 0.05)
+    empty.settings = replace(empty.settings, youtube=unpaced())
+    return empty
+
+
+def library_of(app: SubtitleApp) -> LibraryScreen:
+    assert isinstance(app.screen, LibraryScreen)
+    return app.screen
+
+
+async def open_library(pilot: AppPilot, *, table: str = "videos") -> LibraryScreen:
+    """With the cursor on the first video, or on the first channel."""
+    await settle(pilot)
+    await pilot.press("f4")
+    await settle(pilot)
+    await pilot.press(*(["tab", "tab"] if table == "videos" else ["tab", "down"]))
+    await settle(pilot)
+    assert isinstance(pilot.app, SubtitleApp)
+    return library_of(pilot.app)
+
+
+async def confirm(pilot: AppPilot) -> None:
+    """Answer the question about a channel with yes."""
+    await until(pilot, lambda: isinstance(pilot.app.screen, RemoveScreen) and pilot.app.focused)
+    await pilot.press("enter")
+    await pilot.pause()
+
+
+def titles(screen: EditableTables) -> list[str]:
+    return [str(screen.table.get_row_at(at)[0]) for at in range(screen.table.row_count)]
+
+
+def channels(screen: EditableTables) -> list[str]:
+    return [str(screen.channels.get_row_at(at)[0]) for at in range(screen.channels.row_count)]
+
+
+def told(app: SubtitleApp) -> str:
+    bar = app.screen.query_one(RemovalBar)
+    return str(bar.content) if bar.display else ""
+
+
+def videos(runtime: Runtime) -> set[str]:
+    return {state.video.id for state in runtime.library.videos()}
+
+
+class TestOneVideo:
+    @pytest.mark.parametrize("key", ["d", "ㅇ", "delete"])
+    async def test_it_vanishes_everywhere_at_once_and_comes_back(
+        self, app_of: MakeApp, key: str, runtime: Runtime
+    ) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "캠핑 텐트")
+            found = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]
+            screen = await open_library(pilot)
+            before, chosen = titles(screen), screen.table.chosen
+            assert chosen in found
+            await pilot.press(key)
+            await settle(pilot)
+            assert titles(screen) == before[1:]
+            assert screen.counts
+            assert screen.counts.videos == len(before) - 1
+            assert screen.channels.get_row_at(1)[1].plain == str(len(before) - 1)
+            assert told(app).startswith("Removed “")
+            assert re.search(r"ctrl\+z brings it back, for [56]\d s$", told(app))
+            await pilot.press("f4")
+            await settle(pilot)
+            left = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]
+            assert left == [id for id in found if id != chosen]
+            assert str(app.search_screen.counter.content).startswith(f"{len(left)} scene")
+            await pilot.press("ctrl+z")
+            await settle(pilot)
+            assert [scene.video.id for scene in app.search_screen.scenes._scenes.values()] == found
+            assert app.search_screen.counts
+            assert app.search_screen.counts.videos == len(before)
+            assert toasts(app)[-1].endswith("” is back.")
+        assert chosen in videos(runtime)
+
+    async def test_searching_does_not_find_it_meanwhile(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await open_library(pilot)
+            chosen = screen.table.chosen
+            await pilot.press("d", "f4")
+            await typed(pilot, "캠핑 텐트")
+            assert chosen not in {scene.video.id for scene in app.search_screen.scenes._scenes.values()}
+
+    async def test_after_a_minute_it_has_left(self, filled: Runtime, soon: None) -> None:
+        app = SubtitleApp(filled)
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await open_library(pilot)
+            chosen = screen.table.chosen
+            await pilot.press("d")
+            await until(pilot, lambda: not app._removals.all and told(app) == "")
+            await settle(pilot)
+            assert chosen not in videos(filled)
+            assert len(videos(filled)) == screen.table.row_count == 1
+            assert not app.check_action("undo_removal", ())
+        assert filled.index.count() == filled.library.counts().windows
+
+    async def test_several_come_back_one_by_one_the_newest_first(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await open_library(pilot)
+            before = titles(screen)
+            await pilot.press("d")
+            await settle(pilot)
+            await pilot.press("d")
+            await settle(pilot)
+            assert titles(screen) == before[2:]
+            assert "(+1 more)" in told(app)
+            await pilot.press("z")
+            await settle(pilot)
+            assert titles(screen) == before[1:]
+            await pilot.press("ㅋ")
+            await settle(pilot)
+            assert titles(screen) == before
+            assert told(app) == ""
+
+    async def test_a_letter_in_the_field_removes_nothing(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("f4")
+            await settle(pilot)
+            await pilot.press("d", "ㅇ", "delete")
+            await settle(pilot)
+            assert library_of(app).path.value == "dㅇ"
+            assert told(app) == ""
+
+    async def test_hostile_titles_stay_text(self, filled: Runtime) -> None:
+        video = replace(filled.library.video(TENT), title="[red]\x1b[31m[/]" + "긴" * 5000)  # type: ignore[type-var]
+        track = filled.library.track(TENT)
+        assert track
+        filled.library.put_video(video, track, filled.library.windows_of(TENT), "rule")  # type: ignore[arg-type]
+        app = SubtitleApp(filled)
+        async with app.run_test(size=(80, 24)) as pilot:
+            screen = await open_library(pilot)
+            at = next(at for at in range(2) if "[red]" in titles(screen)[at])
+            screen.table.move_cursor(at)
+            await pilot.press("d")
+            await settle(pilot)
+            assert "“[red][31m[/]긴긴" in told(app)
+            assert re.search(r"brings it back, for [56]\d s$", told(app))
+
+
+class TestChannels:
+    async def test_a_channel_is_asked_about_once(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await open_library(pilot, table="channels")
+            await pilot.press("d")
+            await settle(pilot)
+            assert isinstance(app.screen, RemoveScreen)
+            said = str(app.screen.query_one("#removing Static", Static).content)
+            assert "느긋한 식탁\n9 videos · 75 windows · 0 contexts" in said
+            await pilot.press("escape")
+            await settle(pilot)
+            assert library_of(app) is screen
+            assert channels(screen)[1:] == ["느긋한 식탁"]
+            await pilot.press("d")
+            await settle(pilot)
+            await pilot.press("right", "enter")  # the other button
+            await settle(pilot)
+            assert channels(screen)[1:] == ["느긋한 식탁"]
+            await pilot.press("d")
+            await settle(pilot)
+            await pilot.press("enter")
+            await settle(pilot)
+            assert screen.counts
+            assert (screen.counts.channels, screen.counts.videos, screen.counts.windows) == (0, 0, 0)
+            await pilot.press("ctrl+z")
+            await settle(pilot)
+            assert channels(screen)[1:] == ["느긋한 식탁"]
+
+    async def test_all_videos_are_no_channel(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await open_library(pilot, table="channels")
+            await pilot.press("up", "d")
+            await settle(pilot)
+            assert app.screen is screen
+            assert told(app) == ""
+
+    async def test_its_source_is_unfollowed_and_what_another_list_names_stays(
+        self, hasty: Runtime, youtube: StandIn, soon: None
+    ) -> None:
+        both = clips(3)
+        youtube.add(kitchen(*both))
+        youtube.add(Playlist(LIST, "국수 모음", both[:1]))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            for address in (KITCHEN, f"https://www.youtube.com/playlist?list={LIST}"):
+                await fetched(pilot, address)
+            library = hasty.library
+            (playlist,) = [source for source in library.sources.followed() if source.channel_id is None]
+            app.remove(Target("국수 모음", sources=(playlist.id,)))
+            await confirm(pilot)
+            await until(pilot, lambda: app._hidden == frozenset() and not app._removals.all)
+            await settle(pilot)
+            assert [source.channel_id for source in library.sources.followed()] == ["UC" + "a" * 22]
+            assert len(videos(hasty)) == 3
+            app.remove(Target("느린 부엌", "", "UC" + "a" * 22, (library.sources.followed()[0].id,)))
+            await confirm(pilot)
+            await until(pilot, lambda: not app._removals.all)
+            await settle(pilot)
+            assert (videos(hasty), library.sources.followed()) == (set(), [])
+
+
+async def fetched(pilot: AppPilot, address: str) -> None:
+    app = pilot.app
+    assert isinstance(app, SubtitleApp)
+    app.start(Errand(source=parse(address)))
+    await until(pilot, lambda: not app.busy)
+    await settle(pilot)
+
+
+class TestJobs:
+    async def test_nothing_leaves_while_a_job_runs(
+        self, filled: Runtime, soon: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        go = threading.Event()
+        monkeypatch.setattr(Errand, "events", lambda *_args: held(go))
+        app = SubtitleApp(filled)
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await open_library(pilot)
+            app.start(Errand((Path("/nowhere"),)))
+            await pilot.press("d")
+            await until(pilot, lambda: "when the job has ended" in told(app))
+            assert len(videos(filled)) == 2
+            assert app.check_action("undo_removal", ())
+            assert screen.table.row_count == 1
+            go.set()
+            await until(pilot, lambda: len(videos(filled)) == 1 and not app._removals.all)
+
+    async def test_a_job_waits_for_what_is_leaving(self, filled: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(removal_app, "UNDO_S", -1)
+        carried, go = threading.Event(), threading.Event()
+        carry_out = Removal.carry_out
+
+        def slow(*arguments: object) -> None:
+            carried.set()
+            assert go.wait(20)
+            carry_out(*arguments)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(Removal, "carry_out", slow)
+        monkeypatch.setattr(removal_app, "TICK_S", 0.05)
+        app = SubtitleApp(filled)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await open_library(pilot)
+            await pilot.press("d")
+            await until(pilot, carried.is_set)
+            app.start(Errand((SAMPLE,)))
+            await pilot.pause(0.1)
+            assert not app.busy
+            go.set()
+            await until(pilot, lambda: len(videos(filled)) == 9)
+
+    async def test_a_sync_asks_nothing_of_what_is_leaving(self, hasty: Runtime, youtube: StandIn) -> None:
+        youtube.add(kitchen(*clips(2)))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await fetched(pilot, KITCHEN)
+            (source,) = hasty.library.sources.followed()
+            app.remove(Target(source.name, "", source.channel_id, (source.id,)))
+            await confirm(pilot)
+            await settle(pilot)
+            asked = youtube.count()
+            await pilot.press("ctrl+r")
+            await until(pilot, lambda: app.job and app.job.ended and not app.busy)
+            assert youtube.count() == asked
+            assert [one.id for one in hasty.library.sources.followed()] == [source.id]
+
+    async def test_whoever_brings_it_in_anew_has_it_back(self, hasty: Runtime, youtube: StandIn) -> None:
+        youtube.add(kitchen(*clips(2)))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await fetched(pilot, KITCHEN)
+            (source,) = hasty.library.sources.followed()
+            app.remove(Target(source.name, "", source.channel_id, (source.id,)))
+            await confirm(pilot)
+            await settle(pilot)
+            await fetched(pilot, KITCHEN)
+            assert not app._removals.all
+            assert "“느린 부엌” is back." in toasts(app)
+
+    async def test_a_folder_that_is_read_anew_is_back(self, filled: Runtime) -> None:
+        app = SubtitleApp(filled)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await open_library(pilot)
+            await pilot.press("d")
+            await settle(pilot)
+            app.start(Errand((SAMPLE.parent / "elsewhere",)))
+            await settle(pilot)
+            assert app._removals.waiting
+            await pilot.press("ctrl+d")
+            await settle(pilot)
+            assert not app._removals.all
+
+    async def test_the_job_that_fetches_it_is_stopped_and_forgotten(
+        self, hasty: Runtime, youtube: StandIn, soon: None
+    ) -> None:
+        youtube.add(kitchen(*clips(20)))
+        hasty.settings = replace(hasty.settings, youtube=replace(unpaced(), pause_min=1, pause_max=1))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.start(Errand(source=parse(KITCHEN)))
+            await until(pilot, lambda: hasty.library.counts().windows and app.screen is app.search_screen)
+            (source,) = hasty.library.sources.followed()
+            app.remove(Target(source.name, "", source.channel_id, (source.id,)))
+            await confirm(pilot)
+            await until(pilot, lambda: not app.busy and not app._removals.all)
+            await settle(pilot)
+            assert (videos(hasty), hasty.library.sources.followed()) == (set(), [])
+            assert (app.job, app._queue.held, app._queue.waiting) == (None, [], [])
+
+
+def held(go: threading.Event) -> Iterator[object]:
+    go.wait(20)
+    yield from ()

@@ -1,0 +1,90 @@
+"""Removals that meet trouble, and those that wait when the app ends."""
+
+import pytest
+
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.library.locks import alone
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import removal_app
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.removal import Removal
+from tests.tui.conftest import SAMPLE, settle, toasts, until
+from tests.tui.test_removal import open_library, videos
+
+
+@pytest.fixture
+def filled(empty: Runtime) -> Runtime:
+    """A library of its own, with two of the sample's videos."""
+    list(empty.indexer.index(sorted([*SAMPLE.glob("*sample-0001*"), *SAMPLE.glob("*sample-0002*")])))
+    return empty
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute is over in a moment."""
+    monkeypatch.setattr(removal_app, "UNDO_S", 0.3)
+    monkeypatch.setattr(removal_app, "TICK_S", 0.05)
+    monkeypatch.setattr(removal_app, "RETRY_S", 0.1)
+
+
+class TestTrouble:
+    async def test_another_process_at_work_is_waited_for(
+        self, filled: Runtime, soon: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("subtitle_rag.indexing.MOMENT_S", 0.05)
+        app = SubtitleApp(filled)
+        lock = filled.library.path.with_suffix(".lock")
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await open_library(pilot)
+            with alone(lock, BusyError("library_busy", path="")):
+                await pilot.press("d")
+                await pilot.pause(0.8)
+                assert len(videos(filled)) == 2
+                assert screen.table.row_count == 1
+            await until(pilot, lambda: len(videos(filled)) == 1)
+
+    async def test_what_cannot_leave_is_seen_again(
+        self, filled: Runtime, soon: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def broken(*_arguments: object) -> None:
+            raise AppError("library_damaged", path="/x", reason="y")
+
+        monkeypatch.setattr(Removal, "carry_out", broken)
+        app = SubtitleApp(filled)
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await open_library(pilot)
+            await pilot.press("d")
+            message = AppError("library_damaged", path="/x", reason="y").message
+            await until(pilot, lambda: any(message in toast for toast in toasts(app)))
+            await settle(pilot)
+            assert screen.table.row_count == 2
+        assert len(videos(filled)) == 2
+
+
+class TestTheEnd:
+    async def test_what_waits_leaves_when_the_app_ends(self, filled: Runtime) -> None:
+        app = SubtitleApp(filled)
+        async with app.run_test(size=(120, 40)) as pilot:
+            screen = await open_library(pilot)
+            chosen = screen.table.chosen
+            await pilot.press("d")
+            await settle(pilot)
+            assert chosen in videos(filled)
+        assert chosen in videos(filled)  # whatever kills it here, the library is whole
+        app.await_job(1)
+        assert chosen not in videos(filled)
+        assert filled.index.count() == filled.library.counts().windows
+
+    async def test_a_failure_then_is_told_on_the_terminal(
+        self, filled: Runtime, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr("subtitle_rag.indexing.MOMENT_S", 0.05)
+        app = SubtitleApp(filled)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await open_library(pilot)
+            await pilot.press("d")
+            await settle(pilot)
+        with alone(filled.library.path.with_suffix(".lock"), BusyError("library_busy", path="")):
+            app.await_job(1)
+        assert "! " in capsys.readouterr().err
+        assert len(videos(filled)) == 2

@@ -1,0 +1,177 @@
+"""Other sizes of the terminal while something is under way: the query, the highlight and what is shown stay."""
+
+import threading
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.widgets import Footer
+
+from subtitle_rag.events import Found, VideoDone, VideoFailed
+from subtitle_rag.retrieval.query import Query
+from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.answer_screen import AnswerScreen
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.errands import Errand
+from subtitle_rag.tui.explain import ExplainScreen
+from subtitle_rag.tui.filter_screen import FilterScreen
+from subtitle_rag.tui.help_screen import HelpScreen
+from subtitle_rag.tui.library_screen import LibraryScreen
+from tests.stand_ins.ollama import Model, StandIn
+from tests.tui.asking import MODEL, QUESTION, opened, said, without_contexts
+from tests.tui.conftest import Answers, AppPilot, MakeApp, drawn_by, scene, settle, typed, until
+
+SIZES = ((200, 60), (80, 24), (60, 16), (40, 10), (120, 40))
+CHICKEN = "소스 찍어 먹는 치킨"
+
+
+async def through(pilot: AppPilot, sizes: tuple[tuple[int, int], ...] = SIZES) -> AsyncIterator[SubtitleApp]:
+    """The app at each size, as soon as it is drawn so; its footer is there wherever the screen has one."""
+    app = pilot.app
+    assert isinstance(app, SubtitleApp)
+    for size in sizes:
+        await pilot.resize_terminal(*size)
+        await until(pilot, lambda size=size: app.screen.size == size)  # type: ignore[misc]
+        await pilot.pause()
+        for footer in app.screen.query(Footer):
+            assert footer.region.bottom == size[1], (size, footer.region)
+            assert footer.region.height == 1
+            assert drawn_by(app).split("\n")[-1].strip(), size
+        yield app
+
+
+class TestSearching:
+    async def test_while_a_search_is_under_way(self, app_of: MakeApp, runtime: Runtime) -> None:
+        gate, begun = threading.Event(), threading.Event()
+
+        def answer(query: Query) -> SearchResult:
+            if query.raw == "치킨 소스":
+                begun.set()
+                assert gate.wait(20)
+            return SearchResult(query, ("bm25",), tuple(scene(n) for n in range(1, 9)), {})
+
+        app = app_of(scenes=[])
+        runtime.__dict__["searcher"] = Answers(answer)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("down", "down")
+            app.search_screen.query_line.insert_text_at_cursor(" 소스")
+            await until(pilot, begun.is_set)
+            async for _app in through(pilot):
+                assert app.search_screen.query_line.value == "치킨 소스"
+                assert app.search_screen.query_line.has_focus
+                assert app.search_screen.shown == "치킨"
+                assert app.search_screen.scenes.highlighted == 2
+            gate.set()
+            await settle(pilot)
+            assert app.search_screen.shown == "치킨 소스"
+            assert app.search_screen.scenes.highlighted == 2
+
+    async def test_the_list_and_the_preview_keep_their_scene_in_sight(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, CHICKEN)
+            await pilot.press(*["down"] * 6)
+            await settle(pilot)
+            chosen = app.search_screen.scenes.scene
+            assert chosen
+            async for _app in through(pilot):
+                await settle(pilot)
+                screen = app.search_screen
+                assert screen.query_line.value == CHICKEN
+                assert screen.scenes.scene == chosen
+                assert self.in_sight(app)
+                assert ("▶" in drawn_by(app)) is screen.preview.display is (app.size.width >= 100)
+
+    @staticmethod
+    def in_sight(app: SubtitleApp) -> bool:
+        """The highlighted row is among those that are drawn."""
+        scenes = app.search_screen.scenes
+        top = 2 * (scenes.highlighted or 0) - round(scenes.scroll_y)
+        return 0 <= top < scenes.size.height
+
+    @pytest.mark.parametrize(("key", "kind"), [("f1", HelpScreen), ("ctrl+f", FilterScreen), ("f2", ExplainScreen)])
+    async def test_with_a_page_over_it(self, app_of: MakeApp, key: str, kind: type) -> None:
+        app = app_of()
+        async with app.run_test(size=(80, 24)) as pilot:
+            await settle(pilot)
+            await typed(pilot, CHICKEN)
+            await pilot.press("down", key)
+            await settle(pilot)
+            assert isinstance(app.screen, kind)
+            chosen = app.search_screen.scenes.scene
+            async for _app in through(pilot):
+                assert isinstance(app.screen, kind)
+                (page,) = app.screen.children
+                assert app.screen.region.contains_region(page.region), app.size
+                assert page.region.area
+            await pilot.press("escape")
+            await settle(pilot)
+            assert app.screen is app.search_screen
+            assert (app.search_screen.query_line.value, app.search_screen.scenes.scene) == (CHICKEN, chosen)
+            assert "▶" in drawn_by(app)
+
+
+def held(gate: threading.Event) -> Iterator[object]:
+    """The events of a job that stands in its middle until it is let go."""
+    yield Found(9)
+    for at in range(3):
+        yield VideoDone(f"v{at}", f"{at}편", "new", 4)
+    yield VideoFailed("v9", "깨진 자막", "no_cues", {"path": "깨진.srt"})
+    assert gate.wait(20)
+
+
+class TestLibrary:
+    async def test_while_a_job_runs(self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
+        gate = threading.Event()
+        monkeypatch.setattr(Errand, "events", lambda *_arguments: held(gate))
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("f4")
+            await settle(pilot)
+            app.start(Errand((Path("/nowhere"),)))
+            await until(pilot, lambda: app.job and app.job.failures)
+            await pilot.press("tab", "down", "tab", "down", "down")
+            screen = app.screen
+            assert isinstance(screen, LibraryScreen)
+            chosen, focused = screen.table.chosen, app.focused
+            async for _app in through(pilot):
+                assert (screen.table.chosen, app.focused) == (chosen, focused)
+                assert screen.table.value
+                title = screen.table.value.video.title[:4]
+                await until(pilot, lambda title=title: title in drawn_by(app))  # type: ignore[misc]
+                assert "4/9" in drawn_by(app) or app.size.height < 24, app.size
+            gate.set()
+            await until(pilot, lambda: not app.busy)
+
+
+class TestAnswers:
+    async def test_while_an_answer_comes(self, app_of: MakeApp, runtime: Runtime) -> None:
+        with StandIn() as ollama:
+            ollama.add(Model(MODEL))
+            ollama.answer("배추는 40포기입니다 [1].")
+            hold = ollama.hold()
+            app = without_contexts(runtime, app_of, ollama)()
+            async with app.run_test(size=(120, 40)) as pilot:
+                await settle(pilot)
+                screen = await opened(pilot)
+                await pilot.press("enter")
+                await until(pilot, hold.arrived.is_set)
+                await until(pilot, lambda: screen.sources.scene)
+                chosen = screen.sources.scene
+                async for _app in through(pilot):
+                    assert isinstance(app.screen, AnswerScreen)
+                    assert screen.running
+                    assert screen.question.value == QUESTION
+                    assert screen.sources.scene == chosen
+                    assert QUESTION[:8] in drawn_by(app), app.size
+                hold.release()
+                await until(pilot, lambda: not screen.running)
+                await settle(pilot)
+                assert "배추는 40포기입니다 [1]." in said(screen)
+                assert replace(chosen, at_ms=0) == replace(screen.sources.scene, at_ms=0)  # type: ignore[type-var]

@@ -1,0 +1,119 @@
+"""The table of thousands of rows: only what is seen is drawn, by keys and by mouse, in cells."""
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from textual import on
+from textual.app import App, ComposeResult
+
+from subtitle_rag.tui.row_table import RowTable
+
+
+class Numbers(RowTable[tuple[int, str]]):
+    RIGHT: ClassVar[frozenset[str]] = frozenset({"number"})
+
+    def __init__(self) -> None:
+        super().__init__("numbers")
+        self.made = 0
+
+    def key_of(self, value: tuple[int, str]) -> str:
+        return str(value[0])
+
+    def labels(self) -> Mapping[str, str]:
+        return {"name": "이름", "number": "수"}
+
+    def widths(self, width: int) -> dict[str, int]:
+        return {"name": 10, "number": 5}
+
+    def cells(self, value: tuple[int, str]) -> Mapping[str, str]:
+        self.made += 1
+        return {"name": value[1], "number": str(value[0])}
+
+
+class Shown(App[None]):
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[tuple[str, str]] = []
+
+    def compose(self) -> ComposeResult:
+        yield Numbers()
+
+    @on(RowTable.Highlighted)
+    def _told(self, message: RowTable.Highlighted) -> None:
+        self.told.append((type(message).__name__, message.key))
+
+
+def rows(numbers: Iterable[int], name: str = "행") -> list[tuple[int, str]]:
+    return [(number, f"{name} {number}") for number in numbers]
+
+
+def lines(table: Numbers) -> list[str]:
+    return [table.render_line(y).text.rstrip() for y in range(table.size.height)]
+
+
+async def test_only_the_rows_that_are_seen_are_made() -> None:
+    app = Shown()
+    async with app.run_test(size=(40, 10)) as pilot:
+        table = app.query_one(Numbers)
+        table.fill(rows(range(50_000)))
+        await pilot.pause()
+        table.focus()
+        await pilot.press("end", "up", "pageup", "home", "pagedown")
+        await pilot.pause()
+        assert (table.row_count, table.cursor_row, table.chosen) == (50_000, 8, "8")
+        assert table.made < 1_000
+
+
+async def test_cells_are_as_wide_as_their_columns_in_hangul_too() -> None:
+    app = Shown()
+    async with app.run_test(size=(40, 6)) as pilot:
+        table = app.query_one(Numbers)
+        table.fill([(7, "한글"), (12345678, "한글로 된 긴 이름"), (3, "a\x1b[31m\u202eb\n")])
+        await pilot.pause()
+        assert lines(table)[:4] == [
+            " 이름           수",
+            " 한글            7",
+            " 한글로 된…  1234…",
+            " a[31mb          3",
+        ]
+        assert {strip.cell_length for strip in map(table.render_line, range(6))} == {40}
+
+
+async def test_the_cursor_stays_on_its_row_and_tells_where_it_is() -> None:
+    app = Shown()
+    async with app.run_test(size=(40, 10)) as pilot:
+        table = app.query_one(Numbers)
+        table.fill(rows(range(100)))
+        table.move_cursor(60)
+        await pilot.pause()
+        assert table.render_line(table.size.height - 1).text.split() == ["행", "60", "60"]
+        app.told.clear()
+        table.fill(rows([*range(500, 520), *range(100)], "다른"))
+        await pilot.pause()
+        assert (table.chosen, table.cursor_row, table.value) == ("60", 80, (60, "다른 60"))
+        assert any(line.split()[-1:] == ["60"] for line in lines(table))
+        table.fill(rows(range(3)))
+        await pilot.pause()
+        assert (table.chosen, app.told[-1]) == ("2", ("Highlighted", "2"))
+        table.fill([])
+        await pilot.pause()
+        assert (table.chosen, table.value, app.told[-1]) == ("", None, ("Highlighted", ""))
+
+
+async def test_enter_and_a_second_click_choose() -> None:
+    app = Shown()
+    async with app.run_test(size=(40, 10)) as pilot:
+        table = app.query_one(Numbers)
+        table.fill(rows(range(100)))
+        table.focus()
+        await pilot.press("pagedown", "pagedown", "enter")
+        assert app.told[-1] == ("Selected", table.chosen)
+        top = table.scroll_offset.y
+        app.told.clear()
+        await pilot.click(Numbers, offset=(3, 2))
+        assert (table.cursor_row, app.told) == (top + 1, [("Highlighted", str(top + 1))])
+        await pilot.click(Numbers, offset=(3, 2))
+        assert app.told[-1] == ("Selected", str(top + 1))
+        app.told.clear()
+        await pilot.click(Numbers, offset=(3, 0))
+        assert app.told == []

@@ -1,0 +1,181 @@
+"""Where nothing is found: queries that do find something, one Enter away; else what helps in general."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.retrieval.suggestions import TRIES, Suggestion, suggestions
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.choices import Choices
+from tests.tui.conftest import MakeApp, Outside, drawn_by, settle, shown, typed
+
+NARROW = "치킨 이후:2030-01-01 이전:2031-01-01"
+
+
+@pytest.fixture
+def found(runtime: Runtime) -> Callable[[str], list[Suggestion]]:
+    return lambda query: suggestions(runtime.searcher, runtime.library, query)
+
+
+@pytest.fixture
+def asked(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The searches that are made, which ask the index once each."""
+    texts: list[str] = []
+    search = runtime.searcher.search
+
+    def counted(query: Query, **options: Any) -> SearchResult:
+        texts.append(query.raw)
+        assert options["retrievers"] == ("bm25",)
+        assert not options["rerank"]
+        return search(query, **options)
+
+    monkeypatch.setattr(runtime.searcher, "search", counted)
+    return texts
+
+
+def count(runtime: Runtime, query: str) -> int:
+    return len(runtime.searcher.search(parse(query), retrievers=("bm25",), rerank=False).scenes)
+
+
+class TestQueries:
+    @pytest.mark.parametrize(
+        ("query", "kind", "changed", "instead"),
+        [
+            ("치킹", "spelling", "치킹", "치킨"),
+            ("치킹을", "spelling", "치킹", "치킨을"),
+            ("캠핌 쟝면", "spelling", "캠핌", "캠핑 쟝면"),
+            ("clzls thtm", "layout", "clzls thtm", "치킨 소스"),
+            ('"CLZLS"', "layout", "CLZLS", '"치킨"'),
+            ('"치킨 먹방 소스"', "quotes", '"치킨 먹방 소스"', "치킨 먹방 소스"),
+            ("치킨 after:2030-01-01", "filter", "after:2030-01-01", "치킨"),
+            ('치킨 before:2000-01-01 "소스"', "filter", "before:2000-01-01", '치킨 "소스"'),
+        ],
+    )
+    def test_what_is_suggested_is_near_and_finds_what_it_says(
+        self,
+        runtime: Runtime,
+        found: Callable[[str], list[Suggestion]],
+        query: str,
+        kind: str,
+        changed: str,
+        instead: str,
+    ) -> None:
+        assert count(runtime, query) == 0
+        first = found(query)[0]
+        assert (first.kind, first.changed, first.query) == (kind, changed, instead)
+        assert first.scenes == count(runtime, instead) > 0
+
+    def test_a_misspelt_word_stays_within_its_filter(
+        self, runtime: Runtime, found: Callable[[str], list[Suggestion]]
+    ) -> None:
+        (first,) = found("영상:치킨 치킹")
+        assert (first.query, first.scenes) == ("영상:치킨 치킨", count(runtime, "영상:치킨 치킨"))
+
+    def test_of_filters_that_leave_nothing_together_each_may_go(self, found: Callable[[str], list[Suggestion]]) -> None:
+        told = [(each.kind, each.query) for each in found("치킨 영상:치킨 이후:2030-01-01")]
+        assert told == [("filter", "치킨 영상:치킨"), ("filters", "치킨")]
+
+    def test_an_exclusion_that_leaves_nothing_is_named(
+        self, runtime: Runtime, found: Callable[[str], list[Suggestion]]
+    ) -> None:
+        query = '"찍어" -찍어'
+        assert count(runtime, query) == 0
+        first = found(query)[0]
+        assert (first.kind, first.changed, first.query) == ("exclusion", "-찍어", '"찍어"')
+
+    @pytest.mark.parametrize("query", ["쀍쀍쀍", "xyzzy", "after:2030-01-01", "치킨 after:2030-1", "", "쀍 -쀍"])
+    def test_nothing_is_made_up(self, found: Callable[[str], list[Suggestion]], query: str) -> None:
+        assert [each for each in found(query) if not each.scenes] == []
+        if "치킨" not in query:
+            assert found(query) == []
+
+    @pytest.mark.parametrize(
+        "query",
+        ["치킹 캠핌 쇼스 꼳게 김쟝", f"{NARROW} 영상:캠핑 -비 -밤 -물 '가스'", '"치킹" "캠핌" "쇼스" 이후:2030-01-01'],
+    )
+    def test_only_a_handful_of_searches_are_made(
+        self, found: Callable[[str], list[Suggestion]], asked: list[str], query: str
+    ) -> None:
+        found(query)
+        assert 0 < len(asked) <= TRIES
+        assert len(set(asked)) == len(asked)
+
+    def test_it_ends_where_somebody_types_on(self, runtime: Runtime, asked: list[str]) -> None:
+        assert suggestions(runtime.searcher, runtime.library, NARROW, lambda: True) == []
+        assert asked == []
+
+
+class TestPage:
+    async def test_they_are_named_and_enter_takes_one(self, app_of: MakeApp, outside: Outside) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨 영상:치킨 이후:2030-01-01")
+            assert prompts(app) == [
+                "치킨 영상:치킨\n  Nothing is left within 이후:2030-01-01; without it there are 3 scenes.",
+                "치킨\n  Nothing is left within 영상:치킨 이후:2030-01-01; without it there are 8 scenes.",
+            ]
+            await pilot.press("enter")
+            await settle(pilot)
+            assert app.search_screen.query_line.value == "치킨 영상:치킨 이후:2030-01-01"
+            await pilot.press("down", "down", "enter")
+            await settle(pilot)
+            assert app.search_screen.shown == app.search_screen.query_line.value == "치킨"
+            assert app.search_screen.scenes.option_count == 8
+            assert outside.played == []
+
+    async def test_one_is_followed_by_a_sentence_that_helps_in_general(self, app_of: MakeApp) -> None:
+        app = app_of("ko")
+        async with app.run_test(size=(80, 24)) as pilot:
+            await settle(pilot)
+            await pilot.press(*"치킹")
+            await settle(pilot)
+            assert len(prompts(app)) == 1
+            assert shown(app, "#tips").count("·") == 1
+            assert "치킨" in drawn_by(app)
+
+    async def test_without_any_there_are_two_sentences(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "쀍쀍쀍")
+            assert prompts(app) == []
+            assert shown(app, "#notice").count("· Try") == 2
+            assert shown(app, "#tips") == ""
+
+    async def test_they_go_with_the_query_that_they_are_for(
+        self, app_of: MakeApp, outside: Outside, unhurried: None
+    ) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press(*"치킹", "enter")
+            await settle(pilot)
+            assert len(prompts(app)) == 1
+            await pilot.press("down", *" 꽃게")  # the highlighted one must not be taken for what is typed now
+            await pilot.press("enter")
+            await settle(pilot)
+            assert app.search_screen.shown == "치킹 꽃게"
+            assert prompts(app) == []
+            assert app.search_screen.scenes.option_count
+            await pilot.press("escape")
+            await settle(pilot)
+            assert "Videos 9" in shown(app, "#notice")
+            assert shown(app, "#tips") == ""
+
+    async def test_a_failure_takes_nothing_down(self, app_of: MakeApp, runtime: Runtime) -> None:
+        app = app_of(scenes=[])  # a searcher that answers live search alone
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨 after:2030-01-01")
+            assert "Take away a filter" in shown(app, "#notice")
+            assert prompts(app) == []
+
+
+def prompts(app: SubtitleApp) -> list[str]:
+    choices = app.search_screen.query_one(Choices)
+    return [str(option.prompt) for option in choices.options] if choices.display and choices.region else []

@@ -1,0 +1,161 @@
+"""Themes: Textual's, the user's own, the one that is remembered, and what is refused."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import config
+from subtitle_rag.config import Settings, ThemeSettings, TuiSettings
+from subtitle_rag.errors import UsageError
+from subtitle_rag.library.store import Library
+from subtitle_rag.library.theme import remember_theme, remembered_theme
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import themes
+from subtitle_rag.tui.app import SubtitleApp
+from tests.tui.conftest import MakeApp, scene, settle, typed, until
+
+ROOT = Path(__file__).parents[2]
+SEA = """
+[tui]
+theme = "바다"
+[themes."바다"]
+primary = "#3a86ff"
+secondary = "purple"
+background = "rgb(8, 16, 32)"
+dark = true
+luminosity_spread = 1
+[themes."바다".variables]
+footer-key-foreground = "$무엇"
+block-cursor-text-style = "bold reverse"
+"""
+
+
+def loaded(home: Path, text: str) -> Settings:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(text, encoding="utf-8")
+    return config.load()
+
+
+def refusal(home: Path, text: str) -> str:
+    with pytest.raises(UsageError) as caught:
+        themes.check(loaded(home, text))
+    assert caught.value.code == "bad_config"
+    assert caught.value.details["path"] == str(home / "config.toml")
+    return str(caught.value.details["reason"])
+
+
+class TestChecking:
+    def test_an_own_theme_is_made_of_its_fields(self, isolated_home: Path) -> None:
+        settings = loaded(isolated_home, SEA.replace("$무엇", "#abcdef 50%"))
+        themes.check(settings)
+        made = themes.made(settings)["바다"]
+        assert (made.primary, made.secondary, made.accent) == ("#3a86ff", "purple", None)
+        assert (made.dark, made.luminosity_spread) == (True, 1.0)
+        assert made.variables["block-cursor-text-style"] == "bold reverse"
+        made.to_color_system().generate()
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [
+            ("tui.theme = 'drakula'", "tui.theme: there is no theme drakula (did you mean dracula?)"),
+            ("themes.a = 'x'", "themes.a must be a table"),
+            ("themes.a.dark = true", "themes.a.primary is missing"),
+            ("themes.a.primry = 'red'", "there is no setting themes.a.primry (did you mean themes.a.primary?)"),
+            ("themes.a.primary = 'rot'", "themes.a.primary is no colour: rot"),
+            ("themes.a.dark = 'yes'", "themes.a.dark must be of the type bool"),
+            ("themes.a.text_alpha = 'x'", "themes.a.text_alpha must be of the type float"),
+            (SEA, "themes.바다.variables.footer-key-foreground is no colour: $무엇"),
+            (
+                SEA.replace("$무엇", "red").replace("bold reverse", "fat"),
+                "variables.block-cursor-text-style is no style: fat",
+            ),
+            (SEA.replace("footer-key", "footerkey"), "(did you mean themes.바다.variables.footer-key-foreground?)"),
+            (
+                "[themes.a]\nprimary = 'red'\nvariables = {border = 3}",
+                "themes.a.variables.border must be of the type str",
+            ),
+        ],
+    )
+    def test_what_cannot_be_is_named_with_the_nearest(self, isolated_home: Path, text: str, reason: str) -> None:
+        assert reason in refusal(isolated_home, text)
+
+    def test_the_app_does_not_begin_with_an_unknown_theme(self, tmp_path: Path) -> None:
+        (tmp_path / "config.toml").write_text("tui.theme = 'drakula'")
+        command = [sys.executable, "-m", "subtitle_rag", "--home", str(tmp_path), "--language", "en"]
+        run = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
+        done = subprocess.run(
+            [sys.executable, "-c", run, *command], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+        assert done.returncode == 2
+        assert "did you mean dracula?" in done.stdout.decode()
+        assert "\x1b[?1049h" not in done.stdout.decode()
+
+
+class TestInTheApp:
+    @pytest.mark.parametrize("name", ["textual-light", "solarized-light", "ansi-dark", "ansi-light"])
+    async def test_every_theme_draws_a_search(self, runtime: Runtime, app_of: MakeApp, name: str) -> None:
+        runtime.settings = replace(runtime.settings, tui=TuiSettings(theme=name))
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            assert app.theme == name
+            assert app.export_screenshot()
+
+    async def test_an_own_theme_is_drawn_and_offered(self, runtime: Runtime, app_of: MakeApp) -> None:
+        own = {"깊은 바다": ThemeSettings(primary="#3a86ff", background="#081020")}
+        runtime.settings = replace(runtime.settings, themes=own, tui=TuiSettings(theme="깊은 바다"))
+        app = app_of()
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            assert "깊은 바다" in app.available_themes
+            assert app.screen.query_one("#query").styles.background.hex.lower() == "#081020"
+
+    async def test_the_theme_that_is_chosen_is_remembered(self, empty: Runtime) -> None:
+        app = SubtitleApp(empty)
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            assert remembered_theme(empty.settings.paths.library) == ""
+            app.theme = "nord"
+            await until(pilot, lambda: remembered_theme(empty.settings.paths.library) == "nord")
+
+    async def test_it_is_there_from_the_first_paint_unless_the_config_names_one(self, empty: Runtime) -> None:
+        for named, begun in (("", "nord"), ("dracula", "dracula")):
+            empty.settings = replace(empty.settings, tui=TuiSettings(theme=named))
+            app = SubtitleApp(empty)
+            app.first_theme = "nord"
+            async with app.run_test() as pilot:
+                assert app.theme == begun
+                await settle(pilot)
+                assert remembered_theme(empty.settings.paths.library) == ""
+
+    async def test_a_remembered_theme_that_is_no_more_is_passed_over(self, empty: Runtime) -> None:
+        app = SubtitleApp(empty)
+        app.first_theme = "gone"
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            assert app.theme == "textual-dark"
+
+
+class TestRemembering:
+    def test_it_is_read_without_opening_the_library(self, tmp_path: Path) -> None:
+        path = tmp_path / "이 곳?" / "library.db"
+        assert remembered_theme(path) == ""
+        assert not path.parent.exists()
+        path.parent.mkdir()
+        library = Library(path)
+        assert remembered_theme(path) == ""
+        remember_theme(library, "nord")
+        remember_theme(library, "dracula")
+        assert remembered_theme(path) == "dracula"
+        library.close()
+
+    @pytest.mark.parametrize("content", [b"", b"no database at all" * 100])
+    def test_a_library_that_cannot_be_read_names_none(self, tmp_path: Path, content: bytes) -> None:
+        path = tmp_path / "library.db"
+        path.write_bytes(content)
+        assert remembered_theme(path) == ""
+        assert path.read_bytes() == content

@@ -1,0 +1,380 @@
+"""The timeline of the chosen scene's video, and the speech around the scene."""
+
+import math
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subtitle_rag.domain import Chapter, Details, Heat, Line, spoken
+from subtitle_rag.errors import BusyError
+from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.retrieval.scenes import Place
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import preview, surroundings, timeline
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.preview import TimelineBar
+from subtitle_rag.tui.surroundings import Surroundings
+from subtitle_rag.tui.timeline import BAR, BLOCKS, CHAPTER, CHOSEN, FOUND, LISTED, ROWS, Timeline
+from tests.stand_ins.ollama import Model, StandIn
+from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, scene, settle, shown, typed, until
+
+MINUTE = 60_000
+CAMPING = "sample-0006"
+
+
+def rows(line: Timeline, width: int) -> list[str]:
+    return timeline.drawn(line, width).plain.split("\n")
+
+
+def heats(count: int, length: int) -> list[Heat]:
+    """Rises to the end."""
+    return [Heat(at * length // count, (at + 1) * length // count, (at + 1) / count) for at in range(count)]
+
+
+class TestDrawing:
+    def test_places_differ_by_form_and_stand_to_scale(self) -> None:
+        line = Timeline(10 * MINUTE, 5 * MINUTE, [0], [9 * MINUTE + 59_000], chapters=[0, 3 * MINUTE])
+        assert rows(line, 20) == [
+            "",
+            "3 places in this vi…",
+            f"{LISTED}{BAR * 9}{CHOSEN}{BAR * 8}{FOUND}",
+            f"0:00  {CHAPTER} 5:00   10:00",
+        ]
+
+    def test_the_chosen_place_hides_the_others_of_its_cell(self) -> None:
+        line = Timeline(10 * MINUTE, 5 * MINUTE, [5 * MINUTE + 1, 0], [5 * MINUTE + 2, 1])
+        assert rows(line, 10)[2] == f"{LISTED}{BAR * 4}{CHOSEN}{BAR * 4}"
+
+    def test_a_curve_has_its_label_and_a_video_without_one_has_none(self) -> None:
+        line = Timeline(8 * MINUTE, 0, heat=heats(100, 8 * MINUTE))
+        legend, curve, *_ = rows(line, 48)
+        assert legend == "1 place in this video · most replayed 7:55"
+        assert set(curve) == set(BLOCKS)
+        assert curve == "".join(sorted(curve))
+        for heat in ([], [Heat(0, MINUTE, 0.0)], [Heat(0, MINUTE, math.nan)], [Heat(MINUTE, MINUTE, 1.0)]):
+            assert timeline.peak(heat) is None
+            assert rows(replace(line, heat=heat), 48)[:2] == ["", "1 place in this video"]
+
+    def test_where_the_legend_is_too_long_the_curve_keeps_its_label(self) -> None:
+        line = Timeline(8 * MINUTE, 0, heat=heats(100, 8 * MINUTE))
+        assert rows(line, 24)[0] == "most replayed 7:55"
+
+    def test_a_cell_shows_the_most_of_what_lies_in_it(self) -> None:
+        heat = [Heat(0, 10, 0.1), Heat(10, 20, 1.0), Heat(20, 100, 0.1)]
+        assert rows(Timeline(100, heat=heat), 4)[1] == "█▁▁▁"
+
+    def test_too_many_chapters_are_left_out(self) -> None:
+        line = Timeline(10 * MINUTE, chapters=range(0, 10 * MINUTE, 10_000))
+        assert CHAPTER not in rows(line, 60)[3]
+        assert rows(line, 240)[3].count(CHAPTER) > 20
+
+
+NUMBERS = st.integers(0, 10**15)
+HEAT = st.builds(Heat, st.integers(-(10**9), 10**9), st.integers(-(10**9), 10**9), st.floats())
+LINES = st.builds(
+    Timeline,
+    st.integers(0, 10**9),
+    st.none() | NUMBERS,
+    st.lists(NUMBERS, max_size=8),
+    st.lists(NUMBERS, max_size=8),
+    st.lists(HEAT, max_size=8),
+    st.lists(NUMBERS, max_size=8),
+)
+
+
+class TestAnyNumbers:
+    @given(LINES, st.integers(1, 300))
+    def test_never_wider_than_the_width_and_every_place_inside(self, line: Timeline, width: int) -> None:
+        drawn = timeline.drawn(line, width)
+        lines = drawn.split("\n", allow_blank=True)
+        assert len(lines) == ROWS
+        assert all(row.cell_length <= width for row in lines)
+        bar = lines[2].plain
+        assert len(bar) == width
+        assert all(bar[line.cell(ms, width)] in (CHOSEN, LISTED, FOUND) for ms in line.places)
+        assert bar.count(BAR) >= width - len(line.places)
+        assert bar.count(CHOSEN) == (line.chosen is not None)
+
+    @given(LINES, st.integers(1, 300), st.integers(-5, 305))
+    def test_a_cell_means_a_time_of_the_video(self, line: Timeline, width: int, cell: int) -> None:
+        assert 0 <= line.at_ms(cell, width) <= line.length_ms
+        if line.length_ms >= 2 * width and 0 <= cell < width:
+            assert line.cell(line.at_ms(cell, width), width) == cell
+
+    def test_without_a_width_there_is_nothing(self) -> None:
+        assert timeline.drawn(Timeline(MINUTE, 0), 0).plain == ""
+
+
+class TestSurroundings:
+    SCENE = scene(
+        text="둘 셋", lines=(Line(0, 20_000), Line(2, 30_000)), at_ms=30_000, overlap_before="하나", overlap_after="넷"
+    )
+    SPOKEN = tuple((at * 10_000, said) for at, said in enumerate(["영", "하나", "둘", "셋", "넷", "다섯"]))
+
+    def drawn(self, known: Surroundings, height: int) -> tuple[list[str], int]:
+        said, matched = surroundings.transcript(self.SCENE, known, 40, height)
+        return [row.plain.strip() for row in said], matched
+
+    def test_the_lines_around_a_scene_take_the_place_of_its_overlaps(self) -> None:
+        said, matched = self.drawn(Surroundings(self.SPOKEN), 10)
+        assert said == ["0:00  영", "0:10  하나", "0:20  둘", "▶   0:30  셋", "0:40  넷", "0:50  다섯"]
+        assert matched == 3
+        assert self.drawn(Surroundings(self.SPOKEN), 1)[0] == ["0:10  하나", "0:20  둘", "▶   0:30  셋", "0:40  넷"]
+
+    def test_of_a_video_that_the_library_lacks_there_is_what_the_scene_holds(self) -> None:
+        assert self.drawn(Surroundings(()), 30) == (["하나", "0:20  둘", "▶   0:30  셋", "넷"], 2)
+
+    def test_the_matched_line_has_its_place_before_the_others_are_read(self) -> None:
+        said, matched = self.drawn(Surroundings(), 30)
+        assert matched == 10
+        assert said[:8] == [""] * 8
+        assert said[matched] == "▶   0:30  셋"
+
+    def test_a_video_of_unknown_length_ends_with_its_last_window(self) -> None:
+        one = replace(self.SCENE, end_ms=40_000, video=replace(self.SCENE.video, chapters=(Chapter(5_000, "가"),)))
+        assert surroundings.timeline(one, Surroundings(), [one]).duration_ms == 40_000
+        assert surroundings.timeline(one, Surroundings((), 90_000), [one]).duration_ms == 90_000
+        told = replace(one, video=replace(one.video, duration_ms=80_000))
+        line = surroundings.timeline(told, Surroundings((), 90_000), [told])
+        assert (line.duration_ms, line.chosen, line.listed, line.chapters) == (80_000, 30_000, [], [5_000])
+
+    def test_a_place_within_a_listed_scene_is_no_further_one(self) -> None:
+        one = replace(self.SCENE, start_ms=20_000, end_ms=40_000)
+        other = replace(scene(2, at_ms=70_000), start_ms=60_000, end_ms=80_000)
+        places = [Place(str(at), at, at + 9_000, at) for at in (0, 20_000, 65_000, 80_000)]
+        line = surroundings.timeline(one, Surroundings(places=places), [one, other], [75_000])
+        assert (line.chosen, line.listed, line.found) == (30_000, [70_000, 75_000], [0, 80_000])
+
+
+@pytest.fixture
+def heated(runtime: Runtime) -> Iterator[Runtime]:
+    """A video of the sample is replayed most at its end."""
+    runtime.library.put_details(CAMPING, Details(heatmap=tuple(heats(100, 492_000))))
+    yield runtime
+    runtime.library.put_details(CAMPING, Details())
+
+
+def asked_places(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """What the searcher is asked for."""
+    asked: list[tuple[str, str]] = []
+    searcher = runtime.searcher
+    places = searcher.places
+
+    def noted(query: Query, video_id: str, **options: Any) -> list[Place]:
+        asked.append((query.raw, video_id))
+        return places(query, video_id, **options)
+
+    monkeypatch.setattr(searcher, "places", noted)
+    return asked
+
+
+def bar(app: SubtitleApp) -> str:
+    return shown(app, "#timeline").split("\n")[2]
+
+
+async def camping(app: SubtitleApp, pilot: AppPilot) -> None:
+    """One scene is listed, of a video with more places than that."""
+    await settle(pilot)
+    await typed(pilot, "캠핑 video:캠핑")
+
+
+class TestOnTheScreen:
+    async def test_all_places_of_the_video_are_there_though_one_scene_is_listed(
+        self, app_of: MakeApp, heated: Runtime
+    ) -> None:
+        heated.settings = replace(heated.settings, search=replace(heated.settings.search, limit=1))
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await camping(app, pilot)
+            one = app.search_screen.scenes.scene
+            assert one
+            assert app.search_screen.scenes.option_count == 1
+            places = heated.searcher.places(parse("캠핑 video:캠핑"), CAMPING)
+            outside = [place for place in places if not one.start_ms <= place.at_ms < one.end_ms]
+            assert len(outside) >= 2
+            assert bar(app).count(CHOSEN) == 1
+            assert bar(app).count(FOUND) == len(outside)
+            assert f"{len(outside) + 1} places in this video · most replayed 8:07" in drawn_by(app)
+
+    async def test_a_video_is_read_and_asked_once_while_an_answer_stands(
+        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked = asked_places(runtime, monkeypatch)
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await camping(app, pilot)
+            for key in ("down", "down", "up"):
+                await pilot.press(key)
+                await settle(pilot)
+            assert asked == [("캠핑 video:캠핑", CAMPING)]
+            await typed(pilot, " 불멍")
+            assert asked[1:] == [("캠핑 video:캠핑 불멍", CAMPING)]
+
+    async def test_a_highlight_that_only_passes_asks_nothing(
+        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(preview, "REST_S", 1.0)
+        asked = asked_places(runtime, monkeypatch)
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "소스 찍어 먹는 치킨")
+            asked.clear()
+            passed = [one.video.id for one in app.search_screen.scenes._scenes.values()]
+            assert len(set(passed)) > 2
+            end = next(at for at in reversed(range(len(passed))) if passed[at] != passed[0])
+            await pilot.press(*["down"] * end)
+            await settle(pilot)
+            assert [video for _query, video in asked] == [passed[end]]
+
+    async def test_a_late_answer_of_another_query_is_dropped(
+        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        gate, begun = threading.Event(), threading.Event()
+        late = [Place("x", 400_000, 410_000, 400_000)]
+
+        def places(query: Query, _video_id: str) -> list[Place]:
+            if query.raw.endswith("불멍"):
+                return []
+            begun.set()
+            assert gate.wait(10)
+            return late
+
+        monkeypatch.setattr(runtime.searcher, "places", places)
+        app = app_of(show_times=False)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.search_screen.query_line.insert_text_at_cursor("캠핑 video:캠핑")
+            await until(pilot, begun.is_set)
+            app.search_screen.query_line.insert_text_at_cursor(" 불멍")
+            await until(pilot, lambda: app.search_screen.shown == "캠핑 video:캠핑 불멍")
+            gate.set()
+            await settle(pilot)
+            assert FOUND not in bar(app)
+
+    async def test_what_cannot_be_asked_leaves_the_listed_scenes(
+        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(*_asked: object) -> list[Place]:
+            raise BusyError("index_unreachable", path="x")
+
+        monkeypatch.setattr(runtime.searcher, "places", refuse)
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await camping(app, pilot)
+            own = app.search_screen.scenes.of_video(CAMPING)
+            assert len(own) > 1
+            assert bar(app).count(LISTED) == len(own) - 1
+            assert app.is_running
+            assert not app._notifications
+
+    async def test_a_click_goes_to_the_nearest_listed_scene(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await camping(app, pilot)
+            screen = app.search_screen
+            for one in screen.scenes.of_video(CAMPING):
+                width = screen.query_one(TimelineBar).content_size.width
+                at = timeline.Timeline(one.video.duration_ms or 0).cell(one.at_ms, width)
+                await pilot.click(TimelineBar, offset=(at, 2))
+                await settle(pilot)
+                assert screen.scenes.scene == one
+                assert bar(app)[at] == CHOSEN
+            assert screen.query_line.has_focus
+
+    async def test_the_mouse_is_told_what_the_signs_mean(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40), tooltips=True) as pilot:
+            await camping(app, pilot)
+            await pilot.hover(TimelineBar)
+            await until(pilot, lambda: f"{CHOSEN} this scene · {LISTED} in the list" in drawn_by(app))
+
+    async def test_brackets_go_through_the_video_and_stay_in_it(self, app_of: MakeApp) -> None:
+        own = [
+            scene(number, at_ms=at, video=replace(scene().video, id=video))
+            for number, (video, at) in enumerate([("a", 50_000), ("b", 1), ("a", 10_000), ("a", 90_000)], start=1)
+        ]
+        app = app_of(scenes=own)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("tab")
+            seen = []
+            for key in ("]", "]", "[", "[", "[", "down", "]"):
+                await pilot.press(key)
+                highlighted = app.search_screen.scenes.scene
+                assert highlighted
+                seen.append(highlighted.rank)
+            assert seen == [4, 4, 1, 3, 3, 4, 4]
+            assert app.search_screen.query_line.value == "치킨"
+
+    @pytest.mark.parametrize("size", [(120, 24), (200, 60)])
+    async def test_the_lines_around_fill_the_preview_and_the_matched_one_is_in_sight(
+        self, app_of: MakeApp, size: tuple[int, int]
+    ) -> None:
+        app = app_of()
+        async with app.run_test(size=size) as pilot:
+            await camping(app, pilot)
+            for _each in range(3):
+                one = app.search_screen.scenes.scene
+                assert one
+                mark = next(row for row in drawn_by(app).split("\n") if "▶" in row)
+                assert dict(spoken(one.text, one.lines))[one.at_ms].split()[0] in mark
+                said = app.search_screen.query_one("#lines").size.height
+                assert said >= app.search_screen.query_one("#transcript").size.height
+                await pilot.press("down")
+                await settle(pilot)
+
+    async def test_it_comes_back_after_the_calm_page(self, app_of: MakeApp) -> None:
+        app = app_of(scenes=[scene()])
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("escape")
+            await settle(pilot)
+            assert CHOSEN not in drawn_by(app)
+            await typed(pilot, "치킨")
+            assert f"{BAR}{CHOSEN}{BAR}" in drawn_by(app)
+
+    async def test_a_hostile_scene_of_another_library_is_drawn(self, app_of: MakeApp) -> None:
+        far = scene(text="\x1b[31m[red]국수\u202e", at_ms=10**15, start_ms=0, end_ms=0, lines=(Line(0, 10**15),))
+        app = app_of(scenes=[far])
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "국수")
+            assert bar(app).endswith(CHOSEN)
+            assert "[31m[red]국수" in shown(app, "#lines")
+
+    async def test_resizing_while_it_is_read_changes_nothing(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(60, 20)) as pilot:
+            await camping(app, pilot)
+            assert not app.search_screen.preview._known
+            for size in ((120, 20), (99, 30), (200, 50)):
+                await pilot.resize_terminal(*size)
+            await settle(pilot)
+            assert CAMPING in app.search_screen.preview._known
+            assert len(bar(app)) == app.search_screen.query_one(TimelineBar).content_size.width
+
+    async def test_an_answer_shows_the_citations_of_the_video(self, runtime: Runtime, app_of: MakeApp) -> None:
+        with StandIn() as ollama:
+            ollama.add(Model(MODEL))
+            ollama.answer(ANSWER)
+            async with asking(without_contexts(runtime, app_of, ollama)()) as (pilot, screen):
+                await ask(pilot, screen)
+                await settle(pilot)
+                one = screen.sources.scene
+                assert one
+                listed = screen.sources.of_video(one.video.id)
+                cited = screen.sources.cited(one.video.id)
+                assert one.at_ms in cited
+                cells = str(screen.query_one(TimelineBar).content).split("\n")[2]
+                assert cells.count(CHOSEN) == 1
+                assert FOUND not in cells
+                assert 1 <= cells.count(LISTED) <= len(listed) + len(cited)
