@@ -6,6 +6,8 @@ import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from itertools import count, islice
 from pathlib import Path
 from zlib import crc32
 
@@ -13,7 +15,7 @@ from subtitle_rag.captions import files
 from subtitle_rag.captions.parse import parse
 from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.config import Paths
-from subtitle_rag.domain import Morphemes, Track, Video, Window
+from subtitle_rag.domain import Line, Morphemes, Track, Video, Window
 from subtitle_rag.events import VideoFailed
 from subtitle_rag.indexing import BATCH, Indexer, payload
 from subtitle_rag.library.store import Library
@@ -169,15 +171,46 @@ def grown(
         yield size, seconds
 
 
+def regrouped(corpus: Sequence[Analysed], size: int, videos: int, channels: int) -> Iterator[Analysed]:
+    """`size` windows of copies of the corpus as those of so many videos, each of one of so many channels.
+
+    A video has a minute for each of its windows, lines of six words, an address, and a day of publication.
+    """
+    copies = (one for copy in count() for one in copied(corpus, copy))
+    own = (row for one in copies for row in zip(one.windows, one.analyses, one.vectors, strict=True))
+    for number in range(videos):
+        some = list(islice(own, (number + 1) * size // videos - number * size // videos))
+        channel = f"UC{number % channels:022d}"
+        video = Video(
+            id=f"b{number:010d}",
+            title=" ".join(some[0][0].text.split(" ")[:6]),
+            channel_id=channel,
+            channel=f"채널 {number % channels}",
+            url=f"https://www.youtube.com/watch?v=b{number:010d}",
+            published=date(2026, 1, 1) - timedelta(days=number),
+            duration_ms=60_000 * len(some),
+        )
+        made = [_placed(window, video.id, ordinal) for ordinal, (window, _analysis, _vector) in enumerate(some)]
+        yield Analysed(video, corpus[0].track, made, [row[1] for row in some], [row[2] for row in some])
+
+
+def _placed(window: Window, video_id: str, ordinal: int) -> Window:
+    """The window in its minute of another video."""
+    spaces = [at + 1 for at, character in enumerate(window.text) if character == " "][5::6]
+    start = 60_000 * ordinal
+    lines = tuple(Line(at, start + 60_000 * at // len(window.text)) for at in (0, *spaces))
+    return replace(window, video_id=video_id, ordinal=ordinal, start_ms=start, end_ms=start + 60_000, lines=lines)
+
+
 def typed(corpus: Sequence[Analysed]) -> list[str]:
     """Queries of one to four words that stand near each other in some window."""
     rng = random.Random(1)
     texts = [window.text.split(" ") for one in corpus for window in one.windows]
     found: list[str] = []
     while len(found) < QUERIES:
-        words, count = rng.choice(texts), rng.randint(1, 4)
+        words, number = rng.choice(texts), rng.randint(1, 4)
         at = rng.randrange(len(words))
-        query = " ".join(words[at : at + count])
+        query = " ".join(words[at : at + number])
         if any(character.isalnum() for character in query):
             found.append(query)
     return found

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""The app as it is, which also tells a benchmark when it has drawn what, and how long its event loop was held.
+
+    python scripts/_measured_app.py HOME GAPS
+
+After the frame that shows something new it writes a mark, which no terminal shows. `GAPS` gets a line for each time in
+which the loop did nothing else for longer than `HELD_S`: when that ended (monotonic clock) and how long it was.
+"""
+
+import asyncio
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+os.environ["TEXTUAL_DISABLE_KITTY_KEY"] = "1"
+
+from textual import on
+
+from subtitle_rag import config
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import messages
+from subtitle_rag.tui.app import SubtitleApp
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+BEAT_S = 0.005
+HELD_S = 0.01
+
+
+class MeasuredApp(SubtitleApp):
+    gaps = Path(os.devnull)
+    _due: tuple[str, ...] = ()
+    """Marks of what the next frame shows."""
+
+    async def on_load(self) -> None:
+        self._gaps_file = self.gaps.open("a", encoding="ascii", buffering=1)
+        self._beat(time.monotonic())
+
+    def _beat(self, due: float) -> None:
+        now = time.monotonic()
+        if now - due > HELD_S:
+            self._gaps_file.write(f"{now:.4f} {now - due:.4f}\n")
+        asyncio.get_running_loop().call_later(BEAT_S, self._beat, now + BEAT_S)
+
+    def _display(self, screen: "Screen[object]", renderable: Any) -> None:
+        super()._display(screen, renderable)
+        self._mark()
+
+    def _mark(self) -> None:
+        marks, self._due = self._due, ()
+        for text in marks:
+            assert self._driver
+            self._driver.write(f"\x1b]7777;{text.encode().hex()}\x07")
+
+    def _mark_soon(self, text: str) -> None:
+        self._due = (*self._due, text)
+        self.screen.call_after_refresh(self._mark)  # where nothing had to be drawn
+
+    @on(messages.ScenesFound)
+    def _scenes_found(self, message: messages.ScenesFound) -> None:
+        self._mark_soon(f"scenes {message.text}")
+
+    @on(messages.SearchReady)
+    @on(messages.VideosListed)
+    @on(messages.JobEnded)
+    def _told(self, message: "messages.SearchReady | messages.VideosListed | messages.JobEnded") -> None:
+        self._mark_soon(type(message).__name__)
+
+
+def main() -> None:
+    home, gaps = sys.argv[1:]
+    MeasuredApp.gaps = Path(gaps)
+    with Runtime(config.load(home=home)) as runtime:
+        app = MeasuredApp(runtime)
+        app.run()
+        app.await_job(3.0)
+
+
+if __name__ == "__main__":
+    main()
