@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _, n_
@@ -25,7 +25,7 @@ from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.preview import Preview
 from subtitle_rag.tui.scene_list import SceneList
-from subtitle_rag.tui.widgets import Line, Page
+from subtitle_rag.tui.widgets import KeyBar, Line, Page
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
@@ -79,7 +79,7 @@ class AnswerScreen(Page):
             with Vertical(id="evidence"):
                 yield SourceList()
                 yield Preview()
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._draw()

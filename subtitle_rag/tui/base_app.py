@@ -12,12 +12,16 @@ from subtitle_rag.library.theme import remember_theme
 from subtitle_rag.tui import keys, themes
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.text import clean
+from subtitle_rag.tui.watchers import forget_closed
 
 if TYPE_CHECKING:
+    from textual.await_complete import AwaitComplete
     from textual.theme import Theme
 
     from subtitle_rag.runtime import Runtime
 
+CLOSED_S = 0.5
+"""After which a screen that was left is closed, with all that is on it."""
 LONGEST = 300
 """Characters of a toast."""
 
@@ -54,6 +58,10 @@ class BaseApp(App[object]):
             remember_theme(self.runtime.library, name)
         except Exception as error:  # whatever a door throws, the app stays up, in another theme the next time
             self.notify(clean(told(error, self.settings.paths).message), markup=False, severity="warning")
+
+    def pop_screen(self) -> "AwaitComplete":
+        self.set_timer(CLOSED_S, lambda: forget_closed(self))
+        return super().pop_screen()
 
     def notify(self, message: str, *, title: str = "", **options: Any) -> None:
         """A toast, of such a length that it does not cover what it is about: titles that others wrote are in it."""

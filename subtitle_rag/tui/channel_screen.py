@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.widgets import Button, Checkbox, Footer, Input, Select, Static, TextArea
+from textual.widgets import Button, Checkbox, Input, Select, Static, TextArea
 
 from subtitle_rag.contexts.glossary import MAX_ENTRIES, format_list, parse_list
 from subtitle_rag.domain import TABS
@@ -18,7 +18,7 @@ from subtitle_rag.tui.channel_form import Choices, Form
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.text import MUTED, clean
-from subtitle_rag.tui.widgets import Line, Page
+from subtitle_rag.tui.widgets import KeyBar, Line, Page
 
 if TYPE_CHECKING:
     from subtitle_rag.library.overview import ChannelState
@@ -78,7 +78,7 @@ class ChannelScreen(Page):
                 yield Button(Content(_("Save")), variant="primary", id="save", compact=True)
                 yield Button(Content(_("Propose names")), id="propose", compact=True)
             yield Static(id="settings-said", markup=False)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self.query_one("#settings").disabled = True

@@ -58,9 +58,9 @@ class ChannelTable(RowTable[tuple[ChannelState, str]]):
         }
 
     def widths(self, width: int) -> dict[str, int]:
-        fixed = {"videos": 7, "windows": 9, "state": 28}
+        fixed = {"videos": 7, "windows": 9, "state": 32}
         if width >= NARROW:
-            fixed = {"videos": 7, "windows": 9, "tracks": 22, "state": 30}
+            fixed = {"videos": 7, "windows": 9, "tracks": 22, "state": 34}
         name = width - sum(fixed.values()) - 2 * self.cell_padding * (len(fixed) + 1) - 2  # the scrollbar
         return {"name": max(12, name), **fixed}
 

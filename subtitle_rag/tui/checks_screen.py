@@ -7,13 +7,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from subtitle_rag import doctor
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.checks import Checks, ProbeEnded
 from subtitle_rag.tui.text import MUTED
-from subtitle_rag.tui.widgets import Page
+from subtitle_rag.tui.widgets import KeyBar, Page
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.app import SubtitleApp
@@ -41,7 +41,7 @@ class ChecksScreen(Page):
         with VerticalScroll(id="all-checks"):
             yield Static(id="checks-title", markup=False)
             yield Checks(name for name in doctor.PROBES if name in doctor.OFFLINE)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self.action_again()

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual.app import SystemCommand
-from textual.command import CommandPalette
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import offer
@@ -21,11 +20,14 @@ if TYPE_CHECKING:
 
 
 def open_palette(app: "SubtitleApp") -> None:
+    from textual.command import CommandPalette
+
     if not CommandPalette.is_open(app):
         app.push_screen(CommandPalette(placeholder=_("Search for a command")))
 
 
 def open_themes(app: "SubtitleApp") -> None:
+    from textual.command import CommandPalette
     from textual.theme import ThemeProvider
 
     app.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for a theme")))

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
@@ -19,7 +19,7 @@ from subtitle_rag.tui.answer_text import Turn, kept_turn
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.messages import AnswersListed, JumpFailed
 from subtitle_rag.tui.text import MUTED, clean
-from subtitle_rag.tui.widgets import Page
+from subtitle_rag.tui.widgets import KeyBar, Page
 
 if TYPE_CHECKING:
     from textual.worker import Worker
@@ -61,7 +61,7 @@ class HistoryScreen(Page):
         with VerticalScroll(id="history", can_focus=False):
             yield Static(id="history-title", markup=False)
             yield OptionList(id="kept", markup=False, compact=True)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._say(Content(""))

@@ -10,7 +10,6 @@ from textual import on, work
 from textual.worker import get_current_worker
 
 from subtitle_rag import player
-from subtitle_rag.captions.media import media
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
@@ -46,6 +45,8 @@ class JumpApp(BaseApp):
 
     def _file(self, scene: "Scene") -> "Path | None":
         """The video's file, where it is here and can be played here. Raises UsageError without a link too."""
+        from subtitle_rag.captions.media import media
+
         file = None if self.is_web else media(scene.video)
         if scene.jump_url is None and file is None:
             raise UsageError("no_link", video=clean(scene.video.title))

@@ -8,7 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.reactive import var
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from subtitle_rag.captions.sources import Source
@@ -20,7 +20,7 @@ from subtitle_rag.tui.errands import Errand
 from subtitle_rag.tui.removal_view import RemovalBar
 from subtitle_rag.tui.stages import Stages
 from subtitle_rag.tui.text import MUTED, clean
-from subtitle_rag.tui.widgets import Line, StageBar, paragraphs
+from subtitle_rag.tui.widgets import KeyBar, Line, StageBar, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts
@@ -68,7 +68,7 @@ class LibraryScreen(EditableTables):
             yield Static(id="failures", markup=False)
             yield from self.tables()
             yield onboarding.Onboarding(self.app.settings)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self.watch(self.app, "job", self._job_changed)

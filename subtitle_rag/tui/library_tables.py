@@ -51,7 +51,7 @@ class LibraryTables(Page):
     app: "SubtitleApp"
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u,ㅕ", "sync_channel", N_("New videos of it"), id="channel.sync"),
+        Binding("u,ㅕ", "sync_channel", N_("New videos"), tooltip=N_("New videos of it"), id="channel.sync"),
         Binding("r,ㄱ", "retry", N_("Retry"), id="video.retry"),
         Binding("v,ㅍ", "open", N_("Browser"), id="video.open"),
         Binding("f,ㄹ", "failures", N_("Failures"), id="library.failures"),

@@ -15,7 +15,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.widgets import Footer, Input, OptionList, Static
+from textual.widgets import Input, OptionList, Static
 
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _, n_
@@ -28,7 +28,7 @@ from subtitle_rag.tui.messages import ScenesFound, SearchFailed
 from subtitle_rag.tui.preview import Preview
 from subtitle_rag.tui.scene_list import SceneList
 from subtitle_rag.tui.text import clean
-from subtitle_rag.tui.widgets import JobBar, Line, StageBar, paragraphs
+from subtitle_rag.tui.widgets import JobBar, KeyBar, Line, StageBar, paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,7 +105,7 @@ class SearchScreen(FilteredSearch):
             yield Static(id="tips", markup=False)
         yield JobBar()
         yield from (StageBar(stage, whole=False) for stage in STAGES)
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         self._show_counter()

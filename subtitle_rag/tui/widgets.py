@@ -9,12 +9,13 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
-from textual.widgets import Input, Static
+from textual.widgets import Footer, Input, Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import contexts, jobs, offer, text, vectors
 from subtitle_rag.tui.field import pasted_address
 from subtitle_rag.tui.text import visible
+from subtitle_rag.tui.watchers import forget_closed
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -93,6 +94,17 @@ class Line(Input):
         """What was pasted somewhere else on the screen."""
         self.focus()
         self.insert_text_at_cursor(next(iter(text.strip().splitlines()), ""))
+
+
+class KeyBar(Footer):
+    """The keys that work here; they are drawn anew whenever one comes or goes."""
+
+    def __init__(self) -> None:
+        super().__init__(show_command_palette=False)
+
+    async def recompose(self) -> None:
+        await super().recompose()
+        forget_closed(self)
 
 
 class JobBar(Static):

@@ -125,7 +125,7 @@ class TestJobs:
             assert "windows 8/8" in bar
             await pilot.press("ctrl+q")
             assert app.is_running
-            assert type(app.screen) is LeaveScreen
+            assert type(app.screen_stack[-1]) is LeaveScreen
             await pilot.press("escape")
             steps.go.release()
             await settle(pilot)

@@ -1,0 +1,399 @@
+"""What the screens look like, feature by feature, on a small and on a usual terminal.
+
+All that is shown is fixed: no clock, no path, no machine. The interface is English but for two pictures, so that a
+better Korean sentence changes few; the captions are Korean.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import date
+from types import SimpleNamespace
+
+import pytest
+
+from subtitle_rag import doctor
+from subtitle_rag.config import LlmSettings, YoutubeSettings
+from subtitle_rag.doctor import Check
+from subtitle_rag.domain import Chapter, Line, Video
+from subtitle_rag.errors import AppError
+from subtitle_rag.events import Resting, VideoFailed
+from subtitle_rag.library.overview import channel_states
+from subtitle_rag.library.recent import note_search
+from subtitle_rag.library.sources import Wishes
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.fusion import RetrieverScore
+from subtitle_rag.retrieval.query import Query
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.search import RETRIEVERS, SearchResult
+from subtitle_rag.retrieval.suggestions import Suggestion
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import recents, removal_app
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.contexts import Progress as ContextProgress
+from subtitle_rag.tui.jobs import Job
+from subtitle_rag.tui.leave_screen import LeaveScreen
+from subtitle_rag.tui.messages import PlayersFound
+from subtitle_rag.tui.player_screen import PlayerScreen
+from subtitle_rag.tui.vectors import Progress as VectorProgress
+from tests.tui.conftest import NOON, Answers, AppPilot, MakeApp, scene, settle, typed
+
+pytestmark = pytest.mark.usefixtures("noon")
+
+Run = Callable[[AppPilot], Awaitable[None]]
+Picture = Callable[[SubtitleApp, Run], bool]
+
+SAID = (
+    "초벌로 튀긴 치킨을 소스에 푹 찍어 먹으면 정말 맛있어요",
+    "자 이제 소스를 만들어 볼게요",
+    "치킨은 식어도 맛있거든요",
+    "소스가 손에 다 묻었네",
+)
+CHICKEN = Video(
+    "chicken0000",
+    "바삭골 신메뉴를 다 먹어 봤습니다",
+    "UC1",
+    "느린 부엌",
+    url="https://www.youtube.com/watch?v=chicken0000",
+    published=date(2026, 5, 2),
+    duration_ms=1_260_000,
+    chapters=tuple(Chapter(at * 240_000, f"{at}부") for at in range(5)),
+)
+SOUP = replace(CHICKEN, id="soup0000000", title="비 오는 날의 국수", channel_id="UC2", channel="숲길", chapters=())
+SCORES = {
+    "bm25": RetrieverScore(12, 11.2),
+    "dense": RetrieverScore(1, 0.634),
+    "sparse": RetrieverScore(3, 0.412),
+    "fused": RetrieverScore(2, 0.0325),
+    "rerank": RetrieverScore(1, 0.912),
+}
+
+
+def scenes() -> list[Scene]:
+    """Eight scenes of two videos, each with what was said around it."""
+    found = []
+    for number in range(8):
+        said = SAID[number % len(SAID)]
+        text = f"앞에서 한 말이고요 {said} 그래서 뒤에 한 말"
+        starts = (0, 11, 11 + len(said) + 1)
+        begin = 60_000 + number * 140_000
+        marks = sorted((text.index(word), text.index(word) + 2) for word in ("치킨", "소스") if word in text)
+        found.append(
+            scene(
+                number + 1,
+                text,
+                video=SOUP if number in (2, 5) else CHICKEN,
+                lines=tuple(Line(offset, begin + 5_000 * at) for at, offset in enumerate(starts)),
+                start_ms=begin,
+                end_ms=begin + 55_000,
+                at_ms=begin + 5_000,
+                highlights=tuple(marks),
+                overlap_before="그 앞의 장면에서 한 말",
+                overlap_after="그 뒤의 장면에서 한 말",
+                context="두 사람이 새로 나온 치킨을 여러 소스에 찍어 먹으며 맛을 견주는 장면"
+                if number % 2 == 0
+                else None,
+                scores=SCORES,
+            )
+        )
+    return found
+
+
+@pytest.fixture
+def found(app_of: MakeApp, runtime: Runtime) -> MakeApp:
+    """Makes an app in which every query is answered by all retrievers and the reranker."""
+
+    def make(language: str = "en", *, of: list[Scene] | None = None) -> SubtitleApp:
+        own = tuple(scenes() if of is None else of)
+
+        def answer(query: Query) -> SearchResult:
+            return SearchResult(query, RETRIEVERS, own, {"retrieve": 1.0}, reranked=True)
+
+        app = app_of(language, show_times=False)
+        runtime.__dict__["searcher"] = SimpleNamespace(
+            stages=Answers(answer).stages, places=lambda *_asked: (), search=lambda query, **_how: answer(query)
+        )
+        return app
+
+    return make
+
+
+@pytest.fixture
+def library(unindexed: Runtime) -> Runtime:
+    """A library of two channels and a list, whose videos wait or were refused."""
+    unindexed.settings = replace(
+        unindexed.settings,
+        youtube=YoutubeSettings(tabs=("videos", "streams")),
+        llm=LlmSettings(hosts=(), model="writer:q4"),
+    )
+    fill(unindexed.library)
+    return unindexed
+
+
+def fill(library: Library) -> None:
+    for number, (name, titles) in enumerate(
+        {
+            "느린 부엌": ("국수 삶는 날", "아주 긴 제목 " * 8, "김장 배추 마흔 포기", "[red]치킨[/red]", "된장찌개"),
+            "숲길": ("캠핑 텐트 치기", "비 오는 숲"),
+        }.items()
+    ):
+        videos = [
+            Video(
+                f"video{number}{at:05d}", title, f"UC{number}", name, url="https://x", published=date(2026, 5, 2 + at)
+            )
+            for at, title in enumerate(titles)
+        ]
+        url = f"https://www.youtube.com/@channel{number}"
+        source = library.sources.follow(url, name=name, channel_id=f"UC{number}", wishes=Wishes(languages=("ko",)))
+        library.sources.put_listed(source.id, videos)
+        if number == 0:
+            library.contexts.put_glossary("UC0", ("다온", "은솔포"))
+            for video, (code, again) in zip(videos[1:], REFUSED.items(), strict=False):
+                details = {"title": video.title, "reason": "403", "languages": "ko"}
+                library.sources.put_refused(video, code, details, again)
+    mixed = library.sources.follow(
+        "https://www.youtube.com/playlist?list=PL1", name="모음", channel_id=None, wishes=Wishes()
+    )
+    library.sources.put_listed(mixed.id, [], ["video000000", "video100000"])
+
+
+REFUSED = {"members_only": None, "caption_damaged": NOON + 7_500, "no_captions": NOON + 10 * 86_400}
+JOB = Job(
+    "느린 부엌", True, 128, done=frozenset(map(str, range(37))), new=37, windows=9_412, searchable=9_000, seconds=600.0
+)
+
+
+async def searched(pilot: AppPilot, text: str = "소스 치킨") -> None:
+    await settle(pilot)
+    await typed(pilot, text)
+
+
+async def in_library(pilot: AppPilot, *keys: str) -> None:
+    await settle(pilot)
+    await pilot.press("f4", *keys)
+    await settle(pilot)
+
+
+def doing(act: Run) -> Run:
+    """Do this as soon as the app is ready, and wait for what comes of it."""
+
+    async def run(pilot: AppPilot) -> None:
+        await settle(pilot)
+        await act(pilot)
+        await settle(pilot)
+
+    return run
+
+
+def app_in(pilot: AppPilot) -> SubtitleApp:
+    assert isinstance(pilot.app, SubtitleApp)
+    return pilot.app
+
+
+@pytest.fixture(params=[(80, 24), (120, 40)], ids=["narrow", "wide"])
+def picture(request: pytest.FixtureRequest, snap_compare: Callable[..., bool]) -> Picture:
+    """Compares what an app looks like, after something was done in it, with what it is to look like."""
+    return lambda app, act: snap_compare(app, terminal_size=request.param, run_before=doing(act))
+
+
+class TestSearch:
+    """Scenes, and the chosen one beside them with its context, its timeline and its words."""
+
+    @pytest.mark.parametrize("language", ["en", "ko"])
+    def test_scenes(self, found: MakeApp, picture: Picture, language: str) -> None:
+        async def search(pilot: AppPilot) -> None:
+            await searched(pilot)
+            await pilot.press("down", "down", "up", "up")
+
+        app = found(language)
+        assert picture(app, search)
+
+    def test_chips(self, found: MakeApp, picture: Picture) -> None:
+        async def search(pilot: AppPilot) -> None:
+            await searched(pilot, 'channel:"느린 부엌" kind:short after:2026-01-01 소스')
+
+        assert picture(found(), search)
+
+
+class TestExplain:
+    """Why a scene was found: beside the list where there is room, else on a page of its own."""
+
+    def test_reasons(self, found: MakeApp, picture: Picture) -> None:
+        async def explain(pilot: AppPilot) -> None:
+            await searched(pilot)
+            await pilot.press("f2")
+
+        assert picture(found(), explain)
+
+
+class TestCalm:
+    """The page that stands where no scenes are: last searches, and what finds something."""
+
+    def test_last_searches(self, found: MakeApp, runtime: Runtime, picture: Picture) -> None:
+        for text in ('"찍어 먹" -광고', "캠핑 텐트", "채널:느린 치킨 소스"):
+            note_search(runtime.library, text)
+
+        async def choose(pilot: AppPilot) -> None:
+            await pilot.press("down", "down")
+
+        assert picture(found(), choose)
+
+    def test_suggestions(self, found: MakeApp, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+        told = [
+            Suggestion("spelling", "치킨 소스", "치킹", "치킨", 12),
+            Suggestion("filter", "치킹 소스", "after:2030-01-01", scenes=1),
+        ]
+        monkeypatch.setattr(recents, "suggestions", lambda *_asked: told)
+
+        async def search(pilot: AppPilot) -> None:
+            await searched(pilot, "치킹 소스 after:2030-01-01")
+            await pilot.press("down")
+
+        assert picture(found(of=[]), search)
+
+
+class TestLibrary:
+    """Channels, playlists and their videos."""
+
+    def test_channels(self, library: Runtime, picture: Picture) -> None:
+        async def look(pilot: AppPilot) -> None:
+            await in_library(pilot, "tab", "down")
+
+        assert picture(SubtitleApp(library, show_times=False), look)
+
+
+class TestStages:
+    """A job, and what is done beside it, in four bars."""
+
+    def test_all_four(self, library: Runtime, picture: Picture) -> None:
+        async def work(pilot: AppPilot) -> None:
+            await in_library(pilot)
+            app = app_in(pilot)
+            app.job = JOB
+            app.contexts = ContextProgress("working", 690, model="ax:q4", windows=9_412, missing=7_000, seconds=329.0)
+            app.vectors = VectorProgress("waiting", model="BAAI/bge-m3", windows=9_412, missing=9_412)
+
+        assert picture(SubtitleApp(library, show_times=False), work)
+
+    def test_a_rest(self, library: Runtime, picture: Picture) -> None:
+        async def work(pilot: AppPilot) -> None:
+            await in_library(pilot)
+            rest = Resting(NOON + 3_600, "bot_check", {"title": "국수 삶는 날", "reason": ""}, True)
+            app_in(pilot).job = JOB.after(rest, 601.0)
+
+        assert picture(SubtitleApp(library, show_times=False), work)
+
+
+class TestFailures:
+    """What did not come, why, and what can be done about it."""
+
+    def test_a_video(self, library: Runtime, picture: Picture) -> None:
+        async def look(pilot: AppPilot) -> None:
+            await in_library(pilot, "tab", "down", "enter")
+            await settle(pilot)
+            await pilot.press("f")
+
+        assert picture(SubtitleApp(library, show_times=False), look)
+
+    def test_a_job(self, library: Runtime, picture: Picture) -> None:
+        async def work(pilot: AppPilot) -> None:
+            await in_library(pilot)
+            codes = ("members_only", "no_captions", "caption_damaged")
+            details = {"title": "된장찌개", "reason": "JSON", "languages": "ko"}
+            failures = tuple(VideoFailed(f"v{at}", "된장찌개", code, details) for at, code in enumerate(codes))
+            reason = AppError("network", title="느린 부엌", reason="timed out")
+            app_in(pilot).job = replace(JOB, failures=failures, ended=True, stopped=True, reason=reason)
+
+        assert picture(SubtitleApp(library, show_times=False), work)
+
+
+class TestOnboarding:
+    """A library with nothing in it."""
+
+    def test_nothing_there(self, unindexed: Runtime, picture: Picture) -> None:
+        assert picture(SubtitleApp(unindexed, show_times=False), settle)
+
+
+class TestChecks:
+    """Every check as it ended, and what mends it."""
+
+    FOUND = (
+        Check("kiwi", "warning", "Its model is slow to load here.", "Leave it as it is."),
+        Check("ollama", "warning", "Nobody answers at the address. Search works without it.", "Optional: ollama.com"),
+        Check("cookies", "error", "The file of cookies is not there.", "Name another one in the settings."),
+    )
+
+    def test_some_are_wanting(self, unindexed: Runtime, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+        wanting = {check.name: check for check in self.FOUND}
+        monkeypatch.setattr(
+            doctor, "probe", lambda name, *_doors: wanting.get(name, Check(name, "ok", "as it should be"))
+        )
+
+        async def look(pilot: AppPilot) -> None:
+            await pilot.press("f6")
+
+        assert picture(SubtitleApp(unindexed, show_times=False), look)
+
+
+class TestRemoval:
+    """A channel that is to leave: what is asked, and how it comes back."""
+
+    def test_the_question(self, library: Runtime, picture: Picture) -> None:
+        async def remove(pilot: AppPilot) -> None:
+            await in_library(pilot, "tab", "down", "d")
+
+        assert picture(SubtitleApp(library, show_times=False), remove)
+
+    def test_the_minute_after(self, library: Runtime, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(removal_app, "time", SimpleNamespace(monotonic=lambda: 100.0))
+
+        async def remove(pilot: AppPilot) -> None:
+            await in_library(pilot, "tab", "down", "d")
+            await pilot.press("enter")
+
+        assert picture(SubtitleApp(library, show_times=False), remove)
+
+
+class TestChannelSettings:
+    """What is fetched of a channel, its names, and who writes its contexts."""
+
+    def test_all_of_them(self, library: Runtime, picture: Picture) -> None:
+        async def opened(pilot: AppPilot) -> None:
+            await in_library(pilot)
+            states = channel_states(library.library.database)
+            app_in(pilot).set_channel(next(state for state in states if state.channel_id == "UC0"))
+
+        assert picture(SubtitleApp(library, show_times=False), opened)
+
+
+class TestPlayers:
+    """What can play a scene here."""
+
+    def test_some(self, found: MakeApp, picture: Picture) -> None:
+        async def choose(pilot: AppPilot) -> None:
+            await searched(pilot)
+            offers = (("browser", "opens the link"), ("mpv", "plays the link · keeps its window"))
+            app_in(pilot).push_screen(PlayerScreen(PlayersFound(scenes()[0], offers, "browser")))
+
+        assert picture(found(), choose)
+
+
+class TestHelp:
+    """The keys of the place where the focus is."""
+
+    def test_of_the_query(self, found: MakeApp, picture: Picture) -> None:
+        async def ask(pilot: AppPilot) -> None:
+            await pilot.press("f1")
+
+        assert picture(found(), ask)
+
+
+class TestLeaving:
+    """The one question before the app ends."""
+
+    def test_the_question(self, found: MakeApp, picture: Picture) -> None:
+        async def leave(pilot: AppPilot) -> None:
+            app = app_in(pilot)
+            app.job = JOB
+            app.push_screen(LeaveScreen(JOB, 2))
+
+        assert picture(found(), leave)
