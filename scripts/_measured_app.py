@@ -8,6 +8,7 @@ which the loop did nothing else for longer than `HELD_S`: when that ended (monot
 """
 
 import asyncio
+import gc
 import os
 import sys
 import time
@@ -76,6 +77,7 @@ def main() -> None:
     MeasuredApp.gaps = Path(gaps)
     with Runtime(config.load(home=home)) as runtime:
         app = MeasuredApp(runtime)
+        app.when_ready = gc.freeze  # as `tui.run` does
         app.run()
         app.await_job(3.0)
 

@@ -5,6 +5,7 @@ Code doubles it), and Textual reads the switch that turns it off when it is impo
 the protocol.
 """
 
+import gc
 import os
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,8 @@ def run(settings: "Settings") -> int:
     themes.check(settings)
     with Runtime(settings) as runtime:
         app = SubtitleApp(runtime)
+        # what is there by then stays; to look through it for garbage again and again would take 50 ms each time
+        app.when_ready = gc.freeze
         app.trouble = picture.prepare(settings)
         app.first_theme = remembered_theme(settings.paths.library)
         app.run()

@@ -5,8 +5,7 @@ The doors (SQLite, the index's process, Kiwi) are used by worker threads alone. 
 each door where it is first asked for.
 """
 
-import gc
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -55,6 +54,8 @@ class SubtitleApp(ChannelApp, JumpApp):
         self.show_times = show_times
         self.ready = False
         """Searching is possible."""
+        self.when_ready: Callable[[], object] = lambda: None
+        """What else is done when searching is possible."""
         self.trouble: AppError | None = None
         """What is told at the start."""
         self.search_screen = SearchScreen()
@@ -114,7 +115,7 @@ class SubtitleApp(ChannelApp, JumpApp):
 
     @on(messages.SearchReady)
     def _search_ready(self) -> None:
-        gc.freeze()  # what is there stays; to look through it for garbage again and again would take 50 ms each time
+        self.when_ready()
         self.ready = True
         self.search_screen.search_ready()
         self.begin_all()

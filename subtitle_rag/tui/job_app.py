@@ -148,7 +148,11 @@ class JobApp(AnswerApp):
             self._report()
         elif not self._report_due:
             self._report_due = True
-            self.set_timer(REPORT_S, self._report)
+            self.set_timer(REPORT_S, self._report_due_now)
+
+    def _report_due_now(self) -> None:
+        if self._report_due:  # none has come in between
+            self._report()
 
     def _report(self) -> None:
         self._report_due = False
