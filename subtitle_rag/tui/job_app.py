@@ -22,6 +22,8 @@ from subtitle_rag.tui.leave_screen import LeaveScreen
 from subtitle_rag.tui.text import clean
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.library_screen import LibraryScreen
 
@@ -47,7 +49,8 @@ class JobApp(AnswerApp):
         self._latest: Job | None = None
         """The newest sums; `job` has those that are shown."""
         self._reported = 0.0
-        self._report_due = self._count_due = False
+        self._report_timer: Timer | None = None
+        self._count_due = False
         self._keys: tuple[bool | None, ...] = ()
         self._keeping = threading.Lock()
         self._undone: tuple[Errand, ...] = ()
@@ -146,16 +149,13 @@ class JobApp(AnswerApp):
         self._latest = replace(job, waiting=len(self._queue.waiting), stopping=stopping)
         if now or time.monotonic() - self._reported > REPORT_S:
             self._report()
-        elif not self._report_due:
-            self._report_due = True
-            self.set_timer(REPORT_S, self._report_due_now)
-
-    def _report_due_now(self) -> None:
-        if self._report_due:  # none has come in between
-            self._report()
+        elif self._report_timer is None:
+            self._report_timer = self.set_timer(REPORT_S, self._report)
 
     def _report(self) -> None:
-        self._report_due = False
+        if self._report_timer is not None:
+            self._report_timer.stop()
+            self._report_timer = None
         self._reported = time.monotonic()
         self.job = self._latest
 
