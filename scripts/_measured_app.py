@@ -76,8 +76,9 @@ def main() -> None:
     home, gaps = sys.argv[1:]
     MeasuredApp.gaps = Path(gaps)
     with Runtime(config.load(home=home)) as runtime:
+        runtime.fluid = True  # as `tui.run` does
         app = MeasuredApp(runtime)
-        app.when_ready = gc.freeze  # as `tui.run` does
+        app.when_ready = gc.freeze
         app.run()
         app.await_job(3.0)
 

@@ -24,7 +24,7 @@ from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.retrieval.index import Index, Point
 from subtitle_rag.retrieval.kept import Kept, kept_path
 from subtitle_rag.retrieval.material import MAKING, Making, Material
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from subtitle_rag.retrieval.morphemes import ANALYZER, TextMorphemes
 
 if TYPE_CHECKING:
     from subtitle_rag.library.vectors import Noted
@@ -49,7 +49,7 @@ class Indexer:
     library and the index raise.
     """
 
-    def __init__(self, library: Library, index: Index, analyzer: Analyzer, making: Making = MAKING) -> None:
+    def __init__(self, library: Library, index: Index, analyzer: TextMorphemes, making: Making = MAKING) -> None:
         self._library = library
         self._index = index
         self._analyzer = analyzer

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from subtitle_rag.library.store import Library
     from subtitle_rag.llm import Llm
     from subtitle_rag.models.store import ModelStore
+    from subtitle_rag.retrieval.analysis import ApartAnalyzer
     from subtitle_rag.retrieval.index import Index
     from subtitle_rag.retrieval.index_client import HostedIndex
     from subtitle_rag.retrieval.index_fallback import Fallback
@@ -36,6 +37,8 @@ class Runtime:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.fluid = False
+        """Somebody looks on: what would keep the interpreter from everything else is done in other processes."""
 
     def __enter__(self) -> "Runtime":
         return self
@@ -50,7 +53,7 @@ class Runtime:
         # they hold the doors that are closed below
         for name in ("searcher", "indexer", "index", "fallback", "pictures"):
             self.__dict__.pop(name, None)
-        for name in ("host", "server", "neural", "library"):
+        for name in ("host", "server", "neural", "apart", "library"):
             door = self.__dict__.pop(name, None)
             if door is not None:
                 door.close()
@@ -168,7 +171,14 @@ class Runtime:
     def indexer(self) -> "Indexer":
         from subtitle_rag.indexing import Indexer
 
-        return Indexer(self.library, self.index, self.analyzer)
+        return Indexer(self.library, self.index, self.apart if self.fluid else self.analyzer)
+
+    @cached_property
+    def apart(self) -> "ApartAnalyzer":
+        """An analyzer in a process of its own."""
+        from subtitle_rag.retrieval.analysis import ApartAnalyzer
+
+        return ApartAnalyzer()
 
     @cached_property
     def models(self) -> "ModelStore":

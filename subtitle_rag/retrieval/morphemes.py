@@ -60,6 +60,15 @@ class QueryMorphemes(Protocol):
     def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]: ...
 
 
+class TextMorphemes(Protocol):
+    """What indexing needs; `Analyzer` has it, and so has `ApartAnalyzer`."""
+
+    def load_soon(self) -> None:
+        """Begin to load in the background, once."""
+
+    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]: ...
+
+
 class Analyzer:
     """Kiwi, loaded at first use (0.7 s, 270 MB) and safe to share between threads.
 

@@ -37,6 +37,7 @@ def run(settings: "Settings") -> int:
     keys.check(settings.keys, settings.paths.config)
     themes.check(settings)
     with Runtime(settings) as runtime:
+        runtime.fluid = True
         app = SubtitleApp(runtime)
         # what is there by then stays; to look through it for garbage again and again would take 50 ms each time
         app.when_ready = gc.freeze
