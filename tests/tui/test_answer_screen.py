@@ -186,12 +186,12 @@ class TestEnteringHangul:
             assert hint(screen) == "! Type a question first."
 
     async def test_a_question_during_an_answer_waits_for_its_end(self, make: MakeApp, ollama: StandIn) -> None:
-        ollama.answer(Turn("배추는 " * 20 + "[1].", pace=0.03), "소금입니다 [1].")
+        ollama.answer(Turn("배추는 " * 60 + "[1].", pace=0.05), "소금입니다 [1].")
         async with asking(make()) as (pilot, screen):
             await pilot.press("enter")
             await until(pilot, lambda: screen._turns[0].text)
             await pilot.press(*"소금은", "enter")
-            assert "as soon as this answer has ended" in hint(screen)
+            await until(pilot, lambda: "as soon as this answer has ended" in hint(screen))
             await until(pilot, lambda: len(screen._turns) == 2 and not screen.running)
             assert screen._turns[0].answer
             assert screen._turns[0].answer.ending == "whole"
