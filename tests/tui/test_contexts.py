@@ -74,6 +74,8 @@ class TestWriting:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await pilot.press("ctrl+d")
+            await until(pilot, lambda: toasts(app))
+            assert toasts(app) == ["9 videos can be searched now."]
             await until(pilot, hold.arrived.is_set)
             assert bar(app) == f"Contexts 0/75  {MODEL}"
             await typed(pilot, "치킨 소스")
@@ -87,7 +89,6 @@ class TestWriting:
             assert app.search_screen.shown == "치킨 소스 찍어"
             await pilot.press("f4")
             await until(pilot, lambda: " tokens read, " in bar(app))
-            assert toasts(app) == ["9 videos can be searched now."]
 
     async def test_the_scene_on_the_screen_gets_its_context_and_keeps_the_highlight(
         self, indexed: Runtime, ollama: StandIn, model: Model
