@@ -6,7 +6,7 @@ app waits for its workers; for this thread it waits a moment only. Dying anywher
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -76,7 +76,7 @@ class Errand:
         fetcher = runtime.fetcher(stop)
         if self.source:
             return fetcher.run([Order(self.source, _languages(runtime, self.source))])
-        return fetcher.run(_followed(runtime), Manner(leftovers=True))
+        return fetcher.run(followed_orders(runtime), Manner(leftovers=True))
 
 
 def left(library: "Library") -> list[Errand]:
@@ -96,13 +96,15 @@ def _languages(runtime: "Runtime", source: Source) -> "Wishes | None":
     return Wishes(languages=lister.wishes.languages, translated=lister.wishes.translated) if lister else None
 
 
-def _followed(runtime: "Runtime") -> "list[Order]":
+def followed_orders(runtime: "Runtime", *, without: Collection[int] = ()) -> "list[Order]":
+    """What `sync` asks for; `without` are ids of sources that are left out."""
     from subtitle_rag.fetching.run import Order
 
     orders = []
     for followed in runtime.library.sources.followed():
-        with suppress(UsageError):  # one that cannot be read any more must not keep the others from their turn
-            orders.append(Order(parse(followed.url), followed.wishes))
+        if followed.id not in without:
+            with suppress(UsageError):  # one that cannot be read any more must not keep the others from their turn
+                orders.append(Order(parse(followed.url), followed.wishes))
     return orders
 
 

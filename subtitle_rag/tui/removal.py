@@ -3,16 +3,13 @@
 Nothing is written before that: whatever ends the app meanwhile, the library is whole.
 """
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions.sources import parse
-from subtitle_rag.errors import UsageError
 from subtitle_rag.library import leaving
 from subtitle_rag.library.leaving import Leaving
-from subtitle_rag.tui.errands import Errand
+from subtitle_rag.tui.errands import Errand, followed_orders
 
 if TYPE_CHECKING:
     import threading
@@ -155,14 +152,7 @@ class SyncOfOthers(Errand):
     without: frozenset[int] = frozenset()
 
     def events(self, runtime: "Runtime", stop: "threading.Event") -> "Iterator[IndexEvent]":
-        from subtitle_rag.fetching.run import Order
-
-        orders = []
-        for followed in runtime.library.sources.followed():
-            if followed.id not in self.without:
-                with suppress(UsageError):  # one that cannot be read any more must not keep the others from their turn
-                    orders.append(Order(parse(followed.url), followed.wishes))
-        return runtime.fetcher(stop).run(orders)
+        return runtime.fetcher(stop).run(followed_orders(runtime, without=self.without))
 
 
 def staying(

@@ -21,17 +21,18 @@ from textual.widgets import Static
 from textual.worker import WorkerCancelled
 
 from subtitle_rag import config, player
-from subtitle_rag.config import LlmSettings, ModelSettings, Settings
+from subtitle_rag.config import LlmSettings, ModelSettings, Settings, YoutubeSettings
 from subtitle_rag.domain import Line, Video
 from subtitle_rag.library.recent import forget_searches
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import live_search, reasons, search_screen
+from subtitle_rag.tui import job_app, live_search, reasons, removal_app, search_screen
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.contexts import Progress
 from tests.models.conftest import hub
+from tests.stand_ins.youtube import StandIn, stand_in
 from tests.tiny_models import encoder_folder, reranker_folder
 
 __all__ = ["encoder_folder", "hub", "reranker_folder"]
@@ -145,6 +146,35 @@ def unindexed(tmp_path: Path) -> Iterator[Runtime]:
         yield runtime
 
 
+@pytest.fixture
+def filled(empty: Runtime) -> Runtime:
+    """A library of its own, with two of the sample's videos."""
+    list(empty.indexer.index(sorted([*SAMPLE.glob("*sample-0001*"), *SAMPLE.glob("*sample-0002*")])))
+    return empty
+
+
+@pytest.fixture
+def youtube() -> Iterator[StandIn]:
+    with stand_in() as serving:
+        yield serving
+
+
+@pytest.fixture
+def hasty(empty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
+    """A runtime on an empty library that fetches without pauses."""
+    monkeypatch.setattr(job_app, "COUNT_S", 0.05)
+    empty.settings = replace(empty.settings, youtube=unpaced())
+    return empty
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A minute is over in a moment."""
+    monkeypatch.setattr(removal_app, "UNDO_S", 0.3)
+    monkeypatch.setattr(removal_app, "TICK_S", 0.05)
+    monkeypatch.setattr(removal_app, "RETRY_S", 0.1)
+
+
 @pytest.fixture(autouse=True)
 def outside(monkeypatch: pytest.MonkeyPatch) -> Outside:
     seen = Outside()
@@ -178,6 +208,10 @@ def noon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+def unpaced(rest: int = 1) -> YoutubeSettings:
+    return YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=rest)
 
 
 async def settle(pilot: AppPilot) -> None:

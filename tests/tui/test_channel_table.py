@@ -1,6 +1,5 @@
 """The library's channels and playlists: what their rows tell, and how they narrow the table of videos below."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -18,9 +17,9 @@ from subtitle_rag.tui.errands import Errand
 from subtitle_rag.tui.library_screen import LibraryScreen
 from subtitle_rag.tui.library_tables import in_video
 from subtitle_rag.tui.video_table import VideoTable
-from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn, stand_in
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, toasts, until
-from tests.tui.test_youtube import KITCHEN, clips, kitchen, unpaced
+from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, toasts, unpaced, until
+from tests.tui.test_youtube import KITCHEN, clips, kitchen
 
 HOUR = 3_600
 SECOND = "UC" + "b" * 22
@@ -29,12 +28,6 @@ SECOND = "UC" + "b" * 22
 @pytest.fixture(autouse=True)
 def english() -> None:
     i18n.activate("en")
-
-
-@pytest.fixture
-def youtube() -> Iterator[StandIn]:
-    with stand_in() as serving:
-        yield serving
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import shutil
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,18 +16,12 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.errands import Errand
 from subtitle_rag.tui.library_screen import LibraryScreen
 from subtitle_rag.tui.video_table import VideoTable
-from tests.stand_ins.youtube import Caption, Clip, StandIn, stand_in
-from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, settle, toasts, until
-from tests.tui.test_youtube import KITCHEN, clips, kitchen, unpaced
+from tests.stand_ins.youtube import Caption, Clip, StandIn
+from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, settle, toasts, unpaced, until
+from tests.tui.test_youtube import KITCHEN, clips, kitchen
 
 BROKEN = b'{"events": ['
 WEEK = 7 * 24 * 3600
-
-
-@pytest.fixture
-def youtube() -> Iterator[StandIn]:
-    with stand_in() as serving:
-        yield serving
 
 
 @pytest.fixture

@@ -11,46 +11,18 @@ from textual.widgets import Static
 
 from subtitle_rag.captions.sources import parse
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import job_app, removal_app
+from subtitle_rag.tui import removal_app
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.editable_tables import EditableTables
 from subtitle_rag.tui.errands import Errand
 from subtitle_rag.tui.library_screen import LibraryScreen
 from subtitle_rag.tui.removal import Removal, Target
 from subtitle_rag.tui.removal_view import RemovalBar, RemoveScreen
-from tests.stand_ins.youtube import Playlist, StandIn, stand_in
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, settle, toasts, typed, until
-from tests.tui.test_youtube import KITCHEN, LIST, clips, kitchen, unpaced
+from tests.stand_ins.youtube import Playlist, StandIn
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, settle, toasts, typed, unpaced, until
+from tests.tui.test_youtube import KITCHEN, LIST, clips, kitchen
 
 TENT = "sample-0001"
-
-
-@pytest.fixture
-def filled(empty: Runtime) -> Runtime:
-    """A library of its own, with two of the sample's videos."""
-    list(empty.indexer.index(sorted([*SAMPLE.glob("*sample-0001*"), *SAMPLE.glob("*sample-0002*")])))
-    return empty
-
-
-@pytest.fixture
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A minute is over in a moment."""
-    monkeypatch.setattr(removal_app, "UNDO_S", 0.3)
-    monkeypatch.setattr(removal_app, "TICK_S", 0.05)
-    monkeypatch.setattr(removal_app, "RETRY_S", 0.1)
-
-
-@pytest.fixture
-def youtube() -> Iterator[StandIn]:
-    with stand_in() as serving:
-        yield serving
-
-
-@pytest.fixture
-def hasty(empty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
-    monkeypatch.setattr(job_app, "COUNT_S", 0.05)
-    empty.settings = replace(empty.settings, youtube=unpaced())
-    return empty
 
 
 def library_of(app: SubtitleApp) -> LibraryScreen:

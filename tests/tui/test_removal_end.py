@@ -5,26 +5,10 @@ import pytest
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.library.locks import alone
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import removal_app
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.removal import Removal
-from tests.tui.conftest import SAMPLE, settle, toasts, until
+from tests.tui.conftest import settle, toasts, until
 from tests.tui.test_removal import open_library, videos
-
-
-@pytest.fixture
-def filled(empty: Runtime) -> Runtime:
-    """A library of its own, with two of the sample's videos."""
-    list(empty.indexer.index(sorted([*SAMPLE.glob("*sample-0001*"), *SAMPLE.glob("*sample-0002*")])))
-    return empty
-
-
-@pytest.fixture
-def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A minute is over in a moment."""
-    monkeypatch.setattr(removal_app, "UNDO_S", 0.3)
-    monkeypatch.setattr(removal_app, "TICK_S", 0.05)
-    monkeypatch.setattr(removal_app, "RETRY_S", 0.1)
 
 
 class TestTrouble:

@@ -219,7 +219,6 @@ class TestOnTheScreen:
     async def test_a_highlight_that_only_passes_asks_nothing(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(preview, "REST_S", 1.0)
         asked = asked_places(runtime, monkeypatch)
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
@@ -229,7 +228,10 @@ class TestOnTheScreen:
             passed = [one.video.id for one in app.search_screen.scenes._scenes.values()]
             assert len(set(passed)) > 2
             end = next(at for at in reversed(range(len(passed))) if passed[at] != passed[0])
-            await pilot.press(*["down"] * end)
+            with monkeypatch.context() as passing:
+                passing.setattr(preview, "REST_S", 600)
+                await pilot.press(*["down"] * (end - 1))
+            await pilot.press("down")
             await settle(pilot)
             assert [video for _query, video in asked] == [passed[end]]
 

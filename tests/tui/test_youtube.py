@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -10,16 +10,14 @@ from textual import events
 from textual.widgets import Static
 
 from subtitle_rag.captions.sources import parse
-from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import job_app
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.errands import Errand
 from subtitle_rag.tui.leave_screen import LeaveScreen
 from subtitle_rag.tui.library_screen import LibraryScreen
 from subtitle_rag.tui.video_table import VideoTable
-from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn, stand_in
-from tests.tui.conftest import AppPilot, drawn_by, settle, shown, toasts, typed
+from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn
+from tests.tui.conftest import AppPilot, drawn_by, settle, shown, toasts, typed, unpaced
 
 KITCHEN = "https://www.youtube.com/@느린부엌"
 LIST = "PL" + "c" * 32
@@ -33,24 +31,6 @@ def kitchen(*clips: Clip) -> Channel:
 
 def clips(count: int, name: str = "noodles") -> list[Clip]:
     return [Clip(f"{name}{n:04d}", f"국수 삶기 {n}편") for n in range(count)]
-
-
-@pytest.fixture
-def youtube() -> Iterator[StandIn]:
-    with stand_in() as serving:
-        yield serving
-
-
-@pytest.fixture
-def hasty(empty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
-    """A runtime on an empty library that fetches without pauses."""
-    monkeypatch.setattr(job_app, "COUNT_S", 0.05)
-    empty.settings = replace(empty.settings, youtube=unpaced())
-    return empty
-
-
-def unpaced(rest: int = 1) -> YoutubeSettings:
-    return YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=rest)
 
 
 async def until(pilot: AppPilot, holds: Callable[[], object]) -> None:
