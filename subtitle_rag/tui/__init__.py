@@ -2,10 +2,10 @@
 
 The Kitty keyboard protocol breaks Hangul input on several terminals (iTerm2 drops what an input method commits, VS
 Code doubles it), and Textual reads the switch that turns it off when it is imported. The app uses no key that needs
-the protocol.
+the protocol. Likewise read is how often a frame may be drawn: every 8 ms instead of 16, for the scenes of a key wait
+for the frame after its own.
 """
 
-import gc
 import os
 from typing import TYPE_CHECKING
 
@@ -29,18 +29,19 @@ def run(settings: "Settings") -> int:
     """
     if not settings.tui.kitty_keyboard:
         os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")
+    os.environ.setdefault("TEXTUAL_FPS", "120")
     from subtitle_rag.library.theme import remembered_theme
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui import keys, picture, themes
     from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.garbage import Garbage
 
     keys.check(settings.keys, settings.paths.config)
     themes.check(settings)
     with Runtime(settings) as runtime:
         runtime.fluid = True
         app = SubtitleApp(runtime)
-        # what is there by then stays; to look through it for garbage again and again would take 50 ms each time
-        app.when_ready = gc.freeze
+        app.garbage = Garbage()
         app.trouble = picture.prepare(settings)
         app.first_theme = remembered_theme(settings.paths.library)
         app.run()

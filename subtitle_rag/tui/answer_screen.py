@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _, n_
@@ -299,7 +299,7 @@ class AnswerScreen(Page):
         choices = answer_text.choices(self._turns)
         if self.sources.has_focus or not choices:
             self.sources.move(rows)
-            self._moved = bool(self.sources.option_count)
+            self._moved = bool(self.sources.row_count)
             return
         if self._chosen is None:
             at = 0 if rows > 0 else len(choices) - 1
@@ -320,7 +320,7 @@ class AnswerScreen(Page):
         else:
             self._choose(message.choice)
 
-    @on(OptionList.OptionHighlighted)
+    @on(SourceList.Highlighted)
     def _scene_chosen(self) -> None:
         self._chosen, self._moved = None, True
         self.preview.show(self.sources.scene)
@@ -365,7 +365,7 @@ class AnswerScreen(Page):
             self.view.page(pages)
 
     def action_switch(self) -> None:
-        if self.question.has_focus and self.sources.option_count:
+        if self.question.has_focus and self.sources.row_count:
             self.sources.focus()
         else:
             self.question.focus()

@@ -225,16 +225,13 @@ def welcome() -> Content:
     )
 
 
-def row(turn: Turn, source: Source, at_ms: int) -> Content:
+def row(turn: Turn, source: Source, at_ms: int) -> tuple[Content, Content]:
     """A scene in the list: its number, whether it is cited, when and what is said, then of which video."""
     scene = scene_of(source, at_ms)
     sign = turn.sign(source)
-    return Content.assemble(
-        (f"[{source.number}]".rjust(NUMBER_CELLS), "bold" if sign.strip() else ""),
-        f" {sign} {clock(at_ms)}  {clean(source.line(at_ms))}",
-        "\n" + " " * (NUMBER_CELLS + 3),
-        (byline(scene), MUTED),
-    )
+    number = (f"[{source.number}]".rjust(NUMBER_CELLS), "bold" if sign.strip() else "")
+    said = f" {sign} {clock(at_ms)}  {clean(source.line(at_ms))}"
+    return Content.assemble(number, said), Content.assemble(" " * (NUMBER_CELLS + 3), (byline(scene), MUTED))
 
 
 def scene_of(source: Source, at_ms: int) -> Scene:

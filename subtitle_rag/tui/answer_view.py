@@ -1,18 +1,21 @@
 """The parts of the answer screen: the answers with their citations, and the scenes that they rest on."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import Static
 
 from subtitle_rag.tui import answer_text
 from subtitle_rag.tui.answer_text import META, Choice, Turn
 from subtitle_rag.tui.scene_list import SceneList
+
+if TYPE_CHECKING:
+    from subtitle_rag.tui.row_list import Row
 
 
 class AnswerView(VerticalScroll):
@@ -63,32 +66,25 @@ class AnswerView(VerticalScroll):
 class SourceList(SceneList):
     """The numbered scenes of an answer."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._rows: dict[str, Content] = {}
-
     def show(self, turn: Turn, at: Mapping[int, int], number: int | None = None) -> None:
         """Show what `turn` rests on, each scene at its best line, or at the time that `at` has for its number.
 
         The highlight goes to the scene `number`, and stays where it is without one.
         """
-        before, self._rows, self._scenes, self._cited = self._rows, {}, {}, {}
-        to: str | None = None
-        for source in turn.sources:
+        before, self._scenes, self._cited = list(self._scenes), {}, {}
+        rows: dict[str, Row] = {}
+        to: int | None = None
+        for place, source in enumerate(turn.sources):
             time = at.get(source.number, turn.best_ms(source))
-            self._rows[source.scene] = answer_text.row(turn, source, time)
+            rows[source.scene] = answer_text.row(turn, source, time)
             self._scenes[source.scene] = answer_text.scene_of(source, time)
-            to = source.scene if source.number == number else to
+            to = place if source.number == number else to
         for citation in turn.citations:
             if (cited := turn.source(citation.number)) and citation.at_ms is not None:
                 self._cited.setdefault(cited.video.id, []).append(citation.at_ms)
-        with self.prevent(OptionList.OptionHighlighted):
-            if list(before) != list(self._rows):
-                self.clear_options()
-                self.add_options([Option(row, id=id) for id, row in self._rows.items()])
-                self.highlighted = 0 if self._rows else None
-            for id, row in self._rows.items():
-                if id in before and before[id] != row:
-                    self.replace_option_prompt(id, row)
+        with self.prevent(SceneList.Highlighted):
+            self.put(list(rows), rows.__getitem__)
+            if before != list(rows):
+                self.highlighted = 0
             if to is not None:
-                self.highlighted = self.get_option_index(to)
+                self.highlighted = to

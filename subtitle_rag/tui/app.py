@@ -5,7 +5,7 @@ The doors (SQLite, the index's process, Kiwi) are used by worker threads alone. 
 each door where it is first asked for.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.errors import AppError
     from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.garbage import Garbage
 
 WARM_UP = "장면"
 
@@ -54,8 +55,8 @@ class SubtitleApp(ChannelApp, JumpApp):
         self.show_times = show_times
         self.ready = False
         """Searching is possible."""
-        self.when_ready: Callable[[], object] = lambda: None
-        """What else is done when searching is possible."""
+        self.garbage: Garbage | None = None
+        """Who minds it; Python, where nobody does."""
         self.trouble: AppError | None = None
         """What is told at the start."""
         self.search_screen = SearchScreen()
@@ -115,7 +116,8 @@ class SubtitleApp(ChannelApp, JumpApp):
 
     @on(messages.SearchReady)
     def _search_ready(self) -> None:
-        self.when_ready()
+        if self.garbage:
+            self.garbage.keep()
         self.ready = True
         self.search_screen.search_ready()
         self.begin_all()

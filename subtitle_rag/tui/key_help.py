@@ -69,6 +69,7 @@ TOGETHER = {
     ("list.next", "list.previous"): N_("choose a scene, from the query too"),
     ("list.page-down", "list.page-up"): N_("a page of scenes on, or back"),
     ("list.down", "list.up"): N_("choose a scene"),
+    ("list.first", "list.last"): N_("the first scene, or the last"),
     ("answer.next", "answer.previous"): N_("citations of the answer, and the seconds that they rest on"),
     ("answer.page-down", "answer.page-up"): N_("a page of the answer on, or back"),
     ("history.down", "history.up"): N_("choose an answer"),

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 REST_S = 0.15
 """How long the highlight rests before the library and the index are asked about its video."""
+TYPED_REST_S = 0.6
+"""The same where a search put it there: somebody who types Hangul slowly has the next syllable by then, and its search
+does not have to wait for what half a word brings."""
 
 
 class TimelineBar(Static):
@@ -92,6 +95,7 @@ class Preview(Vertical):
 
     def __init__(self) -> None:
         super().__init__(id="preview")
+        self.visible = False
         self._scene: Scene | None = None
         self._result: SearchResult | None = None
         self._known: dict[str, Surroundings] = {}
@@ -111,12 +115,13 @@ class Preview(Vertical):
         with Transcript():
             yield Static(id="lines")
 
-    def show(self, scene: "Scene | None", result: "SearchResult | None" = None) -> None:
-        """`result` is the search's that found it, if one did.
+    def show(self, scene: "Scene | None", result: "SearchResult | None" = None, *, new: bool = False) -> None:
+        """`result` is the search's that found it, if one did; `new` where that has just come.
 
         A scene that is shown already stays where somebody has scrolled it to.
         """
         before, self._scene = self._scene, scene
+        self.visible = scene is not None
         self._take(result, before)
         if _written(scene) != _written(before):
             self._draw_context()
@@ -126,7 +131,7 @@ class Preview(Vertical):
         self.query_one(ScenePicture).show(scene)
         self._draw_timeline()
         self._draw_explanation()
-        self._look_soon()
+        self._look_soon(TYPED_REST_S if new else REST_S)
 
     def _take(self, result: "SearchResult | None", before: "Scene | None") -> None:
         """Forget what does not belong to this answer, or to this video."""
@@ -145,7 +150,7 @@ class Preview(Vertical):
     def on_resize(self) -> None:
         self._draw_timeline()
         self._draw_explanation()
-        self._look_soon()
+        self._look_soon(REST_S)
 
     def on_show(self) -> None:
         """There is room for it again."""
@@ -157,17 +162,22 @@ class Preview(Vertical):
 
     # --- what surrounds it ---
 
-    def _look_soon(self) -> None:
+    def hold(self) -> None:
+        """Another scene is coming: what surrounds this one is no longer worth the time."""
+        self.workers.cancel_group(self, "rest")
+        self.workers.cancel_group(self, "surroundings")
+
+    def _look_soon(self, rest: float) -> None:
         self.workers.cancel_group(self, "rest")
         if self._scene is not None and self.display and not self._whole(self._known.get(self._scene.video.id)):
-            self._rest(self._scene.video.id)
+            self._rest(self._scene.video.id, rest)
 
     def _whole(self, known: Surroundings | None) -> bool:
         return known is not None and (known.places is not None or self._result is None)
 
     @work(group="rest", exclusive=True, exit_on_error=False)
-    async def _rest(self, video_id: str) -> None:
-        await asyncio.sleep(REST_S)
+    async def _rest(self, video_id: str, seconds: float) -> None:
+        await asyncio.sleep(seconds)
         self._look(video_id, self._result)
 
     @work(thread=True, group="surroundings", exclusive=True, exit_on_error=False)

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import OptionList
-from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import N_
 from subtitle_rag.tui import keys, text
+from subtitle_rag.tui.row_list import Row, RowList
 
 if TYPE_CHECKING:
     from textual import events
@@ -20,12 +19,10 @@ if TYPE_CHECKING:
 BEFORE, AFTER = N_("previous scene of the same video"), N_("next scene of the same video")
 
 
-class SceneList(OptionList):
+class SceneList(RowList):
     """The scenes of a search. The keys that move it come from the screen, for the query has the focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,ㅓ", "cursor_down", N_("Down"), show=False, id="list.down"),
-        Binding("k,ㅏ", "cursor_up", N_("Up"), show=False, id="list.up"),
         Binding("left_square_bracket", "beside(-1)", BEFORE, show=False, id="list.previous-of-video"),
         Binding("right_square_bracket", "beside(1)", AFTER, show=False, id="list.next-of-video"),
         Binding("y,ㅛ", "screen.copy_link", N_("Copy link"), show=False, id="list.copy"),
@@ -41,50 +38,33 @@ class SceneList(OptionList):
             self.character = character
 
     def __init__(self) -> None:
-        super().__init__(id="scenes", markup=False, compact=True)
+        super().__init__("scenes")
         self._scenes: dict[str, Scene] = {}
         self._cited: dict[str, list[int]] = {}
-        self._room = 0
-        """Cells that the rows were made for; 0 where `fill` made none."""
 
     def fill(self, scenes: Sequence["Scene"], keep: str | None) -> None:
         """Show other scenes; the highlight goes to the scene `keep` if it is among them, else to the top.
 
-        Scenes that look as those before are not drawn anew. The list stays where it is scrolled to, as far as the
-        highlight can be seen there.
+        Scenes that look as those before are not drawn anew.
         """
         before, self._scenes = self._scenes, {scene.id: scene for scene in scenes}
-        at = list(self._scenes).index(keep) if keep in self._scenes else 0
         same = [content(scene) for scene in before.values()] == [content(scene) for scene in scenes]
-        with self.prevent(OptionList.OptionHighlighted):
+        with self.prevent(SceneList.Highlighted):
             if not same or list(before) != list(self._scenes):
-                self._put()
-            self.highlighted = at if scenes else None
+                self.put(list(self._scenes), self._drawn)
+            self.highlighted = self.index(keep or "") or 0
 
-    def _put(self) -> None:
-        top, self._room = self.scroll_y, self.app.size.width
-        self.clear_options()
-        self.add_options([Option(text.row(scene, self._room), id=id) for id, scene in self._scenes.items()])
-        self.scroll_to(y=top, animate=False, force=True, immediate=True)
+    def _drawn(self, id: str) -> Row:
+        return text.row(self._scenes[id], self.width)
 
     def on_resize(self) -> None:
-        if 0 < self._room < self.app.size.width and self._scenes:
-            at = self.highlighted
-            with self.prevent(OptionList.OptionHighlighted):
-                self._put()
-                self.highlighted = at
+        self.put(self._ids, self._make)
         self.call_after_refresh(self.scroll_to_highlight)
 
     @property
     def scene(self) -> "Scene | None":
         """The highlighted scene."""
-        option = self.highlighted_option
-        return self._scenes.get(option.id or "") if option else None
-
-    def move(self, rows: int) -> None:
-        """Move the highlight, without running over the ends."""
-        if self.option_count:
-            self.highlighted = max(0, min(self.option_count - 1, (self.highlighted or 0) + rows))
+        return self._scenes.get(self.chosen or "")
 
     def of_video(self, video_id: str) -> list["Scene"]:
         """The listed scenes of a video, in the order of time."""
@@ -98,19 +78,14 @@ class SceneList(OptionList):
         """Move the highlight to the scene of a video that is nearest to a time, if one is listed."""
         found = min(self.of_video(video_id), key=lambda one: (abs(one.at_ms - at_ms), one.rank), default=None)
         if found is not None:
-            self.highlighted = self.get_option_index(found.id)
+            self.highlighted = self.index(found.id)
 
     def action_beside(self, step: int) -> None:
         """To the next scene of the same video in time, or the one before, without running over the ends."""
         if (scene := self.scene) is not None:
             own = self.of_video(scene.video.id)
             at = max(0, min(len(own) - 1, own.index(scene) + step))
-            self.highlighted = self.get_option_index(own[at].id)
-
-    @property
-    def page(self) -> int:
-        """Scenes that fit."""
-        return max(1, self.size.height // 2 - 1)
+            self.highlighted = self.index(own[at].id)
 
     def on_key(self, event: "events.Key") -> None:
         bound = {key for id in keys.declared_by(type(self)) for key in keys.keys(id)}

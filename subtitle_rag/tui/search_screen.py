@@ -15,7 +15,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import Input, Static
 
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _, n_
@@ -28,7 +28,7 @@ from subtitle_rag.tui.messages import ScenesFound, SearchFailed
 from subtitle_rag.tui.preview import Preview
 from subtitle_rag.tui.scene_list import SceneList
 from subtitle_rag.tui.text import clean
-from subtitle_rag.tui.widgets import JobBar, KeyBar, Line, StageBar, paragraphs
+from subtitle_rag.tui.widgets import Counter, JobBar, KeyBar, Line, StageBar, paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +44,7 @@ QUIET = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
 """Failures of a query that is not finished yet: what to type next is told, and nothing else."""
 
 FRAME_S = 0.02
-"""A little more than Textual waits between two frames."""
+"""More than Textual waits between two frames."""
 DIM_S = 0.3
 """How long scenes stand undimmed after the text was changed."""
 
@@ -72,7 +72,7 @@ class SearchScreen(FilteredSearch):
 
     scenes = getters.query_one(SceneList)
     preview = getters.query_one(Preview)
-    counter = getters.query_one("#counter", Static)
+    counter = getters.query_one(Counter)
     notice = getters.query_one("#notice", Static)
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class SearchScreen(FilteredSearch):
         with Horizontal(id="top"):
             yield Static("❯", id="prompt")
             yield Line(_("What was said in the scene?"), id="query")
-            yield Static(id="counter", markup=False)
+            yield Counter()
         yield FilterBar()
         with Horizontal(id="found"):
             yield SceneList()
@@ -128,13 +128,16 @@ class SearchScreen(FilteredSearch):
             self.shown = self._chosen = self._answer = None
             self._show_counter()
             self._show_notice()
+            self.preview.show(None)
         elif self.typed == self.shown:
             self.cancel()
             self._stale(False)
+            self._show_chosen()
             if self._answer and not self._answer.result.final:
                 self.search_soon()
         else:
             self.cancel()
+            self.preview.hold()
             self._stale(True)
             self.search_soon()
 
@@ -168,7 +171,9 @@ class SearchScreen(FilteredSearch):
     async def _show_chosen(self) -> None:
         """In a frame after that of the list, which is what somebody who types looks at."""
         await asyncio.sleep(FRAME_S)
-        self.preview.show(self.scenes.scene, self._answer.result if self._answer else None)
+        self.preview.show(self.scenes.scene, self._answer.result if self._answer else None, new=True)
+        if self.app.garbage:
+            self.call_after_refresh(self.app.garbage.collect, self)
 
     def show_again(self) -> None:
         """Videos are about to leave."""
@@ -255,7 +260,7 @@ class SearchScreen(FilteredSearch):
             said = ""
         else:
             said = _("getting ready…")
-        self.counter.update(Content(said))
+        self.counter.say(said)
 
     def _counted(self, result: "SearchResult") -> str:
         scenes = len(result.scenes)
@@ -285,15 +290,18 @@ class SearchScreen(FilteredSearch):
         page.display = bool(rows)
         self.query_one("#found").display = not rows
         self.query_one("#offer").set_class(self.idle, "-calm")
+        if not rows:
+            self.choices.fill(())
+            return
         self.notice.update(paragraphs(rows))
-        self.show_choices(self.shown, calm_page=bool(rows) and not self.failed)
+        self.show_choices(self.shown, calm_page=not self.failed)
 
     def _notice(self) -> calm.Rows:
         if self._failed:
             return calm.failure(self._failed)
         if self.shown is None:
             return calm.welcome(self.counts, self.app.offer, words_alone=self.words_alone, recents=bool(self.recents))
-        return [] if self.scenes.option_count else calm.nothing(self.shown, self.counts, self.suggested(self.shown))
+        return [] if self.scenes.row_count else calm.nothing(self.shown, self.counts, self.suggested(self.shown))
 
     # --- keys ---
 
@@ -335,7 +343,7 @@ class SearchScreen(FilteredSearch):
             self.preview.explain()
 
     def action_switch(self) -> None:
-        if self.query_line.has_focus and self.scenes.display and self.scenes.option_count:
+        if self.query_line.has_focus and self.scenes.display and self.scenes.row_count:
             self.scenes.focus()
         else:
             self.action_focus_query()
@@ -361,16 +369,15 @@ class SearchScreen(FilteredSearch):
             self._show_counter()
             self.app.reopen()
 
-    @on(OptionList.OptionHighlighted)
+    @on(SceneList.Highlighted)
     def _highlighted(self) -> None:
         scene = self.scenes.scene
         self._chosen = scene.id if scene else None
         self.preview.show(scene, self._answer.result if self._answer else None)
 
-    @on(OptionList.OptionSelected)
+    @on(SceneList.Clicked)
     def _clicked(self) -> None:
-        # Enter is bound above: only the mouse selects, and a click alone must not start a player
-        self.action_focus_query()
+        self.action_focus_query()  # a click alone must not start a player
 
     @on(SceneList.Typed)
     def _typed_in_list(self, message: SceneList.Typed) -> None:

@@ -71,7 +71,7 @@ def best_line(scene: "Scene") -> int:
     return next((i for i, line in enumerate(scene.lines) if line.start_ms == scene.at_ms), 0)
 
 
-def row(scene: "Scene", room: int) -> Content:
+def row(scene: "Scene", room: int) -> tuple[Content, Content]:
     """A scene in the list: when and what is said, then of which video; no line has more than `room` characters of it.
 
     Whatever does not fit costs time: a hundred characters of Hangul are as long to draw as all the rest of a row.
@@ -82,13 +82,8 @@ def row(scene: "Scene", room: int) -> Content:
     if first - start > LEAD:
         start, lead = first - LEAD // 3, "… "
     said = marked(scene.text, scene.highlights, start, min(len(scene.text), start + room))
-    return Content.assemble(
-        clock(scene.at_ms).rjust(TIME_CELLS),
-        "  " + lead,
-        said,
-        "\n" + " " * (TIME_CELLS + 2),
-        (byline(scene)[:room], MUTED),
-    )
+    head = clock(scene.at_ms).rjust(TIME_CELLS) + "  " + lead
+    return Content.assemble(head, said), Content.assemble(" " * (TIME_CELLS + 2), (byline(scene)[:room], MUTED))
 
 
 def transcript(scene: "Scene", width: int) -> tuple[list[Content], int]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.highlighter import Highlighter
 from textual.binding import Binding
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widgets import Footer, Input, Static
 
@@ -72,6 +74,9 @@ class Visible(Highlighter):
 class Line(Input):
     """A text field that steals no key of ours: ctrl+d, ctrl+k and the like of `Input` lose to priority bindings."""
 
+    virtual_size = Reactive(Size(0, 0))
+    """No key lays the screen out anew: the field is as wide as its place, whatever stands in it."""
+
     def __init__(self, placeholder: str, id: str) -> None:
         super().__init__(placeholder=placeholder, id=id, compact=True, select_on_focus=False, highlighter=Visible())
         # every repaint can make the window of an input method flicker
@@ -94,6 +99,19 @@ class Line(Input):
         """What was pasted somewhere else on the screen."""
         self.focus()
         self.insert_text_at_cursor(next(iter(text.strip().splitlines()), ""))
+
+
+class Counter(Static):
+    """A line as wide as what it says; nothing is laid out anew while that width stays."""
+
+    def __init__(self) -> None:
+        super().__init__(id="counter", markup=False)
+        self._said = Content()
+
+    def say(self, text: str) -> None:
+        before, self._said = self._said, Content(text)
+        if self._said != before:
+            self.update(self._said, layout=self._said.cell_length != before.cell_length)
 
 
 class KeyBar(Footer):

@@ -96,8 +96,8 @@ def hint(screen: AnswerScreen) -> str:
 
 
 def rows(screen: AnswerScreen) -> list[str]:
-    return [str(option.prompt) for option in screen.sources.options]
+    return ["\n".join(line.plain for line in row) for row in screen.sources.rows.values()]
 
 
-def ids(screen: AnswerScreen) -> list[str | None]:
-    return [option.id for option in screen.sources.options]
+def ids(screen: AnswerScreen) -> list[str]:
+    return list(screen.sources.rows)

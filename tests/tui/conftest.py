@@ -28,7 +28,7 @@ from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import job_app, live_search, reasons, removal_app, search_screen
+from subtitle_rag.tui import job_app, live_search, preview, reasons, removal_app, search_screen
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.contexts import Progress
 from tests.models.conftest import hub
@@ -187,6 +187,8 @@ def outside(monkeypatch: pytest.MonkeyPatch) -> Outside:
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody types here: the pauses that are made for a typist are cut short."""
+    monkeypatch.setattr(preview, "REST_S", 0.02)
+    monkeypatch.setattr(preview, "TYPED_REST_S", 0.02)
     monkeypatch.setattr(search_screen, "DIM_S", 0.02)
     monkeypatch.setattr(live_search, "DEBOUNCE_S", 0.02)
     monkeypatch.setattr(live_search, "PAUSE_S", 0.02)

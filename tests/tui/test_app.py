@@ -96,7 +96,7 @@ class TestKeys:
             for theme in ("textual-light", "ansi-dark", "dracula"):
                 app.theme = theme
                 await settle(pilot)
-                assert app.search_screen.scenes.option_count == 1
+                assert app.search_screen.scenes.row_count == 1
 
 
 class TestStarting:

@@ -124,7 +124,7 @@ class TestScreen:
             assert (looked["ollama"], looked["terminal"]) == (1, 2)
             await pilot.press("escape")
             await typed(pilot, "치킨")
-            assert app.search_screen.scenes.option_count
+            assert app.search_screen.scenes.row_count
 
     async def test_the_palette_has_it_and_it_does_not_open_over_itself(self, app_of: MakeApp) -> None:
         app = app_of()

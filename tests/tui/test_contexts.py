@@ -79,7 +79,7 @@ class TestWriting:
             await until(pilot, hold.arrived.is_set)
             assert bar(app) == f"Contexts 0/75  {MODEL}"
             await typed(pilot, "치킨 소스")
-            before = app.search_screen.scenes.option_count
+            before = app.search_screen.scenes.row_count
             assert before
             assert not app.search_screen.query_one("#context").display
             hold.release()
@@ -239,7 +239,7 @@ class TestTrouble:
             await idle(pilot)
             assert bar(app) == ""
             await typed(pilot, "소스")
-            assert app.search_screen.scenes.option_count
+            assert app.search_screen.scenes.row_count
             await pilot.press("f4")
             await settle(pilot)
             assert "more scenes are found: start Ollama" in bar(app)

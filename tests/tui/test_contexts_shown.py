@@ -56,9 +56,9 @@ class TestPreview:
             await typed(pilot, "국수")
             await pilot.press("down")
             screen = app.search_screen
-            drawn = screen.scenes.options[1]
+            drawn = screen.scenes.rows[plain[1].id]
             screen.scenes.fill([replace(one, context="새 문맥") for one in plain], plain[1].id)
-            assert screen.scenes.options[1] is drawn
+            assert screen.scenes.rows[plain[1].id] is drawn
             assert screen.scenes.highlighted == 1
             assert screen.scenes.scene
             assert screen.scenes.scene.context == "새 문맥"

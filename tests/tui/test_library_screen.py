@@ -63,7 +63,7 @@ class TestEmpty:
             assert toasts(app) == ["9 videos can be searched now."]
             await pilot.press(*"치킨 소스")
             await settle(pilot)
-            assert app.search_screen.scenes.option_count
+            assert app.search_screen.scenes.row_count
             await pilot.press("f4")
             await settle(pilot)
             assert page(app).query_one(VideoTable).row_count == 9

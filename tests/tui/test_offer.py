@@ -185,7 +185,7 @@ class TestFetching:
             assert set(toasts(app)) <= {said}
             await typed(pilot, "소스")
             await until(pilot, lambda: "+reranked" in shown(app, "#counter"), LOADING_S)
-            assert app.search_screen.scenes.option_count
+            assert app.search_screen.scenes.row_count
 
     async def test_it_stops_and_goes_on_with_the_rest(self, indexed: Runtime, offered: Hub) -> None:
         offered.slow = 0.2

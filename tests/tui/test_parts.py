@@ -39,9 +39,9 @@ class TestText:
 
     def test_a_row_begins_near_its_first_mark(self) -> None:
         long = "아" * 300 + "치킨" + "어" * 300
-        first, second = text.row(scene(text=long, highlights=((300, 302),)), 80).plain.split("\n")
-        assert first.index("치킨") < 50
-        assert second.strip() == "채널 · 제목"
+        first, second = text.row(scene(text=long, highlights=((300, 302),)), 80)
+        assert first.plain.index("치킨") < 50
+        assert second.plain.strip() == "채널 · 제목"
 
     def test_the_transcript_hangs_under_its_times_and_knows_the_matched_row(self) -> None:
         own = scene(text="앞 줄 둘째 줄", lines=(Line(0, 3_661_000), Line(4, 61_000)), overlap_before="전에 한 말")

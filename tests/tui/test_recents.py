@@ -37,7 +37,7 @@ class TestMade:
             await settle(pilot)
             await pilot.press("down")
             await settle(pilot)
-            assert app.search_screen.scenes.option_count
+            assert app.search_screen.scenes.row_count
             assert recent_searches(runtime.library) == []
 
     @pytest.mark.parametrize("key", ["enter", "ctrl+y"])
@@ -105,7 +105,7 @@ class TestList:
             await settle(pilot)
             screen = app.search_screen
             assert screen.query_line.value == screen.shown == "캠핑 텐트"
-            assert screen.scenes.option_count
+            assert screen.scenes.row_count
             assert screen.query_line.has_focus
             assert outside.played == []  # the Enter that searched plays nothing
             await pilot.press("enter")

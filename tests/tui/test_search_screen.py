@@ -179,7 +179,7 @@ class TestLateAnswers:
             found = app.search_screen.query_one("#found")
             await until(pilot, lambda: found.has_class("-stale"))
             assert found.display
-            assert app.search_screen.scenes.option_count == 1
+            assert app.search_screen.scenes.row_count == 1
             await pilot.press("backspace")
             assert not found.has_class("-stale")
             await settle(pilot)

@@ -73,7 +73,7 @@ async def opened(app: SubtitleApp, pilot: Pilot[object], runtime: Runtime, answe
 
 
 def listed(app: SubtitleApp) -> list[str]:
-    return [str(option.id)[-2:] for option in app.search_screen.scenes.options]
+    return [id[-2:] for id in app.search_screen.scenes.rows]
 
 
 class TestOneQuery:
@@ -248,5 +248,5 @@ class TestModels:
             await typed(pilot, "치킨")
             *_, last = searcher.stages(app.search_screen._answer.result.query)  # type: ignore[union-attr]
             assert last.reranked
-            assert [option.id for option in app.search_screen.scenes.options] == [one.id for one in last.scenes]
+            assert list(app.search_screen.scenes.rows) == [one.id for one in last.scenes]
             assert "+reranked" in shown(app, "#counter")

@@ -29,7 +29,7 @@ class TestFailures:
             await typed(pilot, " after:2026")
             assert "Write dates as 2026-05-31." in hint(app)
             assert toasts(app) == []
-            assert app.search_screen.scenes.option_count
+            assert app.search_screen.scenes.row_count
             await pilot.press("enter")
             await settle(pilot)
             assert "2026 is not a date for after." in toasts(app)[0]
@@ -61,7 +61,7 @@ class TestFailures:
             assert "explode" in log.read_text(encoding="utf-8")
             runtime.__dict__["searcher"] = Answers(lambda query: SearchResult(query, (), (scene(),), {}))
             await typed(pilot, " 소스")
-            assert app.search_screen.scenes.option_count == 1
+            assert app.search_screen.scenes.row_count == 1
 
     async def test_a_busy_index_keeps_what_is_shown(self, app_of: MakeApp, runtime: Runtime) -> None:
         app = app_of(scenes=[scene()])
@@ -75,7 +75,7 @@ class TestFailures:
             runtime.__dict__["searcher"] = Answers(busy)
             await typed(pilot, " 소스")
             assert "did not answer" in hint(app)
-            assert app.search_screen.scenes.option_count == 1
+            assert app.search_screen.scenes.row_count == 1
 
     async def test_an_index_that_breaks_under_a_search_becomes_a_calm_page_that_can_be_left(
         self, app_of: MakeApp, runtime: Runtime
@@ -114,7 +114,7 @@ class TestFailures:
             runtime.__dict__["searcher"] = Searcher(runtime.library, fallback, queries)
             for word in ("치킨", " 소스"):
                 await typed(pilot, word)
-                assert app.search_screen.scenes.option_count
+                assert app.search_screen.scenes.row_count
             (told,) = toasts(app)
             assert "http://[b]x" in told
 

@@ -125,7 +125,7 @@ class TestPage:
             await pilot.press("down", "down", "enter")
             await settle(pilot)
             assert app.search_screen.shown == app.search_screen.query_line.value == "치킨"
-            assert app.search_screen.scenes.option_count == 8
+            assert app.search_screen.scenes.row_count == 8
             assert outside.played == []
 
     async def test_one_is_followed_by_a_sentence_that_helps_in_general(self, app_of: MakeApp) -> None:
@@ -161,7 +161,7 @@ class TestPage:
             await settle(pilot)
             assert app.search_screen.shown == "치킹 꽃게"
             assert prompts(app) == []
-            assert app.search_screen.scenes.option_count
+            assert app.search_screen.scenes.row_count
             await pilot.press("escape")
             await settle(pilot)
             assert "Videos 9" in shown(app, "#notice")

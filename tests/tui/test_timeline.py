@@ -194,7 +194,7 @@ class TestOnTheScreen:
             await camping(app, pilot)
             one = app.search_screen.scenes.scene
             assert one
-            assert app.search_screen.scenes.option_count == 1
+            assert app.search_screen.scenes.row_count == 1
             places = heated.searcher.places(parse("캠핑 video:캠핑"), CAMPING)
             outside = [place for place in places if not one.start_ms <= place.at_ms < one.end_ms]
             assert len(outside) >= 2

@@ -129,7 +129,7 @@ class TestMaking:
             await until(pilot, gate.arrived.is_set)
             await until(pilot, lambda: bar(app, "vectors") == f"Vectors 0/75  {ENCODER}")
             await typed(pilot, "치킨 소스")
-            assert app.search_screen.scenes.option_count
+            assert app.search_screen.scenes.row_count
             gate.release()
             await made(pilot)
             assert bar(app, "vectors") == ""

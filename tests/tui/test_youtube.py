@@ -84,7 +84,7 @@ class TestPasting:
             await settle(pilot)
             assert toasts(app) == ["3 new videos can be searched now."]
             await typed(pilot, "멸치 육수")
-            assert app.search_screen.scenes.option_count == 3
+            assert app.search_screen.scenes.row_count == 3
             await pilot.press("f4")
             await settle(pilot)
             assert [row[0] for row in rows(app)] == [f"국수 삶기 {n}편" for n in range(3)]
@@ -342,11 +342,11 @@ class TestWhatDoesNotCome:
             app.start(Errand(source=parse(KITCHEN)))
             await until(pilot, lambda: app.screen is app.search_screen)
             app.search_screen.query_line.value = "육수"
-            await until(pilot, lambda: app.search_screen.scenes.option_count == 1)
+            await until(pilot, lambda: app.search_screen.scenes.row_count == 1)
             first = app.search_screen.scenes.scene
             assert first
             hold.release()
-            await until(pilot, lambda: app.search_screen.scenes.option_count == 3)
+            await until(pilot, lambda: app.search_screen.scenes.row_count == 3)
             kept = app.search_screen.scenes.scene
             assert kept
             assert kept.id == first.id

@@ -1,0 +1,200 @@
+"""A list whose rows are two lines each, and which is drawn in the time between two keys.
+
+`OptionList` wraps every row when it comes and once more when it is drawn: 25 ms for a screenful, at each syllable.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.style import Style
+
+from subtitle_rag.i18n import N_
+
+Row = tuple[Content, Content]
+LINES = 2
+"""Of a row."""
+HIGHLIGHTED, HOVERED = "rows--highlighted", "rows--hovered"
+
+
+class RowList(ScrollView, can_focus=True):
+    """Rows by id. A line that is too long ends in an ellipsis; one row may be highlighted."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {HIGHLIGHTED, HOVERED}
+    DEFAULT_CSS = """
+    RowList {
+        color: $foreground;
+        overflow-x: hidden;
+        & > .rows--hovered { background: $block-hover-background; }
+        & > .rows--highlighted {
+            color: $foreground;
+            background: $block-cursor-blurred-background;
+            text-style: $block-cursor-blurred-text-style;
+        }
+        &:focus { background-tint: $foreground 5%; }
+        &:focus > .rows--highlighted {
+            color: $block-cursor-foreground;
+            background: $block-cursor-background;
+            text-style: $block-cursor-text-style;
+        }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j,ㅓ", "move(1)", N_("Down"), show=False, id="list.down"),
+        Binding("k,ㅏ", "move(-1)", N_("Up"), show=False, id="list.up"),
+        Binding("home", "end(-1)", N_("First row"), show=False, id="list.first"),
+        Binding("end", "end(1)", N_("Last row"), show=False, id="list.last"),
+    ]
+
+    highlighted: reactive[int | None] = reactive(None, repaint=False)
+    """From 0."""
+    hovered: reactive[int | None] = reactive(None, repaint=False)
+    """The row under the mouse."""
+
+    class Highlighted(Message):
+        """The highlight has come to another row."""
+
+    class Clicked(Message):
+        """A row was clicked; the highlight is there."""
+
+    def __init__(self, id: str) -> None:
+        super().__init__(id=id)
+        self._ids: list[str] = []
+        self._make: Callable[[str], Row] = lambda _id: (Content(), Content())
+        self._made: dict[str, Row] = {}
+
+    # --- rows ---
+
+    def put(self, ids: list[str], make: Callable[[str], Row]) -> None:
+        """Show these rows; `make` is asked for a row when it is first seen. The list stays where it is scrolled to, and
+        the highlight at its place, as far as there are rows."""
+        self._ids, self._make, self._made = ids, make, {}
+        self.virtual_size = Size(self.width, LINES * len(ids))
+        self.highlighted = self.highlighted  # there may be fewer rows
+        self.scroll_to(y=self.scroll_y, animate=False, force=True, immediate=True)
+        self.refresh()
+
+    @property
+    def row_count(self) -> int:
+        return len(self._ids)
+
+    @property
+    def rows(self) -> Mapping[str, Row]:
+        """All of them, whole, in order."""
+        return {id: self._row(id) for id in self._ids}
+
+    @property
+    def chosen(self) -> str | None:
+        """The id of the highlighted row."""
+        return None if self.highlighted is None else self._ids[self.highlighted]
+
+    def index(self, id: str) -> int | None:
+        """Where a row stands."""
+        return self._ids.index(id) if id in self._ids else None
+
+    def _row(self, id: str) -> Row:
+        if id not in self._made:
+            self._made[id] = self._make(id)
+        return self._made[id]
+
+    # --- the highlight ---
+
+    def validate_highlighted(self, at: int | None) -> int | None:
+        return None if at is None or not self._ids else max(0, min(len(self._ids) - 1, at))
+
+    def watch_highlighted(self, before: int | None, at: int | None) -> None:
+        self._redraw(before, at)
+        if at is not None:
+            self.scroll_to_highlight()
+            self.post_message(self.Highlighted())
+
+    def watch_hovered(self, before: int | None, at: int | None) -> None:
+        self._redraw(before, at)
+
+    def _redraw(self, *rows: int | None) -> None:
+        top = self.scroll_offset.y
+        for at in rows:
+            if at is not None:
+                self.refresh(Region(0, LINES * at - top, self.width, LINES))
+
+    def scroll_to_highlight(self) -> None:
+        if self.highlighted is not None:
+            region = Region(0, LINES * self.highlighted, self.width, LINES)
+            self.scroll_to_region(region, animate=False, force=True, immediate=True)
+
+    def move(self, rows: int) -> None:
+        """Move the highlight, without running over the ends."""
+        if self._ids:
+            self.highlighted = (self.highlighted or 0) + rows
+
+    def action_move(self, rows: int) -> None:
+        self.move(rows)
+
+    def action_end(self, side: int) -> None:
+        self.move(side * len(self._ids))
+
+    @property
+    def width(self) -> int:
+        """Cells of a line."""
+        return self.scrollable_content_region.width
+
+    @property
+    def page(self) -> int:
+        """Rows that fit, less one."""
+        return max(1, self.size.height // LINES - 1)
+
+    # --- the mouse ---
+
+    def _under(self, event: events.MouseEvent) -> int | None:
+        at = (event.y + self.scroll_offset.y) // LINES
+        return at if at < len(self._ids) else None
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self.hovered = self._under(event)
+
+    def on_leave(self) -> None:
+        self.hovered = None
+
+    def on_click(self, event: events.Click) -> None:
+        if (at := self._under(event)) is not None:
+            self.highlighted = at
+            self.post_message(self.Clicked())
+
+    # --- drawing ---
+
+    def render_line(self, y: int) -> Strip:
+        at, line = divmod(y + self.scroll_offset.y, LINES)
+        name = HIGHLIGHTED if at == self.highlighted else HOVERED if at == self.hovered else None
+        style = self.get_visual_style(name) if name else self.get_visual_style()
+        if at >= len(self._ids) or not self.width:
+            return Strip.blank(self.width, style.rich_style)
+        return self._strip(self._row(self._ids[at])[line], style)
+
+    def _strip(self, said: Content, style: Style) -> Strip:
+        width = self.width
+        end = "…" if said.cell_length > width else ""
+        left = width - len(end)
+        segments = []
+        for text, own in said.render(style, "", self.app.stylesheet.parse_style):
+            if (cells := cell_len(text)) > left:
+                text, cells = set_cell_size(text, left), left
+            left -= cells
+            segments.append(Segment(text, own.rich_style))
+            if not left:
+                break
+        if end:
+            last = segments.pop()
+            segments.append(Segment(last.text + end, last.style))
+        else:
+            segments.append(Segment(" " * left, style.rich_style))
+        return Strip(segments, width)
