@@ -190,3 +190,9 @@ def m004_answers(db: sqlite3.Connection) -> None:
 @MIGRATIONS.append
 def m005_channel_models(db: sqlite3.Connection) -> None:
     db.execute("CREATE TABLE channel_model (channel_id TEXT PRIMARY KEY, model TEXT NOT NULL) STRICT, WITHOUT ROWID")
+
+
+@MIGRATIONS.append
+def m006_places(db: sqlite3.Connection) -> None:
+    """Every search asks for the places of 150 windows; each would be a page of its own among all texts."""
+    db.execute("CREATE INDEX window_place ON window (id, video_id, ordinal)")

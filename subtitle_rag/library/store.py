@@ -230,7 +230,8 @@ class Library:
         """The video and ordinal of those of these windows that are there."""
         with self._read() as db:
             found = db.execute(
-                "SELECT id, video_id, ordinal FROM window WHERE id IN (SELECT value FROM json_each(?))",
+                """SELECT id, video_id, ordinal FROM window INDEXED BY window_place
+                   WHERE id IN (SELECT value FROM json_each(?))""",
                 (json.dumps(list(ids)),),
             )
             return {id: (video_id, ordinal) for id, video_id, ordinal in found}

@@ -48,6 +48,17 @@ def test_an_empty_library_answers_everything_with_nothing(library: Library) -> N
     assert pending(library) == {}
 
 
+def test_places_are_read_without_the_texts(library: Library) -> None:
+    own = put(library)
+    asked: list[str] = []
+    with library.database.read() as db:
+        db.set_trace_callback(asked.append)
+        assert library.places([own[1].id, "gone"]) == {own[1].id: (own[1].video_id, 1)}
+        db.set_trace_callback(None)
+        plan = [row[3] for statement in asked for row in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
+    assert "SEARCH window USING COVERING INDEX window_place (id=?)" in plan
+
+
 def test_a_video_comes_back_as_it_was_put(library: Library) -> None:
     known = video(
         title='"따옴표"와 😀',
