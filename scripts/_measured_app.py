@@ -8,7 +8,6 @@ which the loop did nothing else for longer than `HELD_S`: when that ended (monot
 """
 
 import asyncio
-import gc
 import os
 import sys
 import time
@@ -17,23 +16,36 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ["TEXTUAL_DISABLE_KITTY_KEY"] = "1"
+os.environ["TEXTUAL_FPS"] = "120"
 
 from textual import on
 
 from subtitle_rag import config
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import messages
+from subtitle_rag.tui import messages, search_screen
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.garbage import Garbage
+from subtitle_rag.tui.scene_list import SceneList
 
 if TYPE_CHECKING:
     from textual.screen import Screen
+    from textual.strip import Strip
 
 BEAT_S = 0.005
 HELD_S = 0.01
 
 
+class MeasuredList(SceneList):
+    def render_line(self, y: int) -> "Strip":
+        assert isinstance(self.app, MeasuredApp)
+        self.app.list_drawn()
+        return super().render_line(y)
+
+
 class MeasuredApp(SubtitleApp):
     gaps = Path(os.devnull)
+    _coming: tuple[str, ...] = ()
+    """Marks of scenes that the list has and nobody sees."""
     _due: tuple[str, ...] = ()
     """Marks of what the next frame shows."""
 
@@ -51,6 +63,13 @@ class MeasuredApp(SubtitleApp):
         super()._display(screen, renderable)
         self._mark()
 
+    def staying_scenes(self, message: messages.ScenesFound) -> messages.ScenesFound:
+        self._coming = (*self._coming, f"scenes {message.text}")
+        return super().staying_scenes(message)
+
+    def list_drawn(self) -> None:
+        self._due, self._coming = (*self._due, *self._coming), ()
+
     def _mark(self) -> None:
         marks, self._due = self._due, ()
         for text in marks:
@@ -62,8 +81,13 @@ class MeasuredApp(SubtitleApp):
         self.screen.call_after_refresh(self._mark)  # where nothing had to be drawn
 
     @on(messages.ScenesFound)
-    def _scenes_found(self, message: messages.ScenesFound) -> None:
-        self._mark_soon(f"scenes {message.text}")
+    def _scenes_found(self) -> None:
+        self.screen.call_after_refresh(self._same_scenes)
+
+    def _same_scenes(self) -> None:
+        """Those of the text before: the list is not drawn anew."""
+        self.list_drawn()
+        self._mark()
 
     @on(messages.SearchReady)
     @on(messages.VideosListed)
@@ -75,10 +99,11 @@ class MeasuredApp(SubtitleApp):
 def main() -> None:
     home, gaps = sys.argv[1:]
     MeasuredApp.gaps = Path(gaps)
+    search_screen.SceneList = MeasuredList  # type: ignore[misc]
     with Runtime(config.load(home=home)) as runtime:
         runtime.fluid = True  # as `tui.run` does
         app = MeasuredApp(runtime)
-        app.when_ready = gc.freeze
+        app.garbage = Garbage()
         app.run()
         app.await_job(3.0)
 

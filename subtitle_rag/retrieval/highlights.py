@@ -30,14 +30,17 @@ def spans(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[Sp
 
 def best_line(lines: Sequence[Line], text: str, marked: Iterable[Span]) -> Line:
     """The line from which most of what was searched is seen: the most letters of distinct marks in it and the next."""
-    found: list[set[str]] = [set() for _ in lines]
+    found: dict[int, set[str]] = {}
     offsets = [line.offset for line in lines]
     for start, end in marked:
-        found[max(0, bisect_right(offsets, start) - 1)].add(text[start:end])
-    pairs = [
-        sum(map(len, own | after)) + 0.5 * bool(own) for own, after in zip(found, [*found[1:], set()], strict=True)
-    ]
-    return lines[max(range(len(lines)), key=lambda index: (pairs[index], -index))]
+        found.setdefault(max(0, bisect_right(offsets, start) - 1), set()).add(text[start:end])
+
+    def met(at: int) -> tuple[float, int]:
+        own, after = found.get(at, set()), found.get(at + 1, set())
+        return sum(map(len, own | after)) + 0.5 * bool(own), -at
+
+    near = {max(0, at - step) for at in found for step in (0, 1)}
+    return lines[max(near, key=met, default=0)]
 
 
 def _morpheme_spans(analysis: Morphemes | None, query: LexicalQuery) -> Iterator[Span]:
