@@ -122,6 +122,11 @@ class SubtitleApp(ChannelApp, JumpApp):
         self.search_screen.search_ready()
         self.begin_all()
 
+    def tidy(self) -> None:
+        """A key was answered, and nobody waits for a moment."""
+        if self.garbage:
+            self.garbage.collect(self)
+
     @on(messages.LibraryFailed)
     def _library_failed(self, message: messages.LibraryFailed) -> None:
         if library := self.library_screen():

@@ -108,8 +108,7 @@ class SearchScreen(FilteredSearch):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self._show_counter()
-        self._show_notice()
+        self._show_state()
         self.watch(self.app, "job", self.query_one(JobBar).show)
         for bar in self.query(StageBar):
             self.watch(self.app, bar.stage, bar.show)
@@ -126,8 +125,7 @@ class SearchScreen(FilteredSearch):
         if not self.typed:
             self.cancel()
             self.shown = self._chosen = self._answer = None
-            self._show_counter()
-            self._show_notice()
+            self._show_state()
             self.preview.show(None)
         elif self.typed == self.shown:
             self.cancel()
@@ -158,8 +156,7 @@ class SearchScreen(FilteredSearch):
         self._show_chosen()
         self._stale(False)
         self._hint(None)
-        self._show_counter()
-        self._show_notice()
+        self._show_state()
         self.suggest(message)
         trouble = self.app.runtime.trouble
         for error in (*(error for _name, error in message.result.missing), *([trouble] if trouble else [])):
@@ -172,8 +169,7 @@ class SearchScreen(FilteredSearch):
         """In a frame after that of the list, which is what somebody who types looks at."""
         await asyncio.sleep(FRAME_S)
         self.preview.show(self.scenes.scene, self._answer.result if self._answer else None, new=True)
-        if self.app.garbage:
-            self.call_after_refresh(self.app.garbage.collect, self)
+        self.call_after_refresh(self.app.tidy)
 
     def show_again(self) -> None:
         """Videos are about to leave."""
@@ -201,8 +197,7 @@ class SearchScreen(FilteredSearch):
             self.read_recents()
         self.counts = counts
         self._failed = None
-        self._show_counter()
-        self._show_notice()
+        self._show_state()
         if grown:
             self.search_again()
 
@@ -220,16 +215,14 @@ class SearchScreen(FilteredSearch):
 
     def search_ready(self) -> None:
         self._failed = None
-        self._show_counter()
-        self._show_notice()
+        self._show_state()
         self.search_now()
         self.load_models()
 
     def library_failed(self, error: AppError) -> None:
         self._failed = error
         self.shown = self._answer = None
-        self._show_counter()
-        self._show_notice()
+        self._show_state()
 
     # --- what is shown ---
 
@@ -252,6 +245,10 @@ class SearchScreen(FilteredSearch):
         else:
             said = error.hint if error.code in QUIET else error.message
             top.border_subtitle = Content(f"! {clean(said)}").markup
+
+    def _show_state(self) -> None:
+        self._show_counter()
+        self._show_notice()
 
     def _show_counter(self) -> None:
         if self._answer:
@@ -371,9 +368,8 @@ class SearchScreen(FilteredSearch):
 
     @on(SceneList.Highlighted)
     def _highlighted(self) -> None:
-        scene = self.scenes.scene
-        self._chosen = scene.id if scene else None
-        self.preview.show(scene, self._answer.result if self._answer else None)
+        self._chosen = self.scenes.chosen
+        self.preview.show(self.scenes.scene, self._answer.result if self._answer else None)
 
     @on(SceneList.Clicked)
     def _clicked(self) -> None:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.cells import cell_len
 from rich.highlighter import Highlighter
 from textual.binding import Binding
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.screen import Screen
@@ -81,6 +82,11 @@ class Line(Input):
         super().__init__(placeholder=placeholder, id=id, compact=True, select_on_focus=False, highlighter=Visible())
         # every repaint can make the window of an input method flicker
         self.cursor_blink = False
+
+    def on_resize(self) -> None:
+        """There is more or less room: the cursor stays in sight."""
+        cursor = cell_len(self.value[: self.cursor_position])
+        self.scroll_to_region(Region(cursor, 0, 1, 1), animate=False, force=True)
 
     class AddressPasted(Message):
         """An address on the web was pasted, which is neither a query nor a part of what stands in the field."""

@@ -94,6 +94,16 @@ class TestSearching:
         top = 2 * (scenes.highlighted or 0) - round(scenes.scroll_y)
         return 0 <= top < scenes.size.height
 
+    async def test_the_end_of_a_long_query_stays_in_sight(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(80, 24)) as pilot:
+            await settle(pilot)
+            await typed(pilot, " ".join([CHICKEN] * 6) + " 끝말")
+            assert "끝말" in drawn_by(app).splitlines()[0]  # though the counter has taken some of the room
+            await pilot.resize_terminal(60, 24)
+            await settle(pilot)
+            assert "끝말" in drawn_by(app).splitlines()[0]
+
     @pytest.mark.parametrize(("key", "kind"), [("f1", HelpScreen), ("ctrl+f", FilterScreen), ("f2", ExplainScreen)])
     async def test_with_a_page_over_it(self, app_of: MakeApp, key: str, kind: type) -> None:
         app = app_of()
