@@ -104,6 +104,7 @@ def main() -> None:
         runtime.fluid = True  # as `tui.run` does
         app = MeasuredApp(runtime)
         app.garbage = Garbage()
+        app.garbage.begin()
         app.run()
         app.await_job(3.0)
 

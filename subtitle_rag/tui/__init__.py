@@ -27,6 +27,10 @@ def run(settings: "Settings") -> int:
     Raises:
         UsageError: `bad_config`, for keys and themes, of which only the app knows what there is.
     """
+    from subtitle_rag.tui.garbage import Garbage
+
+    garbage = Garbage()
+    garbage.begin()
     if not settings.tui.kitty_keyboard:
         os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")
     os.environ.setdefault("TEXTUAL_FPS", "120")
@@ -34,14 +38,13 @@ def run(settings: "Settings") -> int:
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui import keys, picture, themes
     from subtitle_rag.tui.app import SubtitleApp
-    from subtitle_rag.tui.garbage import Garbage
 
     keys.check(settings.keys, settings.paths.config)
     themes.check(settings)
     with Runtime(settings) as runtime:
         runtime.fluid = True
         app = SubtitleApp(runtime)
-        app.garbage = Garbage()
+        app.garbage = garbage
         app.trouble = picture.prepare(settings)
         app.first_theme = remembered_theme(settings.paths.library)
         app.run()

@@ -22,10 +22,13 @@ class Garbage:
     def __init__(self) -> None:
         self._later: Timer | None = None
 
+    def begin(self) -> None:
+        """Before anything of the app is loaded, which is no garbage."""
+        gc.set_threshold(UNTIL, *gc.get_threshold()[1:])
+
     def keep(self) -> None:
         """What is there at this moment stays until the end: it is never looked through again."""
         gc.freeze()
-        gc.set_threshold(UNTIL, *gc.get_threshold()[1:])
 
     def collect(self, at: "MessagePump") -> None:
         """A frame was drawn, and the next key is some time away; later look through everything, by a timer of `at`."""

@@ -19,9 +19,10 @@ async def test_it_is_collected_after_an_answer_and_wholly_after_a_rest(
     monkeypatch.setattr(gc, "collect", lambda generation=2: done.append(generation))
     app = app_of()
     app.garbage = Garbage()
+    app.garbage.begin()
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        assert done == ["freeze", garbage.UNTIL]
+        assert done == [garbage.UNTIL, "freeze"]
         await typed(pilot, "치킨")
         await until(pilot, lambda: 2 in done[2:])
         assert done[2:].count(1) >= 1
