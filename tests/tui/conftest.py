@@ -67,7 +67,7 @@ class Answers:
         yield from [answer] if isinstance(answer, SearchResult) else answer
 
 
-OPENING_S = 10.0
+OPENING_S = 60.0
 NOON = 1_795_230_000
 """2026-11-21 12:00 in Seoul."""
 
@@ -281,7 +281,7 @@ async def typed(pilot: AppPilot, text: str) -> None:
     await settle(pilot)
 
 
-async def until(pilot: AppPilot, holds: Callable[[], object], seconds: float = 20) -> None:
+async def until(pilot: AppPilot, holds: Callable[[], object], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < deadline, pilot.app.screen._compositor.render_strips()

@@ -194,8 +194,8 @@ class TestTheJob:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             app.start(Errand(source=parse(KITCHEN)))
-            await until(pilot, lambda: "Resting until" in said(app, "#job"))
-            assert "then it goes on by itself: too many requests (429)" in said(app, "#job")
+            why = "then it goes on by itself: too many requests (429)"
+            await until(pilot, lambda: "Resting until" in said(app, "#job") and why in said(app, "#job"))
             await settle(pilot)
             assert toasts(app) == ["2 new videos can be searched now."]
             assert hasty.library.counts().due == 0
