@@ -50,11 +50,13 @@ class TestTyping:
     async def test_letters_typed_in_quick_succession_are_one_search(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(live_search, "DEBOUNCE_S", 1.0)
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)
-            await pilot.press(*"치킨 소스")
+            with monkeypatch.context() as typing:
+                typing.setattr(live_search, "DEBOUNCE_S", 600)
+                await pilot.press(*"치킨 소")
+            await pilot.press("스")
             await settle(pilot)
             answers = runtime.__dict__["searcher"]
             assert answers.asked[1:] == ["치", "치킨 소스"]  # the very first one warms up

@@ -239,7 +239,7 @@ class TestPausing:
     async def test_vectors_wait_for_the_first_context_but_not_for_long(
         self, indexed: Runtime, gate: Gate, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(background_app, "FIRST_CONTEXT_S", 2.0)
+        monkeypatch.setattr(background_app, "FIRST_CONTEXT_S", 4.0)
         with written_by_ollama(indexed) as ollama:
             hold = ollama.hold()
             app = SubtitleApp(indexed)
