@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 REST_S = 2.0
 """Nothing was searched for so long: there is time to look through everything."""
-UNTIL = 50_000
-"""Objects; as many as a few searches make, and less than 10 MB."""
+UNTIL = 20_000
+"""Objects; more than a search makes."""
 
 
 class Garbage:

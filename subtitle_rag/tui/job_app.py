@@ -122,6 +122,8 @@ class JobApp(AnswerApp):
 
     def show_keys(self) -> None:
         """The footer is drawn anew only where a key came or went: every repaint can make it flicker."""
+        if not self.screen_stack:  # the app is ending
+            return
         keys = tuple(self.check_action(action, ()) for action in ("sync", "stop", "background"))
         if keys != self._keys:
             self._keys = keys

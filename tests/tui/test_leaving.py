@@ -16,7 +16,7 @@ from subtitle_rag.tui.errands import Errand, left
 from subtitle_rag.tui.leave_screen import LeaveScreen
 from subtitle_rag.tui.widgets import JobBar
 from tests.stand_ins.youtube import Channel, Clip, StandIn, stand_in
-from tests.tui.conftest import AppPilot, drawn_by, settle, until
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, until
 
 KITCHEN = Errand(source=parse("https://www.youtube.com/@느린부엌"))
 LIST = Errand(source=parse("https://www.youtube.com/playlist?list=PL" + "c" * 32))
@@ -149,6 +149,15 @@ class TestNothingIsLost:
         foreign["source"]["playlist"] = None
         keep_errands(resting.library, [foreign, LIST.written()])
         assert left(resting.library) == [LIST]
+
+
+async def test_news_that_come_when_the_screens_have_gone_harm_nothing(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test() as pilot:
+        await settle(pilot)
+    assert app.screen_stack == []
+    app._keys = ()
+    app.show_keys()
 
 
 @pytest.mark.parametrize(
