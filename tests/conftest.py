@@ -1,6 +1,7 @@
 """What all tests share: a home of their own, English sentences, and one Kiwi."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,12 +9,36 @@ from hypothesis import HealthCheck, settings
 
 from subtitle_rag import config, i18n, indexing
 from subtitle_rag.retrieval.morphemes import Analyzer
+from tests.hosts_in_process import HOSTS, share_kiwi
 
 # timings are no tests; and where a change is judged, the examples are the same for everybody
 settings.register_profile(
     "shared", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
 )
 settings.load_profile("shared")
+
+
+REAL_HOSTS = "SUBTITLE_RAG_TEST_HOSTS"
+"""Set to `processes`, it has all tests start hosts as users do."""
+
+share_kiwi()
+HOSTS.install()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    HOSTS.processes = bool(item.get_closest_marker("hosts")) or os.environ.get(REAL_HOSTS) == "processes"
+
+
+def pytest_unconfigure() -> None:
+    HOSTS.end_under(Path("/"))
+
+
+@pytest.fixture(autouse=True)
+def end_of_hosts(tmp_path: Path) -> Iterator[None]:
+    """No host outlives the test that started it in its own folder."""
+    yield
+    HOSTS.end_under(tmp_path)
 
 
 @pytest.fixture(autouse=True)

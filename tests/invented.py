@@ -12,6 +12,7 @@ from typing import Any
 
 from subtitle_rag.domain import Line, Morphemes, Track, Video, Window
 from subtitle_rag.hosting.entry import host_entry
+from tests.hosts_in_process import HOSTS
 from tests.rolling import to_rolling_vtt
 
 RULE = "rule-1"
@@ -101,7 +102,8 @@ def alive(pid: int) -> bool:
 
 def end_hosts(indexes: Sequence[Path]) -> None:
     """End the hosts of these index folders, whoever started them."""
-    for pid in [entry["pid"] for folder in indexes if (entry := host_entry(folder))]:
+    others = [folder for folder in indexes if not HOSTS.end(folder)]
+    for pid in [entry["pid"] for folder in others if (entry := host_entry(folder))]:
         try:
             kill(pid, signal.SIGTERM)
         except ProcessLookupError:

@@ -45,7 +45,7 @@ class Service(Protocol):
 class Server:
     """Serves a `Service` to connections."""
 
-    def __init__(self, kind: Kind, folder: Path, service: Service, linger_s: float) -> None:
+    def __init__(self, kind: Kind, folder: Path, service: Service, linger_s: float, stop: threading.Event) -> None:
         self._kind = kind
         self._folder = folder
         self._service = service
@@ -54,13 +54,13 @@ class Server:
         self._clients = 0
         self._calls = 0
         self._last = time.monotonic()
-        self.stop = threading.Event()
+        self._stop = stop
 
     def run(self, listener: "Listener") -> None:
         """Returns when the last client has been gone for the linger time, the service wants to leave, or `stop` was
         set. Whoever waits for an answer then finds the connection ended and turns to the next host."""
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
-        while not self.stop.wait(min(TICK_S, self._linger_s / 4)):
+        while not self._stop.wait(min(TICK_S, self._linger_s / 4)):
             quiet_s = 0.0 if self._calls else time.monotonic() - self._last
             leaving = self._clients == 0 and quiet_s >= self._linger_s
             if self._service.rest(quiet_s, leaving=leaving):
@@ -69,10 +69,14 @@ class Server:
             if leaving and self._clients == 0:
                 break
 
+    def close(self) -> None:
+        """Close the service: no call is answered any more."""
+        self._service.close()
+
     def _accept(self, listener: "Listener") -> None:
         from multiprocessing import AuthenticationError
 
-        while not self.stop.is_set():
+        while not self._stop.is_set():
             try:
                 connection = listener.accept()
             except (AuthenticationError, EOFError, OSError):
@@ -128,16 +132,24 @@ class Server:
 
 
 def serve(kind: Kind, argument: str, opener: Callable[..., Service], linger_s: float) -> int:
-    """Run the host that `argument` asks for (`Kind.module`); the process's exit status.
+    """Run the host of this process until nobody needs it or SIGTERM comes; see `host` for the rest."""
+    import faulthandler
+    import signal
+
+    faulthandler.enable()
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    return host(kind, argument, opener, linger_s, stop)
+
+
+def host(kind: Kind, argument: str, opener: Callable[..., Service], linger_s: float, stop: threading.Event) -> int:
+    """Run the host that `argument` asks for (`Kind.module`) until `stop`; the process's exit status.
 
     `opener` gets the folder and what the client ordered. 0 also where another host has the folder. A failure to open
     goes to the file `report`.
     """
-    import faulthandler
-
     from filelock import FileLock, Timeout
 
-    faulthandler.enable()
     deadline = time.monotonic() + LOCK_S
     order = json.loads(argument)
     folder, report = Path(order.pop("folder")), Path(order.pop("report"))
@@ -152,21 +164,20 @@ def serve(kind: Kind, argument: str, opener: Callable[..., Service], linger_s: f
                 if (folder / "host.json").exists() or time.monotonic() > deadline:
                     return 0
                 time.sleep(0.02)
-        _run(kind, folder, opener(folder, **order), linger_s)
+        _run(folder, Server(kind, folder, opener(folder, **order), linger_s, stop))
     except (AppError, OSError) as error:
         failure = error if isinstance(error, AppError) else kind.failure(folder, error)
         told = {"busy": isinstance(failure, BusyError), "code": failure.code, "details": failure.details}
         write_atomically(report, told)
         return 1
+    finally:
+        lock.release()
     return 0
 
 
-def _run(kind: Kind, folder: Path, service: Service, linger_s: float) -> None:
+def _run(folder: Path, server: Server) -> None:
     import shutil
-    import signal
 
-    server = Server(kind, folder, service, linger_s)
-    signal.signal(signal.SIGTERM, lambda *_: server.stop.set())
     listener, place = _listen(folder)
     try:
         server.run(listener)
@@ -177,7 +188,7 @@ def _run(kind: Kind, folder: Path, service: Service, linger_s: float) -> None:
         listener.close()
         if place:
             shutil.rmtree(place, ignore_errors=True)
-        service.close()
+        server.close()
 
 
 def _listen(folder: Path) -> "tuple[Listener, Path | None]":

@@ -119,7 +119,7 @@ class IndexService:
         self._index.close()
 
 
-def _open(folder: Path, meta: dict[str, Any], fresh: bool) -> IndexService:
+def open_service(folder: Path, meta: dict[str, Any], fresh: bool) -> IndexService:
     from subtitle_rag.retrieval.index_edge import EdgeIndex
 
     return IndexService(folder, EdgeIndex(folder, meta, fresh=fresh))
@@ -129,7 +129,7 @@ def main(argument: str) -> int:
     """Run the host that `argument` (JSON: folder, meta, fresh, report) asks for; the process's exit status."""
     from subtitle_rag.hosting.server import serve
 
-    return serve(KIND, argument, _open, float(os.environ.get("SUBTITLE_RAG_HOST_LINGER") or LINGER_S))
+    return serve(KIND, argument, open_service, float(os.environ.get("SUBTITLE_RAG_HOST_LINGER") or LINGER_S))
 
 
 if __name__ == "__main__":

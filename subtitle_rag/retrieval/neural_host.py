@@ -213,6 +213,10 @@ def _step_back() -> None:
             Path("/proc/self/oom_score_adj").write_text(str(SACRIFICE), encoding="ascii")
 
 
+def open_service(folder: Path) -> NeuralService:
+    return NeuralService(folder / "depths.json", float(os.environ.get("SUBTITLE_RAG_NEURAL_IDLE") or IDLE_S))
+
+
 def main(argument: str) -> int:
     """Run the host that `argument` (JSON: folder, report) asks for; the process's exit status."""
     from subtitle_rag.hosting.server import serve
@@ -220,11 +224,7 @@ def main(argument: str) -> int:
     i18n.activate(i18n.system_language())  # that of the client that started it: reasons are told in it
     os.environ["HF_HUB_OFFLINE"] = "1"  # models are loaded from folders
     _step_back()
-
-    def opened(folder: Path) -> NeuralService:
-        return NeuralService(folder / "depths.json", float(os.environ.get("SUBTITLE_RAG_NEURAL_IDLE") or IDLE_S))
-
-    return serve(KIND, argument, opened, float(os.environ.get("SUBTITLE_RAG_NEURAL_LINGER") or LINGER_S))
+    return serve(KIND, argument, open_service, float(os.environ.get("SUBTITLE_RAG_NEURAL_LINGER") or LINGER_S))
 
 
 if __name__ == "__main__":

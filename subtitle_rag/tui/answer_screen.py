@@ -21,11 +21,12 @@ from subtitle_rag.tui import answer_text
 from subtitle_rag.tui.answer_text import Choice, Turn
 from subtitle_rag.tui.answer_view import AnswerView, SourceList
 from subtitle_rag.tui.answering import Talk
+from subtitle_rag.tui.footer import KeyBar
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.preview import Preview
 from subtitle_rag.tui.scene_list import SceneList
-from subtitle_rag.tui.widgets import KeyBar, Line, Page
+from subtitle_rag.tui.widgets import Line, Page
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene

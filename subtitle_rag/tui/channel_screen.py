@@ -16,9 +16,10 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui import channel_form, messages
 from subtitle_rag.tui.channel_form import Choices, Form
 from subtitle_rag.tui.failures import told
+from subtitle_rag.tui.footer import KeyBar
 from subtitle_rag.tui.keys import key
 from subtitle_rag.tui.text import MUTED, clean
-from subtitle_rag.tui.widgets import KeyBar, Line, Page
+from subtitle_rag.tui.widgets import Line, Page
 
 if TYPE_CHECKING:
     from subtitle_rag.library.overview import ChannelState

@@ -12,8 +12,9 @@ from textual.widgets import Static
 from subtitle_rag import doctor
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.checks import Checks, ProbeEnded
+from subtitle_rag.tui.footer import KeyBar
 from subtitle_rag.tui.text import MUTED
-from subtitle_rag.tui.widgets import KeyBar, Page
+from subtitle_rag.tui.widgets import Page
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.app import SubtitleApp

@@ -17,9 +17,10 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui import reasons
 from subtitle_rag.tui.answer_text import Turn, kept_turn
 from subtitle_rag.tui.failures import told
+from subtitle_rag.tui.footer import KeyBar
 from subtitle_rag.tui.messages import AnswersListed, JumpFailed
 from subtitle_rag.tui.text import MUTED, clean
-from subtitle_rag.tui.widgets import KeyBar, Page
+from subtitle_rag.tui.widgets import Page
 
 if TYPE_CHECKING:
     from textual.worker import Worker

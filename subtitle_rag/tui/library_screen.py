@@ -17,10 +17,11 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui import commands, field, jobs, messages, onboarding, speech
 from subtitle_rag.tui.editable_tables import EditableTables
 from subtitle_rag.tui.errands import Errand
+from subtitle_rag.tui.footer import KeyBar
 from subtitle_rag.tui.removal_view import RemovalBar
 from subtitle_rag.tui.stages import Stages
 from subtitle_rag.tui.text import MUTED, clean
-from subtitle_rag.tui.widgets import KeyBar, Line, StageBar, paragraphs
+from subtitle_rag.tui.widgets import Line, StageBar, paragraphs
 
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts

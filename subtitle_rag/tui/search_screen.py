@@ -24,11 +24,12 @@ from subtitle_rag.tui.background import STAGES
 from subtitle_rag.tui.chips import FilterBar
 from subtitle_rag.tui.choices import Choices
 from subtitle_rag.tui.filtered_search import FilteredSearch
+from subtitle_rag.tui.footer import KeyBar
 from subtitle_rag.tui.messages import ScenesFound, SearchFailed
 from subtitle_rag.tui.preview import Preview
 from subtitle_rag.tui.scene_list import SceneList
 from subtitle_rag.tui.text import clean
-from subtitle_rag.tui.widgets import Counter, JobBar, KeyBar, Line, StageBar, paragraphs
+from subtitle_rag.tui.widgets import Counter, JobBar, Line, StageBar, paragraphs
 
 if TYPE_CHECKING:
     from collections.abc import Callable

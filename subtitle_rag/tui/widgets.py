@@ -12,13 +12,12 @@ from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Static
+from textual.widgets import Input, Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import contexts, jobs, offer, text, vectors
 from subtitle_rag.tui.field import pasted_address
 from subtitle_rag.tui.text import visible
-from subtitle_rag.tui.watchers import forget_closed
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -118,17 +117,6 @@ class Counter(Static):
         before, self._said = self._said, Content(text)
         if self._said != before:
             self.update(self._said, layout=self._said.cell_length != before.cell_length)
-
-
-class KeyBar(Footer):
-    """The keys that work here; they are drawn anew whenever one comes or goes."""
-
-    def __init__(self) -> None:
-        super().__init__(show_command_palette=False)
-
-    async def recompose(self) -> None:
-        await super().recompose()
-        forget_closed(self)
 
 
 class JobBar(Static):

@@ -4,7 +4,6 @@ Nothing is ever played and no clipboard touched: the fixture `outside` stands wh
 """
 
 import os
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -31,6 +30,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import job_app, live_search, preview, reasons, removal_app, search_screen
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.contexts import Progress
+from tests.invented import end_hosts
 from tests.models.conftest import hub
 from tests.stand_ins.youtube import StandIn, stand_in
 from tests.tiny_models import encoder_folder, reranker_folder
@@ -94,12 +94,9 @@ def shared(sample_home: Path) -> Iterator[Runtime]:
     settings = without_models(config.load(home=sample_home, language="en"))
     with Runtime(replace(settings, llm=LlmSettings(hosts=()))) as runtime:  # made before any test has its own home
         list(runtime.indexer.index([SAMPLE]))
-        pid = getattr(runtime.index, "host_pid", 0)
         assert runtime.searcher  # built here, so that what a test puts in its place can be taken out again
         yield runtime
-    if pid:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
+    end_hosts([settings.paths.index])
 
 
 @pytest.fixture
@@ -127,15 +124,11 @@ def app_of(runtime: Runtime) -> MakeApp:
 
 
 @pytest.fixture
-def empty(tmp_path: Path, shared: Runtime) -> Iterator[Runtime]:
-    """A runtime whose library holds nothing yet; Kiwi is loaded already."""
+def empty(tmp_path: Path) -> Iterator[Runtime]:
+    """A runtime whose library holds nothing yet."""
     with Runtime(without_models(config.load(home=tmp_path, language="en"))) as runtime:
-        runtime.__dict__["analyzer"] = shared.analyzer
         yield runtime
-        pid = getattr(runtime.__dict__.get("index"), "host_pid", 0)
-    if pid:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGTERM)
+    end_hosts([runtime.settings.paths.index])
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from textual.widgets import Footer
 
 from subtitle_rag.events import Found, VideoDone, VideoFailed
 from subtitle_rag.retrieval.query import Query
@@ -17,6 +16,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.errands import Errand
 from subtitle_rag.tui.explain import ExplainScreen
 from subtitle_rag.tui.filter_screen import FilterScreen
+from subtitle_rag.tui.footer import KeyBar
 from subtitle_rag.tui.help_screen import HelpScreen
 from subtitle_rag.tui.library_screen import LibraryScreen
 from tests.stand_ins.ollama import Model, StandIn
@@ -35,7 +35,7 @@ async def through(pilot: AppPilot, sizes: tuple[tuple[int, int], ...] = SIZES) -
         await pilot.resize_terminal(*size)
         await until(pilot, lambda size=size: app.screen.size == size)  # type: ignore[misc]
         await pilot.pause()
-        for footer in app.screen.query(Footer):
+        for footer in app.screen.query(KeyBar):
             assert footer.region.bottom == size[1], (size, footer.region)
             assert footer.region.height == 1
             assert drawn_by(app).split("\n")[-1].strip(), size

@@ -1,0 +1,118 @@
+"""The last line of a screen: its keys and what they do.
+
+Textual's own footer is a widget for each key, all of them made anew whenever the focus moves: a third of what a key
+costs here. This one is a line of text.
+"""
+
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from rich.cells import cell_len
+from rich.text import Text
+from textual.reactive import reactive
+from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from textual import events
+    from textual.screen import Screen
+
+
+class KeyHint(NamedTuple):
+    """A key of the footer."""
+
+    key: str
+    shown: str
+    description: str
+    tooltip: str
+    enabled: bool
+
+    @property
+    def cells(self) -> int:
+        return cell_len(self.shown) + cell_len(self.description) + 3
+
+
+class KeyBar(Widget, can_focus=False):
+    """The keys that work here, each of which can be clicked; its end is cut off where the terminal is narrow."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-bar--key", "key-bar--description", "key-bar--hover"}
+    DEFAULT_CSS = """
+    KeyBar {
+        dock: bottom;
+        height: 1;
+        text-wrap: nowrap;
+        color: $footer-foreground;
+        background: $footer-background;
+        .key-bar--key {
+            color: $footer-key-foreground;
+            background: $footer-key-background;
+            text-style: bold;
+        }
+        .key-bar--description {
+            color: $footer-description-foreground;
+            background: $footer-description-background;
+        }
+        .key-bar--hover {
+            background: $block-hover-background;
+        }
+    }
+    """
+
+    hints: reactive[tuple[KeyHint, ...]] = reactive(())
+    hovered: reactive[KeyHint | None] = reactive(None)
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
+
+    def _bindings_changed(self, screen: "Screen[object]") -> None:
+        if screen.app.app_focus and self.is_attached and screen is self.screen:
+            self.call_after_refresh(self._look_up)
+
+    def _look_up(self) -> None:
+        """Read the bindings; the first one of an action stands for it."""
+        hints: dict[str, KeyHint] = {}
+        for _node, binding, enabled, tooltip in self.screen.active_bindings.values():
+            if binding.show and binding.action not in hints:
+                shown = self.app.get_key_display(binding)
+                hints[binding.action] = KeyHint(binding.key, shown, binding.description, tooltip, enabled)
+        self.hints = tuple(hints.values())
+
+    def render(self) -> Text:
+        key_style = self.get_component_rich_style("key-bar--key")
+        description_style = self.get_component_rich_style("key-bar--description")
+        line = Text(no_wrap=True, end="")
+        for hint in self.hints:
+            style = self.rich_style
+            if hint is self.hovered:
+                style += self.get_component_rich_style("key-bar--hover", partial=True)
+            label = Text.assemble((f" {hint.shown} ", key_style), (f"{hint.description} ", description_style))
+            label.stylize_before(style)
+            if not hint.enabled:
+                label.stylize("dim")
+            line.append_text(label)
+        return line
+
+    def hint_at(self, x: int) -> KeyHint | None:
+        """The key that is drawn at this column."""
+        for hint in self.hints:
+            if x < hint.cells:
+                return hint
+            x -= hint.cells
+        return None
+
+    def watch_hovered(self, hint: KeyHint | None) -> None:
+        self.tooltip = hint.tooltip if hint and hint.tooltip else None
+
+    def on_mouse_move(self, event: "events.MouseMove") -> None:
+        self.hovered = self.hint_at(event.x)
+
+    def on_leave(self) -> None:
+        self.hovered = None
+
+    def on_mouse_down(self, event: "events.MouseDown") -> None:
+        hint = self.hint_at(event.x)
+        if hint is None:
+            return
+        if hint.enabled:
+            self.app.simulate_key(hint.key)
+        else:
+            self.app.bell()

@@ -1,0 +1,117 @@
+"""Hosts as threads of the test's process: the real server, socket, service and index, without a process for each.
+
+A host process costs 0.3 s of processor to start, and 0.7 s more to load Kiwi; a test that needs only what a host
+answers takes a thread instead. Processes that a test starts reach such a host like any other, through `host.json`.
+Tests of the processes themselves carry the marker `hosts`.
+"""
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from subtitle_rag.hosting import client, server
+from subtitle_rag.hosting.entry import Kind, host_entry
+from subtitle_rag.hosting.server import Service
+from subtitle_rag.retrieval import index_host, neural_host
+from subtitle_rag.retrieval.morphemes import Analyzer
+
+FOREVER_S = 1e6
+END_S = 60.0
+"""Longest wait for a host to end: behind an engine that is at work."""
+
+KINDS: dict[str, tuple[Kind, Callable[..., Service]]] = {
+    index_host.KIND.module: (index_host.KIND, index_host.open_service),
+    neural_host.KIND.module: (neural_host.KIND, neural_host.open_service),
+}
+
+
+class ThreadHost:
+    """A host in a thread; to `client` it looks like the process that it would have started."""
+
+    def __init__(self, module: str, folder: Path, order: str) -> None:
+        self.folder = folder
+        self._stop = threading.Event()
+        self._status: int | None = None
+        kind, opener = KINDS[module]
+        arguments = (kind, order, opener, FOREVER_S, self._stop)
+        self._thread = threading.Thread(target=self._run, args=arguments, name=f"host of {folder}", daemon=True)
+        self._thread.start()
+
+    def _run(self, *arguments: Any) -> None:
+        self._status = 1
+        self._status = server.host(*arguments)
+
+    def poll(self) -> int | None:
+        return None if self._thread.is_alive() else self._status
+
+    def wait(self) -> int | None:
+        self._thread.join()
+        return self._status
+
+    def end(self) -> None:
+        """Have it leave, as SIGTERM has a process leave."""
+        self._stop.set()
+        entry = host_entry(self.folder) if self.folder.exists() else None
+        if entry and entry["pid"] == os.getpid():
+            with suppress(OSError), socket.socket(socket.AF_UNIX) as knock:
+                knock.connect(entry["address"])  # its listener looks at `stop` when somebody comes
+        self._thread.join(END_S)
+        assert not self._thread.is_alive(), f"the host of {self.folder} stays"
+
+
+class Hosts:
+    """Starts hosts as threads (`install`), or as processes while `processes` is set."""
+
+    def __init__(self) -> None:
+        self.processes = False
+        self._threads: list[ThreadHost] = []
+        self._detached = client._detached
+
+    def install(self) -> None:
+        client._detached = self._start  # type: ignore[assignment]
+
+    def _start(self, module: str, folder: Path, order: str, log: IO[bytes]) -> Any:
+        if self.processes or module not in KINDS:
+            return self._detached(module, folder, order, log)
+        host = ThreadHost(module, folder, order)
+        self._threads.append(host)
+        return host
+
+    def end(self, folder: Path) -> bool:
+        """End the thread that is the host of this folder; whether there was one."""
+        mine = [host for host in self._threads if host.folder == folder.absolute()]
+        for host in mine:
+            host.end()
+            self._threads.remove(host)
+        return bool(mine)
+
+    def end_under(self, folder: Path) -> None:
+        """End the threads that are hosts of folders in this one."""
+        for host in list(self._threads):
+            if host.folder.is_relative_to(folder):
+                self.end(host.folder)
+
+    def running(self, folder: Path) -> bool:
+        return any(host.folder == folder.absolute() and host.poll() is None for host in self._threads)
+
+
+HOSTS = Hosts()
+
+
+def share_kiwi() -> None:
+    """Let all analyzers of this process have one Kiwi (0.7 s, 270 MB)."""
+    load, loading = Analyzer.load, threading.Lock()
+    loaded: list[Any] = []
+
+    def shared(analyzer: Analyzer) -> Any:
+        with loading:
+            if not loaded:
+                loaded.append(load(analyzer))
+        analyzer._kiwi = loaded[0]
+        return loaded[0]
+
+    Analyzer.load = shared  # type: ignore[method-assign]
