@@ -10,6 +10,8 @@ from hypothesis import HealthCheck, settings
 from subtitle_rag import config, i18n, indexing
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.hosts_in_process import HOSTS, share_kiwi
+from tests.memory_disk import use_memory_disk
+from tests.stylesheets import share_parsed_rules
 
 # timings are no tests; and where a change is judged, the examples are the same for everybody
 settings.register_profile(
@@ -21,7 +23,9 @@ settings.load_profile("shared")
 REAL_HOSTS = "SUBTITLE_RAG_TEST_HOSTS"
 """Set to `processes`, it has all tests start hosts as users do."""
 
+use_memory_disk()
 share_kiwi()
+share_parsed_rules()
 HOSTS.install()
 
 

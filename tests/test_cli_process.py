@@ -15,7 +15,7 @@ from tests.invented import came_true, caption_folder, dump, end_hosts
 
 COMMAND = [sys.executable, "-m", "subtitle_rag"]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, signals and terminals are POSIX's here")
-pytestmark = posix
+pytestmark = [pytest.mark.hosts, posix]
 
 IMPORTS = """
 import sys

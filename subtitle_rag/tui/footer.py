@@ -69,6 +69,8 @@ class KeyBar(Widget, can_focus=False):
 
     def _look_up(self) -> None:
         """Read the bindings; the first one of an action stands for it."""
+        if not self.is_attached:  # the screen was closed meanwhile
+            return
         hints: dict[str, KeyHint] = {}
         for _node, binding, enabled, tooltip in self.screen.active_bindings.values():
             if binding.show and binding.action not in hints:

@@ -164,6 +164,7 @@ def test_the_command_line_has_a_row_for_them(command: Run, queries: Path, contex
     assert "2" in told.err.replace(shown(bad), "")
 
 
+@pytest.mark.campaign(part="data")
 def test_hand_written_contexts_help_on_the_scene_benchmark(runtime: Runtime, real_data: Path) -> None:
     bench = real_data / "scene_bench"
     lines = (bench / "queries.jsonl").read_text(encoding="utf-8").splitlines()

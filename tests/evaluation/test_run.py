@@ -209,6 +209,7 @@ def test_a_korquad_file_brings_its_own_library(
     assert render(report).count("| all |") == 4
 
 
+@pytest.mark.campaign(part="data")
 def test_the_scene_benchmark_beats_both_baselines(runtime: Runtime, real_data: Path) -> None:
     for _event in runtime.indexer.index([real_data / "fashion_asr", real_data / "pyconkr_2019"]):
         pass

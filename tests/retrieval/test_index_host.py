@@ -20,6 +20,8 @@ from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from tests.invented import alive, came_true
 
+pytestmark = pytest.mark.hosts
+
 META = {"bm25": 1}
 ROOT = Path(__file__).parents[2]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="sockets, modes and SIGKILL are POSIX's")

@@ -25,6 +25,8 @@ from subtitle_rag.runtime import Runtime
 from tests.commandline import ran
 from tests.invented import alive, came_true, caption_folder, end_hosts
 
+pytestmark = pytest.mark.hosts
+
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.neural import Encoder, Models, Reranker
 

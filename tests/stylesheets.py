@@ -1,0 +1,23 @@
+"""One parse of each stylesheet for all apps of a test process.
+
+Textual keeps parsed rules for the life of an app; the tests start hundreds of apps with the same rules.
+"""
+
+from typing import Any
+
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+
+
+def share_parsed_rules() -> None:
+    """Let the stylesheets of this process share their parsed rules, where their variables are the same."""
+    parse = Stylesheet._parse_rules
+    parsed: dict[tuple[object, ...], list[RuleSet]] = {}
+
+    def shared(sheet: Stylesheet, *source: Any, **options: Any) -> list[RuleSet]:
+        key = (frozenset(sheet._variables.items()), source, frozenset(options.items()))
+        if key not in parsed:
+            parsed[key] = parse(sheet, *source, **options)
+        return parsed[key]
+
+    Stylesheet._parse_rules = shared  # type: ignore[method-assign]
