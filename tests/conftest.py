@@ -1,5 +1,8 @@
 """What all tests share: a home of their own, English sentences, and one Kiwi."""
 
+from tests import hermetic  # before all others, which may read their surroundings when they are imported
+
+# isort: split
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +46,10 @@ def end_of_hosts(tmp_path: Path) -> Iterator[None]:
     """No host outlives the test that started it in its own folder."""
     yield
     HOSTS.end_under(tmp_path)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(hermetic.Plugin(), "hermetic")
 
 
 @pytest.fixture(autouse=True)

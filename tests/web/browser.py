@@ -5,7 +5,6 @@ import base64
 import codecs
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -14,7 +13,9 @@ from typing import Any
 
 import aiohttp
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+from tests.hermetic import program
+
+CHROMIUM = program("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = (
     "--headless",
     "--no-sandbox",

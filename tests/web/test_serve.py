@@ -69,6 +69,7 @@ async def searched(tab: Tab, page: str, query: str) -> None:
 
 
 @needs_chromium
+@pytest.mark.programs("chromium", "chromium-browser", "google-chrome")
 async def test_a_search_in_the_browser_finds_and_plays_a_scene(page: str) -> None:
     async with tab() as opened:
         await searched(opened, page, "소스에 찍어 먹는 치킨")
@@ -121,7 +122,7 @@ def test_an_address_that_is_taken_is_told(home: Path) -> None:
 
 def test_without_the_extra_the_command_says_how_to_get_it(home: Path, tmp_path: Path) -> None:
     (tmp_path / "textual_serve.py").write_text("raise ImportError('not here')")
-    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path.cwd()}"}
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}"}
     ended = subprocess.run(command(home), capture_output=True, text=True, env=environment, timeout=STARTING_S)
     assert ended.returncode == 1
     assert "subtitle-rag[web]" in ended.stderr
