@@ -151,7 +151,7 @@ def test_sentence_transformers_evaluator_agrees(cases: list[tuple[list[str], lis
 @settings(deadline=None)
 @given(st.dictionaries(IDS, st.integers(1, 3), min_size=1), st.permutations(names(40)))
 def test_scikit_learn_agrees_on_grades(grades: dict[str, int], ranking: list[str]) -> None:
-    from sklearn.metrics import ndcg_score  # type: ignore[import-untyped]
+    from sklearn.metrics import ndcg_score
 
     ((*_rest, found),) = metrics.per_question([Judged(1, dict.fromkeys(grades, ONE), grades)], [ranking])
 

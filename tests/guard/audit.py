@@ -36,6 +36,8 @@ NOBODY = (1, 9)
 """Ports that tests name where nobody is to answer; whoever listens there is not asked."""
 SERVICES = (6333, 6334, 11434)
 """Ports of Qdrant and Ollama, which no program of a test may be reached on."""
+SOUGHT = frozenset({"deno", "ldconfig"})
+"""Programs that yt-dlp and Python's own `ctypes` ask for; the first is not on the run's PATH."""
 SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "site")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -164,8 +166,9 @@ class Guard:
         path = os.fsdecode(executable)
         if os.sep not in path:
             place = _which(path, (os.environ if environment is None else environment).get("PATH", ""))
-            if place is None:  # elsewhere it may be there
-                self.refuse(f"start the program {path}: {arguments!r}")
+            if place is None:
+                if path not in SOUGHT:  # on another PATH it may be there
+                    self.refuse(f"start the program {path}: {arguments!r}")
                 return
             path = place
         self._execute(path, arguments, environment)
@@ -180,7 +183,7 @@ class Guard:
                 self.refuse(f"start a Python without the guard: {arguments!r}")
             return
         name = os.path.basename(path)
-        if name not in self.programs and self._policy(path)[1] not in (FREE, CACHES):
+        if name not in self.programs | SOUGHT and self._policy(path)[1] not in (FREE, CACHES):
             self.refuse(f"start the program {path}: {arguments!r}")
 
     def _browse(self, address: str) -> None:
