@@ -164,7 +164,9 @@ class Plugin:
         if attempts := taken(_RECORDS):
             report.outcome = "failed"
             earlier = f"{report.longreprtext}\n\n" if report.longrepr else ""
-            report.longrepr = f"{earlier}{item.nodeid} reached beyond the test run:\n\n" + "\n".join(attempts)
+            report.longrepr = f"{earlier}{item.nodeid} reached beyond the test run:\n\n" + "\n".join(
+                dict.fromkeys(attempts)
+            )
             vars(report).pop("wasxfail", None)
         return report
 
@@ -185,13 +187,13 @@ class Plugin:
 
 
 def taken(folder: Path) -> list[str]:
-    """The attempts that are recorded in the folder; they are deleted there."""
+    """The attempts that are recorded in the folder; they are deleted there. Repetitions are left out."""
     attempts = []
     for name in sorted(os.listdir(folder)):  # noqa: PTH208 - after each phase of each test
         if not name.endswith(".part"):
             attempts.append((folder / name).read_text(encoding="utf-8"))
             (folder / name).unlink()
-    return attempts
+    return list(dict.fromkeys(attempts))
 
 
 @contextmanager

@@ -70,6 +70,7 @@ ATTEMPTS = {
     "cache_written": ('open(HOME + "/.cache/x", "w")', "write "),
     "folder_made": ('os.mkdir(HOME + "/.subtitle-rag")', "write "),
     "database": ('sqlite3.connect(HOME + "/library.db")', "write "),
+    "database_by_address": ('sqlite3.connect(f"file://{HOME}/library.db", uri=True)', "write /"),
     "moved": ('os.rename(os.environ["HOME"], HOME + "/moved")', "write "),
     "repository": ('open(ROOT + "/left.txt", "w")', "write "),
     "system": ('open("/etc/left.txt", "w")', "write /etc/left.txt"),
@@ -136,6 +137,8 @@ def test_allowed_stand_ins(tmp_path):
     caller = socket.socket(socket.AF_UNIX)
     caller.connect(str(tmp_path / "socket"))
     caller.close()
+    code = f"import socket; socket.socket(socket.AF_UNIX).connect({str(tmp_path / 'socket')!r})"
+    subprocess.run([sys.executable, "-c", code], check=True)
     listener.close()
     program = tmp_path / "xclip"
     program.write_text("#!/bin/sh\\n")
@@ -143,6 +146,7 @@ def test_allowed_stand_ins(tmp_path):
     subprocess.run([program], check=True)
     subprocess.run(["xclip"], env={"PATH": str(tmp_path)}, check=True)
     sqlite3.connect(tmp_path / "library.db").close()
+    sqlite3.connect((tmp_path / "library.db").as_uri() + "?mode=ro", uri=True).close()
     (Path.home() / "file").write_text("")
 """
 

@@ -36,8 +36,8 @@ NOBODY = (1, 9)
 """Ports that tests name where nobody is to answer; whoever listens there is not asked."""
 SERVICES = (6333, 6334, 11434)
 """Ports of Qdrant and Ollama, which no program of a test may be reached on."""
-SOUGHT = frozenset({"deno", "ldconfig"})
-"""Programs that yt-dlp and Python's own `ctypes` ask for; the first is not on the run's PATH."""
+SOUGHT = frozenset({"deno", "file", "ldconfig", "uname"})
+"""Programs that yt-dlp (the first) and Python's own `platform` and `ctypes` ask; on the run's PATH is none of them."""
 SITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "site")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -72,7 +72,7 @@ class Guard:
             "os.rename": self._move,
             "os.link": self._move,
             "os.symlink": self._link,
-            "sqlite3.connect": self._write,
+            "sqlite3.connect": self._database,
             "subprocess.Popen": self._start,
             "os.exec": self._execute,
             "os.posix_spawn": self._execute,
@@ -94,7 +94,7 @@ class Guard:
         """Read the environment variables."""
         self.run = os.environ[RUN]
         self.records = os.environ[RECORDS]
-        self.began = os.stat(self.run).st_ctime
+        self.began = os.stat(os.path.join(self.run, "bin")).st_mtime  # made first, and never changed
         entries = (entry.partition("=") for entry in os.environ[POLICIES].split(os.pathsep))
         self.policies = tuple(sorted(((path, policy) for policy, _, path in entries), key=lambda entry: -len(entry[0])))
         self.programs = frozenset(filter(None, os.environ.get(PROGRAMS, "").split(os.pathsep)))
@@ -133,6 +133,17 @@ class Guard:
         if whole and policy != FREE and not (policy == CACHES and _is_cache(whole)):
             self.refuse(f"write {whole}")
 
+    def _database(self, path: Any) -> None:
+        """SQLite takes addresses too: `file:///home/me/library.db?mode=ro`."""
+        address = os.fsdecode(path)
+        if not address.startswith("file:"):
+            self._write(path)
+            return
+        from urllib.parse import unquote, urlsplit
+
+        parts = urlsplit(address)
+        (self._read if "mode=ro" in parts.query else self._write)(unquote(parts.path))
+
     def _write_at(self, path: Any, *rest: Any) -> None:
         if rest[-1] == -1:  # else it is relative to an open folder, which was looked at when it was opened
             self._write(path)
@@ -149,12 +160,10 @@ class Guard:
         if isinstance(path, int) or path is None:
             return "", FREE
         whole = os.fsdecode(path)
-        if whole.startswith("file:"):  # a database by its address
-            whole = whole[5:].partition("?")[0]
         if whole in ("", ":memory:"):
             return "", FREE
-        if not os.path.isabs(whole) or ".." in whole:
-            whole = os.path.abspath(whole)
+        if not os.path.isabs(whole) or ".." in whole or "//" in whole:
+            whole = os.path.abspath(whole).replace("//", "/")
         for folder, policy in self.policies:
             if whole.startswith(folder) and (len(whole) == len(folder) or whole[len(folder)] == os.sep):
                 return whole, policy

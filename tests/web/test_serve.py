@@ -69,7 +69,7 @@ async def searched(tab: Tab, page: str, query: str) -> None:
 
 
 @needs_chromium
-@pytest.mark.programs("chromium", "chromium-browser", "google-chrome")
+@pytest.mark.programs("sh", "chromium", "chromium-browser", "google-chrome")  # a shell starts the app
 async def test_a_search_in_the_browser_finds_and_plays_a_scene(page: str) -> None:
     async with tab() as opened:
         await searched(opened, page, "소스에 찍어 먹는 치킨")
