@@ -122,7 +122,8 @@ def _settle() -> None:
         sys.path.append(audit.SITE)  # processes are started with this path too
     with suppress(locale.Error):
         locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
-    time.tzset()
+    if hasattr(time, "tzset"):
+        time.tzset()
 
 
 _settle()
@@ -164,9 +165,7 @@ class Plugin:
         if attempts := taken(_RECORDS):
             report.outcome = "failed"
             earlier = f"{report.longreprtext}\n\n" if report.longrepr else ""
-            report.longrepr = f"{earlier}{item.nodeid} reached beyond the test run:\n\n" + "\n".join(
-                dict.fromkeys(attempts)
-            )
+            report.longrepr = "\n".join((f"{earlier}{item.nodeid} reached beyond the test run:\n", *attempts))
             vars(report).pop("wasxfail", None)
         return report
 

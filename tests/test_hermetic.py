@@ -76,6 +76,7 @@ ATTEMPTS = {
     "system": ('open("/etc/left.txt", "w")', "write /etc/left.txt"),
     "terminal": ('open("/dev/tty")', "read /dev/tty"),
 }
+SPAWNED = 'socket.getaddrinfo("spawned.example", 80)'
 CHILDREN = ("service", "name", "clipboard", "config_read", "repository")
 """Those that are made in other processes too, which have the same hook."""
 
@@ -89,6 +90,11 @@ def test_multiprocessing():
     process = spawn.Process(target=socket.getaddrinfo, args=("spawned.example", 80))
     process.start()
     process.join()
+
+def test_host(tmp_path):
+    from subtitle_rag.hosting.client import _detached
+    with open(tmp_path / "host.log", "wb") as log:
+        assert _detached("attempting", tmp_path, "{}", log).wait() == 0
 
 def test_thread():
     thread = threading.Thread(target=reach)
@@ -180,6 +186,8 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple["subproces
         (folder / "conftest.py").write_text(CONFTEST, encoding="utf-8")
         tests = generated(Path(os.environ["HOME"]), bus, service.getsockname()[1])
         (folder / "test_attempts.py").write_text(tests, encoding="utf-8")
+        attempting = "import contextlib, socket\nwith contextlib.suppress(OSError):\n    " + SPAWNED
+        (folder / "attempting.py").write_text(attempting, encoding="utf-8")
         (folder / "pytest.ini").write_text("[pytest]\nmarkers = ollama\n", encoding="utf-8")
         command = [sys.executable, "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-p", "no:xdist", str(folder)]
         ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, encoding="utf-8", check=False)
@@ -216,7 +224,7 @@ def test_an_attempt_of_a_child_fails_the_test(ended: tuple["subprocess.Completed
     assert ATTEMPTS[name][1] in section(output, f"child_{name}")
 
 
-@pytest.mark.parametrize("name", ["multiprocessing", "thread", "fork", "expected_to_fail", "skipped"])
+@pytest.mark.parametrize("name", ["multiprocessing", "host", "thread", "fork", "expected_to_fail", "skipped"])
 def test_no_way_around(ended: tuple["subprocess.CompletedProcess[str]", int], name: str) -> None:
     assert re.search(rf"^FAILED .*::test_{name}\b", ended[0].stdout, re.MULTILINE), ended[0].stdout[-3000:]
     assert "look up the host spawned.example" in section(ended[0].stdout, name)
