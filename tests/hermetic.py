@@ -10,6 +10,7 @@ A test that needs a real program names it: `@pytest.mark.programs("chromium")`, 
 import locale
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -22,10 +23,18 @@ import pytest
 from tests.guard import audit
 
 ROOT = Path(__file__).resolve().parents[1]
-TOLD = ("CI", "SUBTITLE_RAG_DATA", "SUBTITLE_RAG_KILLS", "PYTHONDONTWRITEBYTECODE", "PYTHONFAULTHANDLER")
+OPTIONS = (
+    "CI",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONFAULTHANDLER",
+    "SUBTITLE_RAG_DATA",
+    "SUBTITLE_RAG_EXAMPLES",
+    "SUBTITLE_RAG_KILLS",
+    "SUBTITLE_RAG_TEST_HOSTS",
+)
 """Variables by which a maintainer says something to the test run."""
 SYSTEM = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LOGNAME", "PYTHONPYCACHEPREFIX", "TEMP", "TMP", "TMPDIR", "USER")
-KEPT = frozenset((*TOLD, *SYSTEM))
+KEPT = frozenset((*OPTIONS, *SYSTEM))
 KEPT_PREFIXES = ("COVERAGE_", "COV_CORE_", "HYPOTHESIS_", "PYTEST_", "PY_COLORS", "TEST_")
 TOOLS = ("env", "false", "ps", "sh", "true")
 """Programs of every Unix, which are on the PATH."""
@@ -124,6 +133,8 @@ def _settle() -> None:
         locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
     if hasattr(time, "tzset"):
         time.tzset()
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # a shell's background job ignores it, and so do its children
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 _settle()
