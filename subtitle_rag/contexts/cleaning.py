@@ -43,9 +43,9 @@ def clean(raw: str, *, window: str = "") -> str:
 def _unwrapped(text: str, speech: Speech) -> str:
     """`text` with the outermost layers off."""
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(plain_text(line) for line in text.splitlines()).strip())
-    text = _own_turn(_without_thoughts(text))
+    text = layout.unwrapped(_own_turn(_without_thoughts(layout.unwrapped(text))))
     for source in _readings(text):
-        lines = list(layout.lines(source, speech))
+        lines = list(layout.lines(source.strip(), speech))
         for chosen in ([line for line in lines if not line.doubtful], lines):
             answer = _sentences(layout.joined(chosen), speech)
             if answer:
@@ -139,7 +139,10 @@ def _own_turn(text: str) -> str:
 # --- JSON and tags ---
 
 _JSON = re.compile(
-    r"(?:^|[:：>`\"]\s?)(?:json\s*)?(?=[{\[]\s*[{\[\"'“]|\{\s*\w{1,30}\s*:|\"[^\"\n]{1,30}\"\s*:)", re.MULTILINE
+    r"(?:^(?:(?:[-*•①-⑳]|\d{1,2}[.)])\s?|\[[가-힣]{2,6}\]\s|[가-힣]{2,6}\s[-–—]\s|[네예],\s|\*\*|['“「])?"
+    r"|[:：>`\"](?:\*\*)?\s?(?:[-*•]\s|\*\*|['“「])?)(?:json\s*)?"
+    r"(?=[{\[]\s*[{\[\"'“]|\{\s*\w{1,30}\s*:|\"[^\"\n]{1,30}\"\s*:)",
+    re.MULTILINE,
 )
 _FIELD = re.compile(
     r"[\"'“]?([A-Za-z_가-힣][\w가-힣 -]{0,30})[\"'”]?\s?[:：=]\s?(?:\[\s?)?([\"'“])(.*?)"
@@ -221,7 +224,8 @@ _ASKED = (
 )
 _NAME = rf"(?!chunk_context){_GIVEN}|(?:\w{{1,12}}_)?(?:{_ASKED})(?:_\w{{1,12}})?"
 _TAG = re.compile(
-    rf"(?:^|(?<=[.!?:>\]\n\"])\s?)(?:<(?P<open>{_NAME})(?:\s[^<>\n]{{0,60}})?>|\[(?P<box>{_NAME})\]){_TAG_TALK}"
+    rf"(?:^|(?<=[.!?:>\]\n\"])\s?|(?<=[:：>*-] ))(?P<quote>\*\*|['\"“‘「`])?"
+    rf"(?:<(?P<open>{_NAME})(?:\s[^<>\n]{{0,60}})?>|\[(?P<box>{_NAME})\])(?(quote)(?!['’\"”」`*])){_TAG_TALK}"
     rf"|[<\[]/(?P<close>{_NAME})[>\]]{_TAG_TALK}",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -260,18 +264,27 @@ def _tag_readings(text: str) -> Iterator[str]:
 def _sentences(text: str, speech: Speech) -> str:
     """The sentences of one line that are a context, "" where none is or the model slipped into another language."""
     text = layout.unquoted(layout.unlabelled(repeats.unlooped(speech.cut_from(text))))
-    found = [part for part in rejecting.sentences(text) if not speech.echoed_by(part)]
-    while found and (rejecting.is_preamble(found[0]) or _english(found[0])):
-        found.pop(0)
-    if not found or rejecting.is_refusal(found[0]):
-        return ""
-    found[0] = _without_announcement(found[0])
+    found = _opened(text, speech)
+    opened = "".join(found).strip()
+    inner = layout.unquoted(layout.without_bullet(opened))
+    if len(inner) < len(opened):  # quotes hid where its sentences end
+        found = _opened(layout.unlabelled(inner), speech)
     found = [part for part in found if not (rejecting.is_closer(part) or rejecting.is_refusal(part) or _english(part))]
     found = repeats.without_repeats([part for part in found if not rejecting.is_preamble(part)])
     while found and not rejecting.complete(found[-1]):
         found.pop()
     answer = layout.unlabelled(layout.unquoted("".join(found).strip()))
     return "" if rejecting.tells_nothing(answer) else answer
+
+
+def _opened(text: str, speech: Speech) -> list[str]:
+    """The sentences from the context's first on, none where that is a refusal; echoes of the window are left out."""
+    found = [part for part in rejecting.sentences(text) if not speech.echoed_by(part)]
+    while found and (rejecting.is_preamble(found[0]) or _english(found[0])):
+        found.pop(0)
+    if not found or rejecting.is_refusal(found[0]):
+        return []
+    return [_without_announcement(found[0]), *found[1:]]
 
 
 def _english(sentence: str) -> bool:

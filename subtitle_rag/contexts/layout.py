@@ -134,6 +134,20 @@ def unmarked(text: str) -> str:
 
 _PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»", "＂": "＂", "`": "`", "„": "“"}
 _DOUBLE = '"“”„＂'
+_LONE = re.compile(
+    r"\A['‘](?=[가-힣\s])([^'‘’]*)\Z|\A([^'‘’]*[.!?…。！？])['’]\Z|\A[「『]([^「」『』]*)\Z|\A([^「」『』]*)[」』]\Z"
+    r"|\A`([^`]*)\Z|\A([^`]*)`\Z"
+)
+
+
+def unwrapped(text: str) -> str:
+    """An answer without the quotes or the strong emphasis around the whole of it, whatever is inside."""
+    for _layer in range(LAYERS):
+        if len(text) > 1 and _wraps(text) and not text.startswith("```"):
+            text = text[1:-1].strip()
+        elif len(text) > 4 and text.startswith("**") and text.endswith("**") and text.count("**") == 2:
+            text = text[2:-2].strip()
+    return text
 
 
 def unquoted(text: str) -> str:
@@ -154,6 +168,7 @@ def unquoted(text: str) -> str:
         body = body[1:]
     elif doubles == 1 and body[-1] in _DOUBLE:
         body = body[:-1]
+    body = _LONE.sub(lambda match: match[match.lastindex or 0], body)
     return body.strip() + (stop if body and body[-1] not in ENDS else "")
 
 
@@ -249,7 +264,7 @@ def unlabelled(text: str) -> str:
         bare = _COUNT.sub("", _TRANSLATION.sub("", text))
         label = _LABEL.match(bare)
         if label and _HEAD_WORD.search(label["words"] or label["boxed"] or label["quoted"]):
-            bare = bare[label.end() :]
+            bare = without_bullet(bare[label.end() :])
         elif _ALL_LABEL.fullmatch(bare) and _HEAD_WORD.search(bare):
             bare = ""
         bare = unquoted(_ENGLISH_LABEL.sub("", bare)).lstrip(":：;, ")
@@ -257,6 +272,13 @@ def unlabelled(text: str) -> str:
             break
         text = bare
     return text
+
+
+def without_bullet(text: str) -> str:
+    """`text` without the bullet or number of its only item, where that is in quotes: they hide where sentences end."""
+    marked = _BULLET.match(text) or _numbered(text)
+    rest = text[marked.end() :] if marked else text.removeprefix("> ")
+    return rest if unquoted(rest) != rest else text
 
 
 # --- lines to one ---

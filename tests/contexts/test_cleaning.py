@@ -5,6 +5,8 @@ import os
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterable
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -85,12 +87,71 @@ WRAPPERS = {
 }
 
 
-@given(st.lists(st.sampled_from(sorted(WRAPPERS)), max_size=4, unique=True))
-def test_layers_come_off_in_any_order(names: list[str]) -> None:
-    raw = CONTEXT
-    for name in names:
-        raw = WRAPPERS[name].format(raw)
-    assert clean(raw) == CONTEXT, raw
+IN_LINE = ("label", "bullet", "quotes", "cut", "tag", "closer")
+
+
+def wrapped(text: str, wrappers: Iterable[str]) -> str:
+    """`text` in each of the wrappers, the first inmost."""
+    for wrapper in wrappers:
+        text = wrapper.replace("{}", text)
+    return text
+
+
+def uncleaned(answers: Iterable[str]) -> str:
+    """The answers of which anything but `CONTEXT` is left, each with what is left of it."""
+    return "\n".join(f"{raw!r}\n  -> {left!r}" for raw in dict.fromkeys(answers) if (left := clean(raw)) != CONTEXT)
+
+
+def test_layers_come_off_in_any_order() -> None:
+    orders = [*(order for n in range(4) for order in permutations(WRAPPERS, n)), *permutations(IN_LINE, 4)]
+    wrong = uncleaned(wrapped(CONTEXT, map(WRAPPERS.__getitem__, order)) for order in orders)
+    assert not wrong, wrong
+
+
+LABELS = (
+    "{}",
+    "**문맥:** {}",
+    "문맥: {}",
+    "[맥락] {}",
+    "Here is the context: {}",
+    "요약 - {}",
+    "네, 다음은 문맥입니다: {}",
+)
+BULLETS = ("{}", "- {}", "* {}", "• {}", "1. {}", "① {}", "> {}")
+QUOTES = ("{}", '"{}"', "“{}”", "'{}'", "「{}」", "`{}`", "**{}**")
+CUTS = ("{}", "{} 그리고 그는", "{} 이어서 팩토리얼을")
+
+
+def test_a_label_a_bullet_quotes_and_a_cut_come_off_however_they_are_written() -> None:
+    dresses = product(CUTS, QUOTES, BULLETS, LABELS)
+    wrong = uncleaned(wrapped(CONTEXT, dress) for dress in dresses)
+    assert not wrong, wrong
+
+
+def test_tags_and_json_are_found_behind_labels_bullets_and_quotes() -> None:
+    tagged = (wrapped(f"<context>{CONTEXT}</context>", dress) for dress in product(QUOTES, BULLETS[:4], LABELS))
+    keyed = (
+        wrapped(json.dumps({"context": CONTEXT}, ensure_ascii=False), [dress])
+        for dress in (*BULLETS, *LABELS, *QUOTES, "**{}**", "네, {}")
+    )
+    wrong = uncleaned([*tagged, *keyed])
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        "강사가 '<summary>'를 접는 방법을 설명합니다.",
+        "'<summary>'를 접는 방법을 강사가 설명합니다.",
+        '강사가 \'{"name": "홍길동이 말합니다"}\'라는 JSON을 설명합니다.',
+        "'종료 조건'과 '재귀'의 차이를 강사가 설명하는 부분입니다.",
+        "「종료 조건」을 강사가 설명하는 부분입니다.",
+        '"재귀"라는 말을 강사가 설명하며 "종료 조건"을 예로 듭니다.',
+        "강사가 학생에게 인사하며 '안녕하세요.'",
+    ],
+)
+def test_quotes_that_belong_to_a_context_stay(context: str) -> None:
+    assert clean(context) == context
 
 
 @pytest.mark.parametrize("key", ["context", "문맥", "맥락", "summary", "answer"])
