@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
 
 from subtitle_rag import config, i18n, indexing
 from subtitle_rag.retrieval.morphemes import Analyzer
@@ -16,11 +17,24 @@ from tests.hosts_in_process import HOSTS, share_kiwi
 from tests.memory_disk import use_memory_disk
 from tests.stylesheets import share_parsed_rules
 
-# timings are no tests; and where a change is judged, the examples are the same for everybody
+# Timings are no tests, and few examples that are the same for everybody suit the inner loop. The campaign looks for
+# others each time and keeps those that failed.
 settings.register_profile(
-    "shared", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+    "fast",
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("shared")
+settings.register_profile(
+    "campaign",
+    settings.get_profile("fast"),
+    max_examples=1_000,
+    derandomize=False,
+    database=DirectoryBasedExampleDatabase(os.environ.get("HYPOTHESIS_DATABASE", ".hypothesis/examples")),
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))  # --hypothesis-profile goes before it
 
 
 REAL_HOSTS = "SUBTITLE_RAG_TEST_HOSTS"

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.captions.parse import decode, parse, plain_text
@@ -89,7 +89,6 @@ def test_bad_bytes_in_the_middle_do_not_change_the_encoding() -> None:
     assert texts(raw)[0].startswith("저는 가게 대")
 
 
-@settings(max_examples=300)
 @given(st.binary(max_size=300), st.sampled_from(["vtt", "srt", "sbv", "json3"]))
 def test_no_bytes_raise_anything_but_a_caption_error(raw: bytes, format: str) -> None:
     for content in (raw, KOREAN.encode()[:60] + raw, HEAD.encode() + ONE.encode() + raw):

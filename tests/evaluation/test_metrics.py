@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.evaluation import metrics
@@ -100,7 +100,6 @@ IDS = st.sampled_from(names(40))
 JUDGED = st.builds(Judged, st.just(3), st.dictionaries(IDS, st.frozensets(st.integers(0, 2), min_size=1), max_size=15))
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(JUDGED, st.lists(IDS, unique=True)), min_size=1, max_size=6))
 def test_a_second_computation_agrees(cases: list[tuple[Judged, list[str]]]) -> None:
     values = metrics.per_question([judged for judged, _ in cases], [ranking for _, ranking in cases])
@@ -120,7 +119,6 @@ PASSAGES = st.tuples(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(PASSAGES, min_size=1, max_size=6))
 def test_sentence_transformers_evaluator_agrees(cases: list[tuple[list[str], list[str]]]) -> None:
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
@@ -148,7 +146,6 @@ def test_sentence_transformers_evaluator_agrees(cases: list[tuple[list[str], lis
     assert ours["ndcg@10"] == pytest.approx(theirs["ndcg@k"][10])
 
 
-@settings(deadline=None)
 @given(st.dictionaries(IDS, st.integers(1, 3), min_size=1), st.permutations(names(40)))
 def test_scikit_learn_agrees_on_grades(grades: dict[str, int], ranking: list[str]) -> None:
     from sklearn.metrics import ndcg_score

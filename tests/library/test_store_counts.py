@@ -119,4 +119,4 @@ class LibraryModel(RuleBasedStateMachine):
 
 
 TestLibraryModel = LibraryModel.TestCase
-TestLibraryModel.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)
+TestLibraryModel.settings = settings(stateful_step_count=20)

@@ -2,7 +2,7 @@ import unicodedata
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from subtitle_rag.domain import Line
@@ -28,7 +28,6 @@ def marked(analyzer: Analyzer, text: str, query: str) -> list[str]:
     return [text[a:b] for a, b in found]
 
 
-@settings(deadline=None)
 @given(text=TEXT, query=TEXT)
 @example(text="İstanbul 치킨", query="istanbul 치킨")
 @example(text="ﬁne ﬁ ﬁ", query="fi")
@@ -41,7 +40,6 @@ def test_spans_are_in_order_apart_and_end_at_letters(analyzer: Analyzer, text: s
         assert text[start:end] == text[start:end].strip()
 
 
-@settings(deadline=None)
 @given(before=TEXT, after=TEXT)
 def test_a_word_of_three_letters_is_marked_wherever_it_stands(analyzer: Analyzer, before: str, after: str) -> None:
     text = f"{before} 르메르 {after}"

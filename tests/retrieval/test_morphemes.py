@@ -4,7 +4,7 @@ from collections import Counter
 from threading import Thread
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.domain import Morphemes
@@ -64,7 +64,6 @@ def test_what_stands_before_a_word_does_not_shift_it(analyzer: Analyzer, before:
     assert analysed(analyzer, text)[-2:] == [("꽃게", "꽃게"), ("먹", "먹었어요")]
 
 
-@settings(deadline=None)
 @given(texts=st.lists(TEXT, max_size=4))
 def test_spans_are_inside_the_text_and_hold_something(analyzer: Analyzer, texts: list[str]) -> None:
     texts = [unicodedata.normalize("NFC", text) for text in texts]
@@ -103,7 +102,6 @@ def test_related_words_are_alike_and_never_the_word_itself(analyzer: Analyzer) -
     assert len(analyzer.related(["치킨"], limit=3)["치킨"]) <= 3
 
 
-@settings(deadline=None, max_examples=50)
 @given(form=TEXT)
 def test_any_form_may_be_asked_for_its_relatives(analyzer: Analyzer, form: str) -> None:
     assert len(analyzer.related([key(form)])[key(form)]) <= 8
