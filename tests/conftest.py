@@ -30,7 +30,7 @@ settings.register_profile(
 settings.register_profile(
     "campaign",
     settings.get_profile("fast"),
-    max_examples=1_000,
+    max_examples=int(os.environ.get("SUBTITLE_RAG_EXAMPLES") or 1_000),
     derandomize=False,
     database=DirectoryBasedExampleDatabase(os.environ.get("HYPOTHESIS_DATABASE", ".hypothesis/examples")),
 )
