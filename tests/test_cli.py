@@ -11,6 +11,7 @@ import pytest
 import subtitle_rag
 from subtitle_rag import __version__, cli, config, player
 from subtitle_rag.cli import VERBS
+from tests.cases import cases
 from tests.commandline import Run, ran
 from tests.invented import end_hosts
 
@@ -59,9 +60,7 @@ def test_the_command_alone_without_a_terminal_prints_help_to_stderr(run: Run) ->
     assert ran.err.startswith("Usage: subtitle-rag")
 
 
-@pytest.mark.parametrize(
-    "arguments", [["--help"], ["-h"], *([verb, "--help"] for verb in VERBS), ["eval", "run", "-h"]]
-)
+@cases("arguments", [["--help"], ["-h"], *([verb, "--help"] for verb in VERBS), ["eval", "run", "-h"]])
 def test_help_is_data(run: Run, arguments: list[str]) -> None:
     ran = run(*arguments)
     assert (ran.code, ran.err) == (0, "")
@@ -124,7 +123,7 @@ def test_search_in_an_empty_library_names_the_way_on(run: Run, home: Path) -> No
     assert run("--home", home, "list", "--json").result == {"channels": []}
 
 
-@pytest.mark.parametrize(
+@cases(
     "query",
     [
         "치킨*",
@@ -145,7 +144,7 @@ def test_no_query_is_a_pattern_or_a_program(sample: Run, query: str) -> None:
     assert sample("list", "--json").result["channels"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("arguments", "code"),
     [
         (["search", ""], "empty_query"),

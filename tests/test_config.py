@@ -14,6 +14,7 @@ from subtitle_rag.config import (
     YoutubeSettings,
 )
 from subtitle_rag.errors import UsageError
+from tests.cases import cases
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def test_one_youtube_setting_leaves_the_others(file: Path) -> None:
     assert config.load().youtube.tabs == ("videos", "shorts", "streams")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "key", "near"),
     [
         ("serch.limit = 5", "serch", "search"),
@@ -133,7 +134,7 @@ def test_a_key_unlike_any_other_gets_no_guess(file: Path) -> None:
     assert "did you mean" not in refused(file, "qqq = 1")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "reason"),
     [
         ("search.limit = '5'", "search.limit must be of the type int"),

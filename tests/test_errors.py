@@ -15,6 +15,7 @@ from subtitle_rag.errors import AppError, BusyError, CaptionError, FetchError, L
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.fetching.run import REMEMBERED
 from subtitle_rag.sentences import SENTENCES, captions, evaluation, library, models, requests
+from tests.cases import cases
 
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}
 MAKERS = {*KINDS, "failure"}
@@ -53,7 +54,7 @@ def test_the_walk_finds_the_errors_of_the_package() -> None:
     assert {code for _place, code, _given in RAISED} >= {"empty_query", "no_cues", "library_locked", "index_damaged"}
 
 
-@pytest.mark.parametrize(("place", "code", "given"), RAISED, ids=[f"{place}-{code}" for place, code, _given in RAISED])
+@cases(("place", "code", "given"), RAISED)
 def test_an_error_is_raised_with_every_detail_that_its_sentences_name(
     place: str, code: str, given: set[str | None]
 ) -> None:
@@ -88,8 +89,8 @@ def test_every_refusal_is_recognised_or_raised_by_its_name() -> None:
     assert set(RULES) - set(REFUSALS) <= by_name
 
 
-@pytest.mark.parametrize(("code", "text"), REFUSALS.items(), ids=REFUSALS)
-@pytest.mark.parametrize("language", i18n.LANGUAGES)
+@cases(("code", "text"), REFUSALS.items())
+@cases("language", i18n.LANGUAGES)
 def test_a_recognised_refusal_has_every_detail_that_its_sentences_name(code: str, text: str, language: str) -> None:
     i18n.activate(language)
     thrown = TimeoutError(text) if code == "network" else ValueError(text)
@@ -100,13 +101,13 @@ def test_a_recognised_refusal_has_every_detail_that_its_sentences_name(code: str
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("code", [*STATED, "members_only", *REMEMBERED])
+@cases("code", [*STATED, "members_only", *REMEMBERED])
 def test_a_refusal_that_is_known_before_anything_is_asked_for_needs_a_title_alone(code: str) -> None:
     assert placeholders(code) <= {"title"}
 
 
-@pytest.mark.parametrize("code", SENTENCES)
-@pytest.mark.parametrize("language", i18n.LANGUAGES)
+@cases("code", SENTENCES)
+@cases("language", i18n.LANGUAGES)
 def test_a_code_says_what_happened_and_what_to_do(code: str, language: str) -> None:
     i18n.activate(language)
     error = AppError(code, **{name: f"<{name}>" for name in placeholders(code)})
@@ -117,7 +118,7 @@ def test_a_code_says_what_happened_and_what_to_do(code: str, language: str) -> N
         assert f"<{name}>" in str(error)
 
 
-@pytest.mark.parametrize("code", SENTENCES)
+@cases("code", SENTENCES)
 def test_sentences_begin_and_end_as_sentences(code: str) -> None:
     message, hint = SENTENCES[code]
     assert message[0].isupper() or message[0] == "{"

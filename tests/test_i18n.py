@@ -20,6 +20,7 @@ from babel.messages.catalog import Catalog, Message
 
 from subtitle_rag import i18n
 from subtitle_rag.errors import AppError
+from tests.cases import cases
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "subtitle_rag"
@@ -336,13 +337,13 @@ def literal(node: ast.expr) -> str:
     return ""
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PACKAGE)))
+@cases("path", SOURCES)
 def test_what_a_user_reads_goes_through_the_catalogue(path: Path, said: set[str]) -> None:
     source = path.read_text(encoding="utf-8")
     assert list(offences(source, said, may_print=path in MAY_PRINT)) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     "source",
     [
         'print("hello")',

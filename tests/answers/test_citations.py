@@ -12,6 +12,7 @@ from subtitle_rag.evaluation import dataset
 from subtitle_rag.events import Source
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.answers.desk import source
+from tests.cases import cases
 from tests.place import Place
 
 QUERIES = Path(__file__).parent.parent / "data" / "sample_queries.jsonl"
@@ -44,7 +45,7 @@ class Check:
 # --- what is a citation ---
 
 
-@pytest.mark.parametrize(
+@cases(
     ("mark", "numbers"),
     [
         ("[1]", [1]),

@@ -28,6 +28,7 @@ from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import Searcher
 from tests.answers.desk import scene
 from tests.answers.model import scenes as numbered
+from tests.cases import cases
 from tests.invented import WORDS
 
 QUESTIONS = ("할머니 김치 담글 때 배추 몇 포기 했어?", "치킨 소스 찍어 먹는 장면", "비 오는 날 캠핑에서 뭐가 떨어졌어?")
@@ -40,7 +41,7 @@ def test_seven_stand_as_the_paper_wants_them() -> None:
     assert ends_first([1, 2, 3, 4, 5, 6, 7]) == [1, 3, 5, 7, 6, 4, 2]
 
 
-@pytest.mark.parametrize("count", range(1, 21))
+@cases("count", range(1, 21))
 def test_the_best_stand_at_both_ends_and_the_weakest_in_the_middle(count: int) -> None:
     order = ends_first(range(1, count + 1))
     assert sorted(order) == list(range(1, count + 1))

@@ -1,11 +1,10 @@
 """Which questions are about a whole video, and what stands for one."""
 
-import pytest
-
 from subtitle_rag.answers.context_builder import LABELS
 from subtitle_rag.answers.whole import is_about_whole, named_in, outline, transcript
 from subtitle_rag.captions.windows import windows
 from subtitle_rag.contexts.prompt import estimate
+from tests.cases import cases
 from tests.contexts.desk import talk
 from tests.searchable import spoken, video
 
@@ -55,12 +54,12 @@ ABOUT_A_SCENE = (
 )
 
 
-@pytest.mark.parametrize("question", ABOUT_WHOLE)
+@cases("question", ABOUT_WHOLE)
 def test_questions_about_a_whole_video_are_known(question: str) -> None:
     assert is_about_whole(question)
 
 
-@pytest.mark.parametrize("question", ABOUT_A_SCENE)
+@cases("question", ABOUT_A_SCENE)
 def test_questions_about_a_scene_are_not_taken_for_them(question: str) -> None:
     assert not is_about_whole(question)
 

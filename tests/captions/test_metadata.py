@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.metadata import MAX_DESCRIPTION, MAX_ENTRIES, MAX_NAME, STORYBOARD_WIDTH
 from subtitle_rag.domain import Chapter, Details, Heat, Storyboard
+from tests.cases import cases
 
 ODD: list[object] = [
     None,
@@ -40,7 +41,7 @@ def of(**fields: object) -> dict[str, Any]:
     return fields
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "expected"),
     [
         ("20260531", date(2026, 5, 31)),
@@ -61,7 +62,7 @@ def test_a_day_is_eight_digits_of_the_calendar(value: object, expected: date | N
     assert metadata.day(value) == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "expected"),
     [
         (0, 0),
@@ -79,7 +80,7 @@ def test_seconds_are_a_number_between_nothing_and_a_year(value: object, expected
     assert metadata.ms(value) == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "expected"),
     [
         ("  느린\n 부엌\t", "느린 부엌"),
@@ -101,14 +102,12 @@ def test_a_channels_id_is_taken_as_it_is(value: str) -> None:
     assert metadata.channel_id(of(channel_id=value)) == value
 
 
-@pytest.mark.parametrize(
-    "value", ["한글", "a/b", "a b", "UCabc\n", "x" * 101, *(value for value in ODD if value != "x")]
-)
+@cases("value", ["한글", "a/b", "a b", "UCabc\n", "x" * 101, *(value for value in ODD if value != "x")])
 def test_what_is_no_id_names_no_channel(value: object) -> None:
     assert metadata.channel_id(of(channel_id=value)) is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "expected"),
     [("video", "video"), ("short", "short"), ("livestream", "stream"), *((value, "video") for value in ODD)],
 )
@@ -143,8 +142,8 @@ def test_without_anything_there_are_no_details() -> None:
     assert metadata.details({}) == Details()
 
 
-@pytest.mark.parametrize("field", ["description", "thumbnail", "thumbnails", "formats", "heatmap"])
-@pytest.mark.parametrize("value", [value for value in ODD if value != "x"])
+@cases("field", ["description", "thumbnail", "thumbnails", "formats", "heatmap"])
+@cases("value", [value for value in ODD if value != "x"])
 def test_a_field_that_holds_anything_else_is_as_good_as_none(field: str, value: object) -> None:
     assert metadata.details({field: value}) == Details()
 
@@ -285,8 +284,8 @@ def test_an_interval_far_from_youtubes_own_is_what_the_rate_says() -> None:
     assert interval(10**9, 1) == 1
 
 
-@pytest.mark.parametrize("field", ["width", "height", "rows", "columns", "fps", "fragments"])
-@pytest.mark.parametrize("value", [value for value in [*ODD, 0, 0.0, "5"] if value not in (True, 10**400)])
+@cases("field", ["width", "height", "rows", "columns", "fps", "fragments"])
+@cases("value", [value for value in [*ODD, 0, 0.0, "5"] if value not in (True, 10**400)])
 def test_a_storyboard_with_a_damaged_field_is_none(field: str, value: object) -> None:
     assert metadata.details(of(formats=[{**board(160), field: value}])).storyboard is None
 

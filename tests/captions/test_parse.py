@@ -8,12 +8,13 @@ from hypothesis import strategies as st
 
 from subtitle_rag.captions.parse import decode, parse, plain_text
 from subtitle_rag.errors import CaptionError
+from tests.cases import cases
 from tests.reading import HEAD, ONE, TWO, cues, spans, texts
 
 # --- text ---
 
 
-@pytest.mark.parametrize(
+@cases(
     ("raw", "text"),
     [
         ("<i>바다</i>가 보여요", "바다가 보여요"),
@@ -57,7 +58,7 @@ def test_plain_text_always_fits_a_record(text: str) -> None:
 KOREAN = f"{HEAD}{ONE}저는 가게 대문 앞에서 기다렸어요\n\n{TWO}그래서 못 봤죠\n"
 
 
-@pytest.mark.parametrize(
+@cases(
     "raw",
     [
         KOREAN.encode(),
@@ -107,7 +108,7 @@ def test_no_bytes_raise_anything_but_a_caption_error(raw: bytes, format: str) ->
 # --- damaged but usable ---
 
 
-@pytest.mark.parametrize(
+@cases(
     "vtt",
     [
         f"{ONE}하나\n\n{TWO}둘\n",
@@ -181,7 +182,7 @@ def test_manual_cues_may_overlap_and_keep_the_order_of_their_starts() -> None:
 # --- no captions ---
 
 
-@pytest.mark.parametrize(
+@cases(
     ("raw", "reason"),
     [
         (b"", "the file is empty"),
@@ -204,7 +205,7 @@ def test_manual_cues_may_overlap_and_keep_the_order_of_their_starts() -> None:
         ("그냥 글입니다.\n".encode(), "no line in it has caption times"),
     ],
 )
-@pytest.mark.parametrize("format", ["vtt", "srt"])
+@cases("format", ["vtt", "srt"])
 def test_what_is_no_caption_file_says_why(raw: bytes, reason: str, format: str) -> None:
     with pytest.raises(CaptionError) as caught:
         parse(raw, format, path="a.vtt")

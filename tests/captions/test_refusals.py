@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.captions.refusals import DAY, HOUR, LONGEST_S, RULES, WEEK, Trouble, begins_at, recognise, retry_at
+from tests.cases import cases
 
 NOW = 1_700_000_000
 HINT = (
@@ -66,7 +67,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("code", "text"), TEXTS, ids=[f"{code}-{n}" for n, (code, _text) in enumerate(TEXTS)])
+@cases(("code", "text"), TEXTS)
 def test_a_failure_is_recognised_by_its_words(code: str, text: str) -> None:
     assert recognise(Trouble(text)) == code
     assert recognise(Trouble(text.upper())) == code

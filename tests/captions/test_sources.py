@@ -29,6 +29,7 @@ from tests.addresses import (
     WWW,
     tab,
 )
+from tests.cases import cases
 
 
 def refused(text: str) -> UsageError:
@@ -37,12 +38,12 @@ def refused(text: str) -> UsageError:
     return error.value
 
 
-@pytest.mark.parametrize(("typed", "expected"), TYPED)
+@cases(("typed", "expected"), TYPED)
 def test_what_is_typed_names_one_source(typed: str, expected: Source) -> None:
     assert parse(typed) == expected
 
 
-@pytest.mark.parametrize("typed", REFUSED, ids=lambda text: ascii(text)[:60])
+@cases("typed", REFUSED)
 def test_anything_else_is_refused(typed: str) -> None:
     error = refused(typed)
     assert error.code == "unsupported_url"
@@ -57,7 +58,7 @@ def test_a_refused_text_is_shown_without_control_characters_and_cut() -> None:
     assert refused("\ud800").details == {"url": ""}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "url"),
     [
         (VIDEO, f"{WWW}/watch?v={ID}"),
@@ -79,7 +80,7 @@ def test_the_canonical_address(source: Source, url: str) -> None:
     assert source.url == url
 
 
-@pytest.mark.parametrize("expected", dict.fromkeys(source for _, source in TYPED))
+@cases("expected", dict.fromkeys(source for _, source in TYPED))
 def test_the_canonical_address_names_the_same_source(expected: Source) -> None:
     assert parse(expected.url) == Source(expected.kind, expected.key, expected.tabs)
 
@@ -87,7 +88,7 @@ def test_the_canonical_address_names_the_same_source(expected: Source) -> None:
 # --- for the web or for the disk ---
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         f"{WWW}/watch?v={ID}",
@@ -120,7 +121,7 @@ def test_addresses_are_not_taken_for_paths(text: str) -> None:
     assert looks_like_address(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         "",

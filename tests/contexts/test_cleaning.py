@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from subtitle_rag.contexts.cleaning import MAX_CHARACTERS, clean
 from subtitle_rag.domain import nfc
+from tests.cases import cases
 
 CONTEXT = "강사가 재귀 함수의 종료 조건을 설명하는 부분입니다."
 SECOND = "이어서 팩토리얼을 예로 듭니다."
@@ -44,7 +45,7 @@ def score(answers: list[dict[str, Any]]) -> str:
 # --- fixtures ---
 
 
-@pytest.mark.parametrize("kind", sorted({row["kind"] for row in rows(OWN)}))
+@cases("kind", sorted({row["kind"] for row in rows(OWN)}))
 def test_every_kind_of_answer_is_cleaned(kind: str) -> None:
     answers = [row for row in rows(OWN) if row["kind"] == kind]
     assert len(answers) >= 5
@@ -154,9 +155,9 @@ def test_quotes_that_belong_to_a_context_stay(context: str) -> None:
     assert clean(context) == context
 
 
-@pytest.mark.parametrize("key", ["context", "문맥", "맥락", "summary", "answer"])
-@pytest.mark.parametrize("ascii_only", [True, False])
-@pytest.mark.parametrize("cut", [0, 1, 2, 3])
+@cases("key", ["context", "문맥", "맥락", "summary", "answer"])
+@cases("ascii_only", [True, False])
+@cases("cut", [0, 1, 2, 3])
 def test_json_is_read_whole_escaped_or_cut_off(key: str, ascii_only: bool, cut: int) -> None:
     raw = json.dumps({"id": 3, "data": {key: f"{CONTEXT} {SECOND}"}}, ensure_ascii=ascii_only)
     assert clean(raw[: len(raw) - cut]) == f"{CONTEXT} {SECOND}"

@@ -14,6 +14,7 @@ from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import korquad
 from subtitle_rag.evaluation.dataset import load
 from subtitle_rag.evaluation.questions import Gold, Question, answers
+from tests.cases import cases
 
 GOOD: dict[str, Any] = {
     "id": "q1",
@@ -61,7 +62,7 @@ def test_decomposed_names_of_videos_are_composed(tmp_path: Path) -> None:
     assert load(write(tmp_path, {**GOOD, "gold": gold})).questions[0].gold[0].video == "국수.srt"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("second", "reason"),
     [
         ("{", "no JSON"),

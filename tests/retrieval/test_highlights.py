@@ -10,6 +10,7 @@ from subtitle_rag.retrieval.highlights import best_line, spans
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.lexical import LexicalQuery
 from subtitle_rag.retrieval.morphemes import Analyzer, words
+from tests.cases import cases
 
 TEXT = st.text(
     st.sampled_from("꽃게찜를먹었어요 가  abAB1.,-'☕🔥👨\u200d👩İﬁＡ½①㎏éßſ") | st.characters(codec="utf-8"),
@@ -47,7 +48,7 @@ def test_a_word_of_three_letters_is_marked_wherever_it_stands(analyzer: Analyzer
     assert any(a <= at and at + 3 <= b for a, b in spans(text, None, typed(analyzer, "르메르")))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("query", "text", "expected"),
     [
         ("꽃게", "꽃게를 꽃게찜이랑 꽃게도", ["꽃게", "꽃게", "꽃게"]),

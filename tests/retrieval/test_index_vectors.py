@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.retrieval.index import DenseVector, Filter, Index, Point, SparseVector, Vector
+from tests.cases import cases
 from tests.retrieval.points import META, Open, dense, found, pid, settle, sparse
 
 
@@ -47,7 +48,7 @@ def test_vectors_are_added_and_dropped_while_points_stay(index: Index) -> None:
     assert index.search("dense-b", dense(1.0, 2.0), limit=1) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "vector"),
     [
         ("dense-a", dense(1.0, 2.0, 3.0)),
@@ -72,7 +73,7 @@ def test_a_vector_that_cannot_be_held_is_refused(index: Index, name: str, vector
     assert index.search("dense-a", dense(1.0, 0.0), limit=5) == []
 
 
-@pytest.mark.parametrize(("name", "dimensions"), [("bm25", None), ("dense-a", None), ("sparse-a", 3), ("Dense A", 2)])
+@cases(("name", "dimensions"), [("bm25", None), ("dense-a", None), ("sparse-a", 3), ("Dense A", 2)])
 def test_a_name_that_says_another_kind_is_refused(index: Index, name: str, dimensions: int | None) -> None:
     with pytest.raises(ValueError, match=name):
         index.add_vector(name, dimensions)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.retrieval.query import MAX_LENGTH, QUOTES, Query, parse, parts, tidy
+from tests.cases import cases
 
 TYPED = st.text(st.sampled_from('가나치킨 ab1"“”「-:.,*()\\🔥\u200d\t\n\0') | st.characters(codec="utf-8"), max_size=60)
 PIECES = st.sampled_from(
@@ -110,7 +111,7 @@ def test_the_whole_syntax_at_once() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     "raw",
     ["", " ", "\t\n", "...", "?!", "🔥🔥", "\0\x1b", "\u200b", '""', '" "', "-", "--", "- -", '-""', "_", "*", "♪"],
 )
@@ -207,10 +208,8 @@ def test_a_filter_without_a_value_filters_nothing() -> None:
     assert parse('소스 channel:"" video:"."') == Query('소스 channel:"" video:"."', "소스")
 
 
-@pytest.mark.parametrize("name", ["after", "before", "이후", "이전"])
-@pytest.mark.parametrize(
-    "value", ["어제", "2026", "2026-13-01", "2026-02-30", "26-01-01", "0000-01-01", "２０２６-01-01"]
-)
+@cases("name", ["after", "before", "이후", "이전"])
+@cases("value", ["어제", "2026", "2026-13-01", "2026-02-30", "26-01-01", "0000-01-01", "２０２６-01-01"])
 def test_a_date_that_is_none_is_named(name: str, value: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse(f"소스 {name}:{value}")

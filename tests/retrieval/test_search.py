@@ -14,6 +14,7 @@ from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
+from tests.cases import cases
 from tests.searchable import FILLER, LINE_MS, LINES, Minutes, Searchable, video
 
 CRAB = replace(video("crabmarket1", "꽃게 시장 구경", "느긋한 식탁", "2026-01-10"), kind="video")
@@ -138,7 +139,7 @@ def test_a_scene_never_holds_what_was_excluded(made: Searchable) -> None:
     assert all("3번째" not in scene.text for scene in scenes)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("filters", "expected"),
     [
         ("channel:느긋한식탁", {CRAB.id, STEW.id}),

@@ -15,6 +15,7 @@ from subtitle_rag.retrieval.query import Query, parse, parts, tidy
 from subtitle_rag.tui import filters
 from subtitle_rag.tui.filter_offers import LONGEST, MOST, Catalogue, Offer, spelled
 from subtitle_rag.tui.filters import Chip
+from tests.cases import cases
 
 Called = Callable[[str, list[tuple[str, str]]], list[str]]
 TODAY = date(2026, 11, 21)
@@ -116,7 +117,7 @@ def test_without_any_filter_the_rest_stays(text: str) -> None:
     assert rest(left) == rest(text)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "chip", "korean", "english"),
     [
         ("치킨", Chip("channel", "느긋한식탁"), "채널:느긋한식탁 치킨", "channel:느긋한식탁 치킨"),
@@ -195,7 +196,7 @@ def test_what_is_set_is_not_offered_again(language: str) -> None:
     assert offered("캠핑", Chip("video", "v1")) == ["캠핑 브이로그 2"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typed", "said"),
     [
         ("캠핑브이", ["캠핑 브이로그", "캠핑 브이로그 2"]),
@@ -221,7 +222,7 @@ def test_what_begins_so_comes_first() -> None:
     assert [o.said for o in known.offers("캠핑", (), frozenset(), TODAY).rows] == ["캠핑 김치", "김치 캠핑"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("typed", "days"),
     [
         ("2026", ["2026-01-01", "2026-12-31"]),

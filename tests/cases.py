@@ -1,0 +1,42 @@
+"""Many small cases as one test, where pytest's own care of each would cost more than the case."""
+
+import inspect
+import reprlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
+
+import pytest
+
+SHORT = reprlib.Repr()
+SHORT.maxstring = SHORT.maxother = 120
+
+
+def cases(names: str | Sequence[str], values: Iterable[object]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Call a test with each of the values as `pytest.mark.parametrize` does, but as one test.
+
+    All values are tried; those that fail are named together with the reason of each. The fixtures are shared, so a
+    case must leave nothing behind that another would meet.
+    """
+    wanted = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    rows = list(values)
+    assert rows, "no case"
+
+    def decorated(test: Callable[..., None]) -> Callable[..., None]:
+        @wraps(test)
+        def whole(**fixtures: object) -> None:
+            failures = []
+            for row in rows:
+                given = dict(zip(wanted, row if len(wanted) > 1 else [row], strict=True))  # type: ignore[call-overload]
+                try:
+                    test(**fixtures, **given)
+                except (Exception, pytest.fail.Exception) as error:
+                    where = ", ".join(f"{name}={SHORT.repr(value)}" for name, value in given.items())
+                    failures.append(f"{where}\n    {type(error).__name__}: {error}")
+            assert not failures, f"{len(failures)} of {len(rows)} cases fail:\n" + "\n".join(failures)
+
+        signature = inspect.signature(test)
+        left = [value for name, value in signature.parameters.items() if name not in wanted]
+        whole.__signature__ = signature.replace(parameters=left)  # type: ignore[attr-defined]
+        return whole
+
+    return decorated
