@@ -27,7 +27,11 @@ NAME = "writer:q4"
 VIDEOS, MINUTES = 5, 10
 WINDOWS = VIDEOS * MINUTES
 
-pytestmark = [pytest.mark.hosts, pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")]
+pytestmark = [
+    pytest.mark.hosts,
+    pytest.mark.campaign(part="kills"),
+    pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
+]
 
 
 def guest(number: int) -> int:

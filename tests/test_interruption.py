@@ -38,7 +38,11 @@ QUERIES = (
     "영상 7",
 )
 
-pytestmark = [pytest.mark.hosts, pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")]
+pytestmark = [
+    pytest.mark.hosts,
+    pytest.mark.campaign(part="kills"),
+    pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
+]
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class Tab:
 
 @asynccontextmanager
 async def tab() -> AsyncIterator[Tab]:
-    assert CHROMIUM
+    assert CHROMIUM, "no Chromium is installed: apt install chromium"
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = await asyncio.create_subprocess_exec(
             CHROMIUM,

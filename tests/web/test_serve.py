@@ -15,12 +15,10 @@ import pytest
 
 from subtitle_rag import config
 from subtitle_rag.runtime import Runtime
-from tests.web.browser import CHROMIUM, Tab, tab
+from tests.web.browser import Tab, tab
 
 SAMPLE = Path(str(files("subtitle_rag") / "sample"))
 STARTING_S = 30.0
-
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
 
 
 def command(home: Path, *arguments: str) -> list[str]:
@@ -68,8 +66,8 @@ async def searched(tab: Tab, page: str, query: str) -> None:
     await tab.until(lambda: "20+장면" in tab.received)
 
 
-@needs_chromium
 @pytest.mark.programs("sh", "chromium", "chromium-browser", "google-chrome")  # a shell starts the app
+@pytest.mark.campaign(part="browser")
 async def test_a_search_in_the_browser_finds_and_plays_a_scene(page: str) -> None:
     async with tab() as opened:
         await searched(opened, page, "소스에 찍어 먹는 치킨")

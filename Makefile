@@ -1,0 +1,34 @@
+# The verbs of the inner loop. ARGS goes to what a verb runs: make test-fast ARGS=tests/tui
+SHELL := /bin/bash
+ARGS ?=
+.PHONY: help setup run test check test-fast campaign bench screenshots release
+
+help: ## list the verbs
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
+
+setup: ## make .venv from the lock file, with what the tests need
+	./scripts/setup
+
+run: ## open the app on the sample library
+	./scripts/start $(ARGS)
+
+test: ## everything that must hold: static checks and the fast suite
+	./scripts/test $(ARGS)
+
+check: ## static checks only
+	./scripts/check
+
+test-fast: setup ## the fast suite, or what ARGS names of it, without static checks
+	PYTHONPATH=. .venv/bin/pytest --numprocesses="$${TEST_PROCESSES:-auto}" $(ARGS)
+
+campaign: ## the long and heavy tests; ARGS=--list tells which
+	./scripts/campaign $(ARGS)
+
+bench: setup ## measure against the budgets
+	.venv/bin/python scripts/bench $(ARGS)
+
+screenshots: setup ## draw the pictures of the documentation
+	.venv/bin/python scripts/screenshots $(ARGS)
+
+release: ## set VERSION, turn the changelog's unreleased part into it, commit and tag
+	./scripts/release $(VERSION) $(ARGS)

@@ -1,0 +1,292 @@
+"""What scripts/campaign runs: the tests that are too long or too heavy for scripts/test, part by part.
+
+Needs nothing but the standard library; the interpreter that runs it runs pytest, too.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+KILLS = "20"
+"""Of each kind; with --ci as many as the tests choose themselves, which is three to five."""
+CI_EXAMPLES = "100"
+"""Of each property with --ci, in the place of the campaign profile's own number."""
+FAST = "not campaign and not youtube and not ollama"
+"""What the fast suite is, as pyproject.toml has it."""
+USAGE = "%(prog)s [--ci] [--list] [PART…] [-- PYTEST ARGUMENTS]"
+EPILOG = "Without a part: all, one after the other, also after a failure. Exits with 1 if any has failed."
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that a part needs, by any of its names, and Debian's package of it."""
+
+    package: str
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        assert self.names
+
+    @property
+    def is_here(self) -> bool:
+        return any(map(shutil.which, self.names))
+
+
+CHROMIUM = Program("chromium", ("chromium", "chromium-browser", "google-chrome"))
+MPV = Program("mpv", ("mpv",))
+FFMPEG = Program("ffmpeg", ("ffmpeg",))
+STRESS = Program("stress-ng", ("stress-ng",))
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some of the tests, and the surrounding in which they run."""
+
+    name: str
+    proof: str
+    minutes: float
+    """Measured on 2 cores, without --ci."""
+    select: str = ""
+    """pytest's -m; empty: the tests that are marked with the name of the part."""
+    ci: bool = False
+    parallel: bool = True
+    programs: tuple[Program, ...] = ()
+    arguments: tuple[str, ...] = ()
+    front: tuple[str, ...] = ()
+    """The program that runs pytest."""
+    beside: tuple[str, ...] = ()
+    """A program that runs as long as pytest does."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    ci_variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def marks(self) -> str:
+        return self.select or f"campaign(part='{self.name}')"
+
+    @property
+    def is_fast_suite(self) -> bool:
+        return self.select == FAST
+
+
+PARTS = (
+    Part(
+        "kills",
+        "SIGKILL of runs, hosts and servers at random moments: nothing that was kept is lost, nothing done twice.",
+        15,
+        ci=True,
+        variables={"SUBTITLE_RAG_KILLS": KILLS},
+    ),
+    Part(
+        "hosts",
+        "Real host processes of the index and the models under many clients, and the command line as real processes.",
+        5,
+        ci=True,
+    ),
+    Part(
+        "models",
+        "The real neural host with tiny models, silent models, and an Ollama that is silent for its whole time-out.",
+        5,
+        ci=True,
+    ),
+    Part("app", "Whole journeys through the app.", 10, ci=True),
+    Part(
+        "properties",
+        "Every property of the fast suite with many more examples; counterexamples are kept in .hypothesis/.",
+        15,
+        select=f"(hypothesis and {FAST}) or campaign(part='properties')",
+        ci=True,
+        arguments=("--hypothesis-profile=campaign",),
+        ci_variables={"SUBTITLE_RAG_EXAMPLES": CI_EXAMPLES},
+    ),
+    Part(
+        "wheel",
+        "Wheel and sdist are built; the wheel runs in an empty environment outside the repository.",
+        4,
+        ci=True,
+        parallel=False,
+    ),
+    Part("browser", "The app in a real Chromium.", 1, parallel=False, programs=(CHROMIUM,)),
+    Part("players", "Jumps to the second in a real mpv without a window.", 1, parallel=False, programs=(MPV, FFMPEG)),
+    Part(
+        "scale",
+        "100,000 windows: counts, planted scenes, a rebuild, and memory over 2,000 searches.",
+        10,
+        parallel=False,
+    ),
+    Part(
+        "surroundings",
+        "The fast suite where Ollama, Qdrant, settings and locale of a user are in its way; it touches none of them.",
+        6,
+        select=FAST,
+        front=("scripts/hostile_surroundings", "--"),
+    ),
+    Part(
+        "load",
+        "The fast suite while other programs keep two cores busy.",
+        10,
+        select=FAST,
+        programs=(STRESS,),
+        beside=("stress-ng", "--cpu", "2", "--quiet"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a part went."""
+
+    name: str
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+    problem: str = ""
+    """Why it has failed, where it is not for a test that has failed."""
+
+    @property
+    def is_success(self) -> bool:
+        return not (self.failed or self.problem)
+
+
+def parse(arguments: Sequence[str], parts: Sequence[Part]) -> tuple[argparse.Namespace, list[str]]:
+    """The options and parts, and what stands behind `--`."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    parser = argparse.ArgumentParser("scripts/campaign", USAGE, "Run the long and heavy tests.", EPILOG)
+    parser.add_argument("--ci", action="store_true", help="the short half, which needs no program of Debian's")
+    parser.add_argument("--list", action="store_true", help="print the parts and run nothing")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(part.name for part in parts))
+    given = parser.parse_args(arguments[:at])
+    unknown = [name for name in given.parts if name not in {part.name for part in parts}]
+    if unknown:
+        parser.error(f"there is no part {', '.join(unknown)}; the parts are {', '.join(part.name for part in parts)}")
+    return given, list(arguments[at + 1 :])
+
+
+def catalogue(parts: Sequence[Part]) -> Iterator[str]:
+    """Lines that tell of each part what it proves and how long it takes."""
+    yield f"{'part':<13}{'minutes':>7}  {'--ci':<6}proves"
+    for part in parts:
+        first, *rest = textwrap.wrap(part.proof, 90)
+        yield f"{part.name:<13}{part.minutes:>7g}  {'yes' if part.ci else '':<6}{first}"
+        yield from (f"{'':<28}{line}" for line in rest)
+
+
+def missing(part: Part, root: Path) -> str:
+    """Why the part cannot run here; empty if it can."""
+    packages = [program.package for program in part.programs if not program.is_here]
+    if packages:
+        return f"{part.name} needs {' and '.join(packages)}: apt install {' '.join(packages)}"
+    if part.front and not os.access(root / part.front[0], os.X_OK):
+        return f"{part.name} needs the program {part.front[0]}, which is not in this working tree"
+    return ""
+
+
+def command(part: Part, report: Path, rest: Sequence[str]) -> list[str]:
+    """The whole command line of a part."""
+    plugins = () if part.is_fast_suite else ("-p", "tests.campaign.no_skips")
+    processes = os.environ.get("TEST_PROCESSES", "auto") if part.parallel else "0"
+    return [
+        *part.front,
+        *(sys.executable, "-m", "pytest", *plugins, f"--numprocesses={processes}", "-m", part.marks),
+        *(f"--junitxml={report}", *part.arguments, *rest),
+    ]
+
+
+def environment(part: Part, root: Path, *, ci: bool) -> dict[str, str]:
+    """This process' environment; what the part sets gives way to what is set already."""
+    own = part.ci_variables if ci else part.variables
+    paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return {**own, **os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
+def counts(report: Path) -> tuple[int, int, int]:
+    """Tests that have passed, failed and been skipped, by pytest's report; none where pytest wrote none."""
+    try:
+        suites = list(ET.parse(report).getroot().iter("testsuite"))
+    except (OSError, ET.ParseError):
+        return 0, 0, 0
+    total, failures, errors, skipped = (
+        sum(int(suite.get(name, 0)) for suite in suites) for name in ("tests", "failures", "errors", "skipped")
+    )
+    failed = failures + errors
+    return max(0, total - failed - skipped), failed, skipped
+
+
+@contextmanager
+def running(arguments: Sequence[str]) -> Iterator[Callable[[], bool]]:
+    """Run a program beside the block; calling the value tells whether it still runs. Does nothing without arguments."""
+    if not arguments:
+        yield lambda: True
+        return
+    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield lambda: process.poll() is None
+        finally:
+            process.terminate()
+
+
+def run(part: Part, rest: Sequence[str], *, ci: bool, root: Path) -> Outcome:
+    """Run a part to its end."""
+    problem = missing(part, root)
+    if problem:
+        return Outcome(part.name, problem=problem)
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="campaign-") as folder, running(part.beside) as still_runs:
+        report = Path(folder) / "report.xml"
+        ended = subprocess.run(command(part, report, rest), cwd=root, env=environment(part, root, ci=ci), check=False)
+        passed, failed, skipped = counts(report)
+        if not still_runs():
+            problem = f"{part.beside[0]} ended before the tests did"
+    if ended.returncode == 5:
+        problem = "no test is marked for it" if not rest else "no test is left by the arguments"
+    elif ended.returncode and not failed:
+        problem = f"pytest ended with {ended.returncode}"
+    return Outcome(part.name, passed, failed, skipped, time.monotonic() - started, problem)
+
+
+def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """The lines of the table at the end."""
+    yield f"{'part':<13}{'passed':>7}{'failed':>7}{'skipped':>8}{'seconds':>8}  result"
+    for one in outcomes:
+        result = "passed" if one.is_success else f"FAILED {one.problem}".rstrip()
+        yield f"{one.name:<13}{one.passed:>7}{one.failed:>7}{one.skipped:>8}{one.seconds:>8.0f}  {result}"
+    passed, failed, skipped = (sum(getattr(o, name) for o in outcomes) for name in ("passed", "failed", "skipped"))
+    seconds = sum(one.seconds for one in outcomes)
+    result = "passed" if all(one.is_success for one in outcomes) else "FAILED"
+    yield f"{'all':<13}{passed:>7}{failed:>7}{skipped:>8}{seconds:>8.0f}  {result}"
+
+
+def main(arguments: Sequence[str], parts: Sequence[Part] = PARTS, root: Path = ROOT) -> int:
+    given, rest = parse(arguments, parts)
+    if given.list:
+        print(*catalogue(parts), sep="\n")
+        return 0
+    chosen = [part for part in parts if (part.name in given.parts) or not (given.parts or (given.ci and not part.ci))]
+    outcomes: list[Outcome] = []
+    code = 0
+    try:
+        for part in chosen:
+            print(f"== {part.name}: {part.proof}", flush=True)
+            outcomes.append(run(part, rest, ci=given.ci, root=root))
+            if outcomes[-1].problem:
+                print(f"{part.name} failed: {outcomes[-1].problem}", file=sys.stderr, flush=True)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    print("== campaign", *table(outcomes), sep="\n")
+    return code or int(not all(one.is_success for one in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

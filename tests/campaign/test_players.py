@@ -1,0 +1,168 @@
+"""Jumps in a real mpv, without a window or sound, on a video that a real ffmpeg has made.
+
+mpv reads its settings from `MPV_HOME`: the program's own command line is what is tried.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag import player
+from subtitle_rag.player import mpv
+from tests.invented import came_true, end_hosts
+
+pytestmark = pytest.mark.campaign(part="players")
+
+SETTINGS = "vo=null\nao=null\nspeed=0.01\npause=yes\nkeep-open=yes\n"
+"""A second of film takes 100: where it is does not depend on when it is asked."""
+SECONDS = 60
+NEAR_S = 0.5
+
+
+@pytest.fixture(scope="module")
+def films(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two films of a minute with a key frame every 10 seconds: a jump to one would miss the second."""
+    folder = tmp_path_factory.mktemp("films")
+    made = folder / "한글 제목 100% [sovideo0001].mp4", folder / "--fs ' \" #2.mkv"
+    for path in made:
+        pictures = ["-f", "lavfi", "-i", f"testsrc=duration={SECONDS}:size=64x48:rate=25"]
+        sound = ["-f", "lavfi", "-i", f"sine=duration={SECONDS}"]
+        command = ["ffmpeg", "-loglevel", "error", *pictures, *sound, "-g", "250", f"file:{path}"]
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+    return made
+
+
+class Desk:
+    """mpv as the program plays in it, and what it says of itself."""
+
+    def __init__(self, cache: Path) -> None:
+        self.cache = cache
+
+    def play(self, path: Path, at: int) -> None:
+        player.play(
+            "mpv", watch_url=None, link=None, at_ms=at * 1000, lead_in=0, extra={}, media=path, cache=self.cache
+        )
+
+    def ask(self, *command: Any) -> Any:
+        """mpv's answer; None while it has none."""
+        address = mpv.address(self.cache)
+        assert address
+        with socket.socket(socket.AF_UNIX) as line, suppress(OSError):
+            line.settimeout(5)
+            line.connect(str(address))
+            line.sendall(json.dumps({"command": command, "request_id": 7}).encode() + b"\n")
+            for reply in map(json.loads, line.makefile()):
+                if reply.get("request_id") == 7:
+                    return reply.get("data")
+        return None
+
+    def is_at(self, path: Path, second: float) -> bool:
+        """Whether it comes to show this film at this second; a seek that goes on is waited for."""
+
+        def shown() -> bool:
+            at = self.ask("get_property", "time-pos")
+            is_still = self.ask("get_property", "seeking") is False
+            return is_still and at is not None and self.ask("get_property", "path") == str(path) and near(at)
+
+        def near(at: float) -> bool:
+            return -0.1 < at - second < NEAR_S
+
+        return came_true(shown, 20)
+
+    def end(self) -> None:
+        """Close the window, and wait until nobody listens."""
+        self.ask("quit")
+        assert came_true(lambda: self.ask("get_property", "pid") is None, 20)
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    (tmp_path / "mpv").mkdir()
+    (tmp_path / "mpv" / "mpv.conf").write_text(SETTINGS)
+    monkeypatch.setenv("MPV_HOME", str(tmp_path / "mpv"))
+    monkeypatch.setattr(mpv, "_opened", None)
+    cache = Path(tempfile.mkdtemp(prefix="srm-", dir="/tmp"))  # short enough for a socket
+    made = Desk(cache)
+    yield made
+    made.end()
+    shutil.rmtree(cache)
+
+
+def test_the_first_jump_opens_mpv_at_the_second(desk: Desk, films: tuple[Path, Path]) -> None:
+    desk.play(films[0], 12)
+    assert desk.is_at(films[0], 12)
+    assert desk.ask("get_property", "duration") == pytest.approx(SECONDS, abs=0.5)
+
+
+def test_the_next_jump_seeks_in_the_same_window_and_plays(desk: Desk, films: tuple[Path, Path]) -> None:
+    desk.play(films[0], 12)
+    assert desk.is_at(films[0], 12)
+    first = desk.ask("get_property", "pid")
+    for second in (47, 3):
+        desk.play(films[0], second)
+        assert desk.is_at(films[0], second)
+    assert desk.ask("get_property", "pause") is False
+    assert desk.ask("get_property", "pid") == first
+
+
+def test_a_jump_while_mpv_still_starts_reaches_it(desk: Desk, films: tuple[Path, Path]) -> None:
+    desk.play(films[0], 12)
+    desk.play(films[0], 33)
+    assert desk.is_at(films[0], 33)
+
+
+def test_another_film_is_loaded_in_the_same_window(desk: Desk, films: tuple[Path, Path]) -> None:
+    desk.play(films[0], 12)
+    assert desk.is_at(films[0], 12)
+    first = desk.ask("get_property", "pid")
+    for film, second in ((films[1], 25), (films[0], 51)):
+        desk.play(film, second)
+        assert desk.is_at(film, second)
+    assert desk.ask("get_property", "pid") == first
+
+
+def test_a_window_that_was_closed_is_opened_anew(desk: Desk, films: tuple[Path, Path]) -> None:
+    desk.play(films[0], 12)
+    assert desk.is_at(films[0], 12)
+    first = desk.ask("get_property", "pid")
+    desk.end()
+    desk.play(films[0], 29)
+    assert desk.is_at(films[0], 29)
+    assert desk.ask("get_property", "pid") != first
+
+
+def test_open_plays_the_file_beside_the_captions(
+    desk: Desk, films: tuple[Path, Path], isolated_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cue = "1\n00:00:20,000 --> 00:00:50,000\n국수를 삶아 먹어요\n"
+    films[0].with_suffix(".ko.srt").write_text(cue, encoding="utf-8")
+    isolated_home.mkdir(exist_ok=True)
+    (isolated_home / "config.toml").write_text('[player]\nlead_in = 0\n[models]\nencoder = ""\nreranker = ""\n')
+    monkeypatch.setenv("DISPLAY", ":0")  # it asks whether there is a screen; mpv draws on none
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.5")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "subtitle_rag", "--home", str(isolated_home), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, env=os.environ, check=True, timeout=120)
+
+    desk.cache = Path(json.loads(run("paths", "--json").stdout)["result"]["cache"])
+    try:
+        run("index", str(films[0].parent))
+        run("open", "sovideo0001@0:20", "--player", "mpv")
+        assert desk.is_at(films[0], 20)
+        first = desk.ask("get_property", "pid")
+        run("open", "sovideo0001@0:41", "--player", "mpv")
+        assert desk.is_at(films[0], 41)
+        assert desk.ask("get_property", "pid") == first
+    finally:
+        end_hosts([isolated_home / "data" / "index"])
