@@ -31,6 +31,7 @@ pytestmark = pytest.mark.campaign(part="wheel")
 ROOT = Path(__file__).resolve().parents[2]
 FRAME_S = 60.0
 """A first start reads its modules from a cold disk."""
+CTRL_Q = b"\x11"
 STEERING = re.compile(r"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b.")
 
 
@@ -150,17 +151,29 @@ def test_the_demo_finds_a_scene(installed: Installed) -> None:
     assert any("치킨" in scene["text"] for scene in scenes)
 
 
-def test_the_sample_is_indexed_searched_and_opened(installed: Installed) -> None:
+@pytest.fixture(scope="module")
+def indexed(installed: Installed) -> Installed:
+    """With the sample that came with the wheel in its library."""
     code = "from importlib.resources import files; print(files('subtitle_rag') / 'sample')"
     sample = installed.run("python", "-c", code).stdout.strip()
     result = json.loads(installed.command("index", sample, "--json"))["result"]
     assert (result["videos"]["new"], result["videos"]["failed"]) == (9, 0)
-    scenes = json.loads(installed.command("search", "소스에 찍어 먹는 치킨", "--json"))["result"]["scenes"]
+    return installed
+
+
+def test_a_scene_of_the_sample_is_found_and_has_a_link(indexed: Installed) -> None:
+    scenes = json.loads(indexed.command("search", "소스에 찍어 먹는 치킨", "--json"))["result"]["scenes"]
     assert "맵단짠 치킨" in scenes[0]["video"]["title"]
+    link = indexed.command("open", f"{scenes[0]['video']['id']}@0:30", "--print").strip()
+    assert link.endswith("?t=30")
+
+
+def test_the_app_draws_its_first_frame_and_ends(indexed: Installed) -> None:
+    assert frame(indexed, "구간 75", [CTRL_Q]) == 0
+
+
+def test_the_models_that_are_offered_are_listed(installed: Installed) -> None:
     assert "BAAI/bge-m3" in installed.command("models", "list")
-    link = installed.command("open", f"{scenes[0]['video']['id']}@0:30", "--print").strip()
-    assert link.endswith("t=30s")
-    assert frame(installed, [b"\x11"], "75") == 0
 
 
 def test_doctor_finds_no_fault(installed: Installed) -> None:
@@ -169,7 +182,7 @@ def test_doctor_finds_no_fault(installed: Installed) -> None:
     assert not [check for check in checks if check["severity"] == "error"]
 
 
-def frame(installed: Installed, keys: Sequence[bytes], text: str) -> int:
+def frame(installed: Installed, text: str, keys: Sequence[bytes]) -> int:
     """Open the app in a terminal, wait until it has drawn `text`, press keys, and tell how it ends."""
     command = [str(installed.bin / "subtitle-rag"), "--home", str(installed.home), "--language", "ko"]
     pid, terminal = pty.fork()
