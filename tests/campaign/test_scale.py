@@ -53,6 +53,12 @@ def identifier(number: int) -> str:
     return f"scale{number:06d}"
 
 
+def sentence(animal: str, thing: str) -> str:
+    """That the animal plays the instrument, with the particles that go with their last letters."""
+    closed = [(ord(word[-1]) - ord("가")) % 28 != 0 for word in (animal, thing)]
+    return f"{animal}{'이' if closed[0] else '가'} {thing}{'을' if closed[1] else '를'} 연주해요"
+
+
 def captions(folder: Path) -> Path:
     """A file for each video: a cue of 60 seconds is a window."""
     scenes = {(scene.video, scene.minute): scene.query for scene in planted()}
@@ -63,7 +69,7 @@ def captions(folder: Path) -> Path:
         cues = []
         for minute in range(MINUTES):
             animal, _, thing = scenes.get((video, minute), "").partition(" ")
-            text = f"{animal}가 {thing}을 연주해요" if animal else " ".join(rng.choices(WORDS, k=8))
+            text = sentence(animal, thing) if animal else " ".join(rng.choices(WORDS, k=8))
             start, end = (f"{at // 60:02d}:{at % 60:02d}:00,000" for at in (minute, minute + 1))
             cues.append(f"{minute + 1}\n{start} --> {end}\n{text}\n")
         (folder / f"영상 {number} [{video}].ko.srt").write_text("\n".join(cues), encoding="utf-8")
