@@ -130,7 +130,7 @@ PARTS = (
         "The fast suite where Ollama, Qdrant, settings and locale of a user are in its way; it touches none of them.",
         6,
         select=FAST,
-        front=("scripts/hostile_surroundings", "--"),
+        front=("scripts/hostile_surroundings.py",),
     ),
     Part(
         "load",
