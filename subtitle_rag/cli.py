@@ -6,16 +6,19 @@ Nothing heavy is imported before a verb needs it: `--help` costs what click cost
 import copy
 import logging
 import sys
+import time
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
 import click
 
-from subtitle_rag import __version__, config, i18n, output
+from subtitle_rag import __version__, config, i18n, log_file, output
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for
+
+logger = logging.getLogger(__name__)
 
 VERBS = {
     "index": "bring",
@@ -77,9 +80,12 @@ def localized(command: click.Command) -> click.Command:
 )
 @click.option("--home", metavar="DIR", help=N_("Keep config, data, cache and log under this folder."))
 @click.option("--language", type=click.Choice(i18n.LANGUAGES), help=N_("The language of messages and screens."))
+@click.option(
+    "--debug", is_flag=True, help=N_("Write everything to the log, also queries and other texts of the library.")
+)
 @click.version_option(__version__, prog_name="subtitle-rag", help=N_("Show the version and exit."))
 @click.pass_context
-def root(ctx: click.Context, home: str | None, language: str | None) -> None:
+def root(ctx: click.Context, home: str | None, language: str | None, debug: bool) -> None:  # noqa: ARG001 - see `run`
     settings = config.load(home, language)
     i18n.activate(settings.language)
     ctx.obj = settings
@@ -101,6 +107,51 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code; no traceback reaches the user."""
     i18n.activate(_early_language(arguments))
+    given, rest = _divided(arguments)
+    paths = config.Paths.find(given.get("--home"))
+    debug = log_file.wants_debug(_wants_debug(rest))
+    private = (paths.data, paths.cache, paths.config)
+    with log_file.logging_to(paths.log, _process_name(rest), debug=debug, private=private):
+        return _logged_run(arguments, rest)
+
+
+def _process_name(arguments: Sequence[str]) -> str:
+    """How the log names this process."""
+    verb = _command(arguments)
+    return verb if verb in ("mcp", "serve") else "cli" if verb else "app"
+
+
+def _wants_debug(arguments: Sequence[str]) -> bool:
+    """Whether `--debug` stands among the frame's own options."""
+    verb = next((at for at, argument in enumerate(arguments) if argument in VERBS), len(arguments))
+    return "--debug" in arguments[:verb]
+
+
+def _logged_run(arguments: list[str], rest: Sequence[str]) -> int:
+    """Run, with a line in the log when it begins and ends; options are told without their values."""
+    told = not {"-h", "--help", "--version"} & set(arguments)
+    began = time.monotonic()
+    if told:
+        options = " ".join(each for each in _known_options(rest) if each in {a.partition("=")[0] for a in arguments})
+        logger.info("subtitle-rag %s %s begins, options: %s", __version__, _command(rest) or "app", options or "none")
+        logger.debug("arguments: %r", arguments)
+    status = _run_to_end(arguments)
+    if told:
+        logger.info("ends with status %d after %.0f ms", status, (time.monotonic() - began) * 1000)
+    return status
+
+
+def _known_options(arguments: Sequence[str]) -> list[str]:
+    """The options that there are: what else begins with two dashes may be a word of a query."""
+    verb, *sub = _command(arguments).split() or [""]
+    commands: list[click.Command] = [root]
+    if verb:
+        command = getattr(import_module(f"subtitle_rag.commands.{VERBS[verb]}"), f"{verb}_")
+        commands += [command, *(command.commands[name] for name in sub if name in getattr(command, "commands", ()))]
+    return [option for each in commands for param in each.params for option in param.opts if option.startswith("--")]
+
+
+def _run_to_end(arguments: list[str]) -> int:
     try:
         status = _run(arguments)
         sys.stdout.flush()  # what fails to get through fails here, not when the interpreter ends
@@ -110,7 +161,7 @@ def run(arguments: list[str]) -> int:
         return ExitCode.DONE
     except OSError as error:
         output.discard()
-        output.say_error(_logged(arguments, error))
+        output.say_error(_logged(error))
         return ExitCode.FAILED
 
 
@@ -131,7 +182,7 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:  # the last resort: the traceback goes to the log, one sentence to the user
-        return _failed(arguments, _logged(arguments, error))
+        return _failed(arguments, _logged(error))
 
 
 def _early_language(arguments: Sequence[str]) -> str:
@@ -167,6 +218,8 @@ def _refused(arguments: Sequence[str], error: click.ClickException) -> int:
 
 
 def _failed(arguments: Sequence[str], error: AppError) -> int:
+    if error.code not in ("unexpected", "interrupted"):
+        logger.info("failed", exc_info=error)
     return _told(arguments, output.error_entry(error), exit_code_for(error))
 
 
@@ -189,17 +242,8 @@ def _command(arguments: Sequence[str]) -> str:
     return " ".join([verb, *(after[:1] if verb in GROUPS and not "".join(after[:1]).startswith("-") else ())])
 
 
-def _logged(arguments: Sequence[str], error: Exception) -> AppError:
-    given, _rest = _divided(arguments)
-    path = config.Paths.find(given.get("--home")).log / "subtitle-rag.log"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handler = logging.FileHandler(path, encoding="utf-8")
-    except OSError:
-        return AppError("unexpected", reason=repr(error), log="stderr")
-    logger = logging.getLogger("subtitle_rag")
-    logger.addHandler(handler)
+def _logged(error: Exception) -> AppError:
+    """Log the traceback; what the user is told instead names the log."""
     logger.error("unexpected", exc_info=error)
-    logger.removeHandler(handler)
-    handler.close()
-    return AppError("unexpected", reason=repr(error), log=str(path))
+    path = log_file.log_path()
+    return AppError("unexpected", reason=repr(error), log=str(path) if path and path.exists() else "stderr")

@@ -4,6 +4,7 @@ Probes are short; nothing is repaired or downloaded, and only `network` sends an
 """
 
 import json
+import logging
 import os
 import platform
 import shutil
@@ -24,6 +25,8 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.library.preferred import preferred_player
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
 
 LOW_DISK_BYTES = 500_000_000
 OLD_DAYS = 90
@@ -59,8 +62,10 @@ def probe(name: str, runtime: Runtime, doors: AbstractContextManager[object] | N
                     getattr(runtime, door)
         return PROBES[name](runtime)
     except AppError as error:
+        logger.info("check %s failed", name, exc_info=True)
         return Check(name, "error", error.message, error.hint)
     except Exception as error:  # a check that breaks is itself a finding
+        logger.error("check %s broke", name, exc_info=True)
         return Check(name, "error", repr(error), _("Install subtitle-rag anew."))
 
 
@@ -185,6 +190,7 @@ def _network(runtime: Runtime) -> Check:
         with YouTube(settings) as youtube:
             youtube.reach()
     except FetchError as error:  # searching goes on without it
+        logger.info("YouTube cannot be reached", exc_info=True)
         return Check("network", "warning", error.message, error.hint)
     return Check("network", "ok", _("YouTube answers"))
 
@@ -196,6 +202,7 @@ def _ollama(runtime: Runtime) -> Check:
         with runtime.llms() as hosts:
             found = [host.check(model) for host in hosts]
     except LlmError as error:
+        logger.info("Ollama cannot be used", exc_info=True)
         gain = _("Optional: with contexts, scenes are found that name nothing. {remedy}")
         return Check("ollama", "warning", error.message, gain.format(remedy=error.hint))
     told = f"Ollama {', '.join(info.server for info in found)}, {model}"
@@ -219,6 +226,7 @@ def _device(runtime: Runtime) -> Check:
     try:
         return Check("device", *json.loads(ran.stdout.splitlines()[-1]))
     except (LookupError, TypeError, ValueError):
+        logger.warning("the device's process ended with status %d", ran.returncode, exc_info=True)
         reason = (ran.stderr.strip().splitlines() or [f"exit {ran.returncode}"])[-1]
         return Check("device", "error", reason, _("Install subtitle-rag anew."))
 

@@ -8,6 +8,7 @@ Another encoder's vectors are made beside those that are searched, under names o
 they are whole. Until then windows that come in get vectors of the encoder that is searched first.
 """
 
+import logging
 import threading
 import time
 from collections import deque
@@ -21,10 +22,13 @@ from subtitle_rag.library.locks import alone
 from subtitle_rag.library.place import EMBEDDED, index_place
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.vectors import DueWindow
+from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.index import DenseVector, Index, SparseVector, Vector
 from subtitle_rag.retrieval.index_rules import BM25
 from subtitle_rag.retrieval.material import Material
 from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, vector_names
+
+logger = logging.getLogger(__name__)
 
 SMALLEST, LARGEST = 8, 256
 """Windows in a batch. A run begins with few and finds out how many take about as long as follows."""
@@ -117,7 +121,7 @@ class EncodingRun:
         """
         chosen = chosen or Chosen()
         self._report = VectorsReport(self._encoder.id)
-        with self._alone():
+        with self._alone(), logged_stage(logger, "vectors") as counts:
             self._check_place()
             if chosen.anew:
                 self._vectors.redo(self._encoder.id, channels=chosen.channels, videos=chosen.videos)
@@ -130,6 +134,7 @@ class EncodingRun:
             left = work.due(self._encoder)
             self._report.left = len(left)
             self._report.waiting = len(self._waits.held(left, self._vectors.last_contexts(), self._clock()))
+            counts.update(counts_of(self._report))
         yield self._report
 
     def _check_place(self) -> None:
@@ -219,6 +224,7 @@ class EncodingRun:
         try:
             encoded = encoder.passages(list(passages.values()))
         except AppError as error:
+            logger.warning("%s made no vectors of %d windows", encoder.id, len(passages), exc_info=True)
             if encoder is self._encoder:
                 self._report.blocked = error
             return None

@@ -5,8 +5,9 @@ that has none, in batches, and are noted only when the index holds them for good
 means, leaves work to do, never work to undo.
 """
 
+import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -21,6 +22,7 @@ from subtitle_rag.events import Found, IndexEvent, IndexReport, Removed, VideoDo
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.place import index_place, put_index_place
 from subtitle_rag.library.store import ALL, Library
+from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.index import Index, Point
 from subtitle_rag.retrieval.kept import Kept, kept_path
 from subtitle_rag.retrieval.material import MAKING, Making, Material
@@ -28,6 +30,8 @@ from subtitle_rag.retrieval.morphemes import ANALYZER, TextMorphemes
 
 if TYPE_CHECKING:
     from subtitle_rag.library.vectors import Noted
+
+logger = logging.getLogger(__name__)
 
 BATCH = 256
 """Windows that are analysed and written together."""
@@ -77,9 +81,11 @@ class Indexer:
                 raise UsageError("no_caption_files", path=", ".join(map(files.shown, sources)))
             found = _selected(found, since, limit)
             report = IndexReport(found=len(found))
-            for event in self._taken(found):
-                report.count(event)
-                yield event
+            with logged_stage(logger, "indexing") as counts:
+                for event in self._taken(found):
+                    report.count(event)
+                    counts.update(counts_of(report))
+                    yield event
             yield report
 
     def _taken(self, found: list[Discovered]) -> Iterator[IndexEvent]:
@@ -123,7 +129,11 @@ class Indexer:
 
     def rebuild(self) -> Iterator[WindowsIndexed]:
         """Make the whole index anew from the library alone, except for the neural vectors that can be read there."""
-        with self._working(anew=True), closing(Kept(kept_path(self._library))) as kept:
+        with (
+            self._working(anew=True),
+            closing(Kept(kept_path(self._library))) as kept,
+            logged_stage(logger, "rebuild") as counts,
+        ):
             self._rewindow()
             kept.take(self._index, self._library)
             self._library.forget_index()
@@ -131,6 +141,7 @@ class Indexer:
             self._purge()
             kept.make_room(self._index)
             for work in self._pending():
+                counts["windows"] = counts.get("windows", 0) + sum(len(own) for _video, own in work)
                 yield self._make_searchable(work, kept)
             kept.done()
 
@@ -154,6 +165,7 @@ class Indexer:
                 known = self._library.has(video, track.sha256, RULE)
                 own = _windows(video, track, path) if known is None else []
             except CaptionError as error:
+                logger.info("a caption file of %s cannot be used", video.id, exc_info=True)
                 failure = VideoFailed(video.id, video.title, error.code, error.details)
                 yield failure
                 continue
@@ -182,8 +194,10 @@ class Indexer:
         for video_id in self._library.stale(RULE):
             video, track = self._library.video(video_id), self._library.track(video_id)
             if video is not None and track is not None:
-                with suppress(CaptionError):
+                try:
                     self._library.put_windows(video_id, _windows(video, track, video.title), RULE)
+                except CaptionError:
+                    logger.info("%s keeps the windows that it has", video_id, exc_info=True)
         self._library.put_rule(RULE)
 
     def _pending(self) -> Iterator[Work]:

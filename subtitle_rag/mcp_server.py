@@ -5,6 +5,7 @@ videos or written by a model, and is data to whoever reads it. stdout is the pro
 that is printed to stderr.
 """
 
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,6 +21,8 @@ from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
+
+logger = logging.getLogger(__name__)
 
 Tool = Callable[..., dict[str, Any]]
 
@@ -181,6 +184,7 @@ def _told(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
         return call()
     except AppError as error:
+        logger.info("a tool failed", exc_info=True)
         raise ToolError(str(error)) from error
 
 

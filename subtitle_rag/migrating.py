@@ -4,6 +4,7 @@ What is copied is judged point by point: one that is missing is inserted, one th
 that was ended goes on when it is made again, and what other libraries have in a shared index stays as it is.
 """
 
+import logging
 import math
 import random
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
@@ -15,8 +16,13 @@ from subtitle_rag.i18n import _
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.place import EMBEDDED, put_index_place
 from subtitle_rag.library.store import Library
+from subtitle_rag.log_file import logged_stage
 from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, Index, Point, SparseVector, Vector
 from subtitle_rag.retrieval.index_rules import BM25
+
+logger = logging.getLogger(__name__)
+
+logger = logging.getLogger(__name__)
 
 BATCH = 256
 SAMPLE = 50
@@ -63,7 +69,7 @@ class Migration:
             AppError: `index_differs`; the library's place is the old one then.
             BusyError: `library_busy`, `vectors_busy`, and what the library and the indexes raise.
         """
-        with self._working():
+        with self._working(), logged_stage(logger, "migration") as counts:
             total = self._library.counts().searchable
             for own in self._windows():
                 self._take(own)
@@ -73,6 +79,7 @@ class Migration:
                 self._drop_strangers()
             self._count()
             points, queries = self._spot_check()
+            counts.update(windows=len(self._own), points=points, queries=queries)
             put_index_place(self._library, self._target.place)
             yield Migrated(len(self._own), points, queries)
 

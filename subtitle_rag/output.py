@@ -5,6 +5,7 @@ stdout is data, stderr is narration: progress, warnings and errors never stand b
 
 import io
 import json
+import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +35,8 @@ from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
+logger = logging.getLogger(__name__)
 
 SCHEMA = 1
 """Version of the envelope and of everything in it."""
@@ -152,6 +155,8 @@ def say(text: str) -> None:
 
 def say_error(error: AppError | Mapping[str, Any]) -> None:
     """What happened and why, then what to do next."""
+    if isinstance(error, AppError):
+        logger.info("told on stderr", exc_info=error)
     entry = error_entry(error) if isinstance(error, AppError) else error
     say(f"! {entry['message']}\n  {entry['hint']}")
 

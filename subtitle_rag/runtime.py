@@ -1,8 +1,9 @@
 """The composition: builds each door once, when it is first needed, from the settings."""
 
+import logging
 import threading
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.morphemes import Analyzer
     from subtitle_rag.retrieval.neural_client import HostedModels
     from subtitle_rag.retrieval.search import Searcher
+
+logger = logging.getLogger(__name__)
 
 
 class Runtime:
@@ -143,9 +146,11 @@ class Runtime:
         from subtitle_rag.retrieval.index_fallback import Fallback
 
         def embedded() -> "Index | None":
-            with suppress(AppError):
+            try:
                 return self.host if (self.settings.paths.index / "shard").exists() else None
-            return None
+            except AppError:
+                logger.info("the embedded index cannot stand in", exc_info=True)
+                return None
 
         return Fallback(lambda: self.index, embedded)
 
@@ -265,6 +270,7 @@ class Runtime:
             try:
                 hosts = opened.enter_context(self.llms())
             except LlmError as error:
+                logger.info("no model answers", exc_info=True)
                 missing = error
             yield Answerer(
                 self.library,
@@ -292,6 +298,7 @@ class Runtime:
         except BusyError:
             raise
         except AppError as error:
+            logger.info("the index cannot be used as it is", exc_info=True)
             if not self.settings.qdrant.url:
                 if error.code == "index_mismatch":
                     keep(self.settings.paths.index, self.library)
@@ -306,5 +313,7 @@ class Runtime:
 
 def _quietly(call: Callable[[], None]) -> None:
     """For a hint: whoever needs what it prepares meets the failure, if there is one, and tells it."""
-    with suppress(AppError, RuntimeError):
+    try:
         call()
+    except (AppError, RuntimeError):
+        logger.info("nothing was loaded ahead", exc_info=True)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subtitle_rag.errors import AppError
+from subtitle_rag.redaction import register_secret
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -50,6 +51,7 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
     port = listening.getsockname()[1]
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     key = secrets.token_urlsafe(16)
+    register_secret(key)
     command = shlex.join([sys.executable, "-m", "subtitle_rag", *arguments])
     server = Server(command, host, port, NAME, f"http://{place}", templates_path=PAGE)
 

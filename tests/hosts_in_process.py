@@ -5,6 +5,7 @@ answers takes a thread instead. Processes that a test starts reach such a host l
 Tests of the processes themselves carry the marker `hosts`.
 """
 
+import json
 import os
 import socket
 import threading
@@ -37,7 +38,9 @@ class ThreadHost:
         self._stop = threading.Event()
         self._status: int | None = None
         kind, opener = KINDS[module]
-        arguments = (kind, order, opener, FOREVER_S, self._stop)
+        wanted = json.loads(order)
+        wanted.pop("log", None)  # this process has its own
+        arguments = (kind, wanted, opener, FOREVER_S, self._stop)
         self._thread = threading.Thread(target=self._run, args=arguments, name=f"host of {folder}", daemon=True)
         self._thread.start()
 

@@ -284,7 +284,7 @@ def test_what_nobody_expected_goes_to_the_log(run: Run, home: Path, monkeypatch:
         assert (failed.code, failed.failure) == (1, "unexpected")
         assert "Traceback" not in failed.err
     log = (home / "log" / "subtitle-rag.log").read_text()
-    assert log.count("RuntimeError: nobody expected this") == 3
+    assert log.count("| RuntimeError\n") == log.count(" in counts: raise RuntimeError(") == 3
 
 
 def test_an_interruption_ends_with_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

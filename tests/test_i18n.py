@@ -277,8 +277,8 @@ SHOWN = {
 SHOWN_BY_NAME = {"help", "short_help", "epilog", "placeholder", "tooltip", "border_title", "border_subtitle"}
 """Keywords whose values are read by a user; `title` too, of `notify`."""
 PRINTING = {"print", "click.echo", "click.secho"}
-MAY_PRINT = {PACKAGE / "output.py", PACKAGE / "retrieval" / "index_host.py"}
-"""The only writer of stdout, and the process whose stderr is a log file."""
+MAY_PRINT = {PACKAGE / "output.py"}
+"""The only writer of stdout."""
 GETTEXT = {"_": 1, "N_": 1, "n_": 2}
 
 

@@ -4,6 +4,7 @@
 by then is kept. The model has no tools, so whatever it reads in captions can only change what it says.
 """
 
+import logging
 import queue
 import threading
 import time
@@ -23,6 +24,8 @@ from subtitle_rag.llm import Llm, ModelInfo, Reply
 from subtitle_rag.llm.guard import canonical
 from subtitle_rag.retrieval.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.query import Query
+
+logger = logging.getLogger(__name__)
 
 REPLANS = 2
 """Times that scenes are chosen anew because the server counts more tokens than were reckoned."""
@@ -86,6 +89,7 @@ class Answerer:
             try:
                 return _Ready(host, host.check(self.model))
             except AppError as error:
+                logger.info("a host cannot be asked", exc_info=True)
                 failure = failure or error
         return failure or LlmError("llm_off")
 
@@ -94,6 +98,7 @@ class Answerer:
         try:
             found = next((each for each in ready.host.loaded() if canonical(each.name) == canonical(self.model)), None)
         except AppError:  # an old server cannot say; the model is loaded anew then
+            logger.info("what is loaded is not known", exc_info=True)
             found = None
         ratio = self.library.contexts.tokens_per_character(ready.info.digest) or TOKENS_PER_CHAR
         loaded = found.context_length if found else 0
@@ -246,6 +251,7 @@ class Conversation:
             if self._answerer.remember and answer.text:
                 return replace(answer, kept=self._answerer.library.answers.put(answer, prompt.VERSION))
         except BusyError as error:
+            logger.warning("the answer was not kept", exc_info=True)
             return replace(answer, not_kept=error)
         return answer
 

@@ -8,6 +8,7 @@ compared and hashed in NFC while the file is opened by the name that it really h
 
 import hashlib
 import json
+import logging
 import math
 import os
 import re
@@ -24,6 +25,8 @@ from subtitle_rag.domain import Details, Track, Video, nfc
 from subtitle_rag.errors import CaptionError, UsageError
 from subtitle_rag.events import VideoFailed
 from subtitle_rag.i18n import _
+
+logger = logging.getLogger(__name__)
 
 FORMATS = ("json3", "vtt", "srt", "sbv")
 """The formats that are read, the richest first; each is its file's suffix too."""
@@ -317,6 +320,9 @@ def _sidecar(path: Path) -> dict[str, Any]:
         if not stat.S_ISREG(info.st_mode) or info.st_size > SIDECAR_LIMIT:
             return {}
         data = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
     except (OSError, ValueError, RecursionError):
+        logger.info("an .info.json cannot be read", exc_info=True)
         return {}
     return data if isinstance(data, dict) else {}

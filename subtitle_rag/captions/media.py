@@ -1,10 +1,13 @@
 """The file of a video: where it lies beside its captions, a player needs no network."""
 
+import logging
 import os
 from pathlib import Path
 
 from subtitle_rag.captions.files import LANGUAGES, LONG_CODES, MEDIA_SUFFIXES
 from subtitle_rag.domain import Video, nfc
+
+logger = logging.getLogger(__name__)
 
 SOUND = frozenset({".m4a", ".mp3", ".opus", ".flac", ".wav"})
 """Files without pictures: played where there is no other."""
@@ -20,6 +23,7 @@ def media(video: Video) -> Path | None:
         with os.scandir(folder) as entries:
             found = [Path(e.path) for e in entries if _belongs(nfc(e.name), captions.stem) and e.is_file()]
     except OSError:  # a disk that is not there, for one
+        logger.info("a video's folder cannot be read", exc_info=True)
         return None
     return min(found, key=lambda path: (path.suffix.lower() in SOUND, path.name), default=None)
 

@@ -3,6 +3,7 @@
 The only module that imports yt-dlp. Only one thread may use a session.
 """
 
+import logging
 import math
 import os
 import re
@@ -16,6 +17,7 @@ from functools import cached_property
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 from subtitle_rag.captions import metadata, refusals
 from subtitle_rag.captions.refusals import Trouble
@@ -24,6 +26,8 @@ from subtitle_rag.errors import FetchError
 
 if TYPE_CHECKING:
     from yt_dlp import YoutubeDL
+
+logger = logging.getLogger(__name__)
 
 LIMIT = 64 * 2**20
 """Bytes of an answer; the largest caption track has less than a tenth."""
@@ -94,6 +98,7 @@ class Session:
         except FetchError:
             raise
         except Exception as error:  # extractors break in every way when YouTube changes
+            logger.info("YouTube gave no answer that can be used", exc_info=True)
             raise _refused(error, self._heard, title) from error
 
     @cached_property
@@ -182,6 +187,7 @@ class _Heard:
         """What yt-dlp says of its progress is of no interest."""
 
     def warning(self, text: str) -> None:
+        logger.debug("yt-dlp: %s", text)
         self.warnings.append(text)
 
     error = warning
@@ -195,13 +201,33 @@ def _listening(heard: _Heard) -> "type[YoutubeDL]":
 
     class Listening(YoutubeDL):  # type: ignore[misc]
         def urlopen(self, req: Any) -> Any:
+            place, began = _place(req), time.monotonic()
             try:
-                return super().urlopen(req)
+                response = super().urlopen(req)
             except HTTPError as error:
-                heard.refusals.append((error.status, error.response.headers.get("Retry-After")))
+                after = error.response.headers.get("Retry-After")
+                heard.refusals.append((error.status, after))
+                told = f", Retry-After {after}" if after else ""
+                logger.warning("%s %d in %.0f ms%s", place, error.status, (time.monotonic() - began) * 1000, told)
                 raise
+            except Exception:
+                logger.warning("%s failed after %.0f ms", place, (time.monotonic() - began) * 1000, exc_info=True)
+                raise
+            logger.info("%s %s in %.0f ms", place, response.status, (time.monotonic() - began) * 1000)
+            return response
 
     return Listening
+
+
+def _place(request: Any) -> str:
+    """Method, host and path of a request to yt-dlp, and the video's id; a query may hold keys and signatures."""
+    method = "GET" if isinstance(request, str) else request.method
+    try:
+        url = urlsplit(request if isinstance(request, str) else str(request.url))
+    except ValueError:  # yt-dlp says what is wrong with it
+        return f"{method} (no address)"
+    video = parse_qs(url.query).get("v", [""])[0]
+    return f"{method} {url.hostname or ''}{url.path}" + (f"?v={video}" if video else "")
 
 
 def _impersonation() -> dict[str, Any]:
@@ -224,6 +250,7 @@ def _browser(text: str) -> Any:
     try:
         return parse_options(["--ignore-config", "--cookies-from-browser", text]).ydl_opts["cookiesfrombrowser"]
     except OptParseError:
+        logger.info("cookies_from_browser cannot be read", exc_info=True)
         raise FetchError("cookies_unreadable", reason=f"cookies_from_browser = {text!r}") from None
 
 

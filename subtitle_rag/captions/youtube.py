@@ -6,6 +6,7 @@ session, for yt-dlp's own downloader neither repeats a refused request nor paces
 """
 
 import hashlib
+import logging
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,8 @@ from subtitle_rag.captions.tracks import Offer
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import TABS, Details, Track, Video
 from subtitle_rag.errors import FetchError
+
+logger = logging.getLogger(__name__)
 
 SITE = "https://www.youtube.com"
 PICTURES = ".ytimg.com"
@@ -194,7 +197,10 @@ class YouTube:
                 told = error.details.get("retry_at")
                 pause = max(self._back_off << attempt - 1, told - int(time.time()) if told else 0)
                 lasting = error.code not in ("rate_limited", "network", "caption_blocked") or pause > PATIENCE_S
-                if lasting or attempt == ATTEMPTS or self._wait(pause):
+                if lasting or attempt == ATTEMPTS:
+                    raise
+                logger.info("the track is asked for again in %g s, attempt %d", pause, attempt, exc_info=True)
+                if self._wait(pause):
                     raise
         digest = hashlib.sha256(raw).hexdigest()
         return Track(offer.language, offer.kind, offer.format, raw, digest, int(time.time()), offer.flag)

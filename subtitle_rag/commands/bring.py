@@ -1,5 +1,6 @@
 """`index` and `sync`: what brings captions into the library."""
 
+import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +33,8 @@ from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.library.sources import Followed
+
+logger = logging.getLogger(__name__)
 
 no_contexts_option = click.option("--no-contexts", is_flag=True, help=N_("Leave contexts to a later run."))
 no_vectors_option = click.option("--no-vectors", is_flag=True, help=N_("Leave the neural vectors to a later run."))
@@ -255,10 +258,12 @@ def _contexts(runtime: Runtime, videos: Sequence[str], *, jsonl: bool) -> Contex
     try:
         return writing.write(runtime, Chosen(videos=tuple(videos)), jsonl=jsonl, prelude=prelude)
     except LlmError:
+        logger.info("no contexts are written", exc_info=True)
         return None
     except BusyError as error:
         if error.code != "contexts_busy":  # whoever writes them already comes to these as well
             raise
+        logger.info("contexts are written elsewhere", exc_info=True)
         return None
 
 

@@ -1,5 +1,6 @@
 """`paths`, `doctor`, `demo`."""
 
+import logging
 from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -11,12 +12,15 @@ from subtitle_rag import output
 from subtitle_rag.commands import json_option
 from subtitle_rag.commands.find import result_values, scene_lines
 from subtitle_rag.config import Paths, QdrantSettings, Settings
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
+    from subtitle_rag.doctor import Check
     from subtitle_rag.indexing import Indexer
+
+logger = logging.getLogger(__name__)
 
 DEMO_QUERY = "치킨 소스 찍어 먹는 장면"
 """A scene of the sample library."""
@@ -38,28 +42,59 @@ def paths_(settings: Settings, as_json: bool) -> int:
 
 @click.command("doctor", help=N_("Check what is there, what is missing, and what mends it."))
 @click.option("--offline", is_flag=True, help=N_("Do not ask whether YouTube answers."))
+@click.option(
+    "--report", "report", metavar="FILE", help=N_("Write a bug report to this new file, without secrets; - prints it.")
+)
 @json_option
 @click.pass_obj
-def doctor_(settings: Settings, offline: bool, as_json: bool) -> int:
+def doctor_(settings: Settings, offline: bool, report: str | None, as_json: bool) -> int:
     from subtitle_rag import doctor
 
-    marks = {"ok": "✓", "warning": "!", "error": "✗"}
+    if (
+        report is not None and report != "-" and Path(report).expanduser().exists()
+    ):  # before the checks, which take their time
+        raise UsageError("report_exists", path=report)
     checks = []
+    text = ""
     with Runtime(settings) as runtime:
         for check in doctor.run(runtime, offline=offline):
             checks.append(check)
-            if not as_json:
-                output.data(f"{marks[check.severity]} {check.name:<9} {check.message}")
-                if check.remedy:
-                    output.data(f"            → {check.remedy}")
+            if not (as_json or report == "-"):
+                _show(check)
+        if report is not None:
+            text = _reported(runtime, checks, report)
     failed = [check for check in checks if check.severity == "error"]
     if as_json:
         listed = [{"name": c.name, "severity": c.severity, "message": c.message, "hint": c.remedy} for c in checks]
         errors = [{"code": c.name, "message": c.message, "hint": c.remedy or "", "video": None} for c in failed]
         for entry in errors:
             output.say_error(entry)
-        output.envelope("doctor", output.Outcome({"checks": listed}, errors, 1 if failed else 0))
+        result: dict[str, object] = {"checks": listed}
+        if report is not None:
+            result["report"] = {"file": None, "text": text} if report == "-" else {"file": report, "text": None}
+        output.envelope("doctor", output.Outcome(result, errors, 1 if failed else 0))
+    elif report == "-":
+        output.data(text)
+    elif report is not None:
+        output.say(_("The bug report is in {path}. Read it before you attach it to anything.").format(path=report))
     return 1 if failed else 0
+
+
+def _show(check: "Check") -> None:
+    marks = {"ok": "✓", "warning": "!", "error": "✗"}
+    output.data(f"{marks[check.severity]} {check.name:<9} {check.message}")
+    if check.remedy:
+        output.data(f"            → {check.remedy}")
+
+
+def _reported(runtime: Runtime, checks: "list[Check]", report: str) -> str:
+    """The bug report, written to the file unless that is `-`."""
+    from subtitle_rag import bug_report
+
+    text = bug_report.compose(runtime, checks)
+    if report != "-":
+        bug_report.write(Path(report).expanduser(), text)
+    return text
 
 
 @click.command("demo", help=N_("Open the sample library: nine invented videos of a channel that does not exist."))
@@ -97,6 +132,7 @@ def _demo_indexer(runtime: Runtime) -> "Indexer":
     except BusyError:
         raise
     except AppError:
+        logger.info("the demo's index is made anew", exc_info=True)
         for _event in runtime.rebuilder().rebuild():
             pass
         return runtime.indexer

@@ -30,6 +30,8 @@ def serve_(ctx: click.Context, host: str, port: int) -> int:
     arguments = ["--language", settings.language]
     if own["home"]:
         arguments = ["--home", str(settings.paths.config.parent), *arguments]
+    if own["debug"]:
+        arguments = ["--debug", *arguments]
     if host not in LOOPBACK:
         output.say(_("Whoever learns this address can use the app, and what they send can be read on the way."))
 

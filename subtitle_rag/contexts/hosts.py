@@ -1,6 +1,7 @@
 """How one host works through videos: what it is asked, and what is made of its answers and of its silence."""
 
 import hashlib
+import logging
 import queue
 import threading
 import time
@@ -17,6 +18,8 @@ from subtitle_rag.events import ContextEvent, ContextFailed, ContextWritten
 from subtitle_rag.library.contexts import TRIES, Context, Recipe
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm, ModelInfo, Reply
+
+logger = logging.getLogger(__name__)
 
 SEEDS = (7, 1_234)
 """Of the first try and of the second."""
@@ -131,6 +134,7 @@ class _VideoRun:
             except AppError as error:
                 if error.code != "llm_overflow":
                     raise
+                logger.info("%s does not fit, attempt %d", video_id, replanned + 1, exc_info=True)
                 if replanned == REPLANS:
                     self.run.events.put(ContextFailed(video.id, video.title, error.code, error.details))
                     return self.failed
@@ -258,6 +262,7 @@ class _VideoRun:
                     stop=self.run.stop,
                 )
             except AppError as error:
+                logger.info("attempt %d gave no answer", attempt, exc_info=True)
                 last = attempt == (PATIENT_ATTEMPTS if error.code == "llm_timeout" else ATTEMPTS)
                 self._bear(error, messages, last=last)
                 if last:

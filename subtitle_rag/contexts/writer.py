@@ -5,6 +5,7 @@ keeps of the first. A context is stored by the thread that got it, at once: kill
 being written. The search index follows behind, and catches up after a crash.
 """
 
+import logging
 import queue
 import threading
 from collections import deque
@@ -21,6 +22,9 @@ from subtitle_rag.library.contexts import Chosen, Recipe
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm, ModelInfo
+from subtitle_rag.log_file import counts_of, logged_stage
+
+logger = logging.getLogger(__name__)
 
 PAUSE_S = 5.0
 """First wait before a failed request is repeated; it doubles."""
@@ -73,7 +77,7 @@ class Writer:
         """
         chosen = chosen or Chosen()
         report = ContextReport()
-        with self._alone():
+        with self._alone(), logged_stage(logger, "contexts") as counts:
             self._catch_up()
             shares, missing = self._shares(chosen)
             due = sum(sum(share.work.values()) for share in shares)
@@ -81,6 +85,7 @@ class Writer:
             yield ContextsDue(videos, due if chosen.limit is None else min(due, chosen.limit))
             for event in self._written(shares, chosen.limit, report):
                 report.count(event)
+                counts.update(counts_of(report))
                 yield event
             report.blocked = report.blocked or missing
         yield report
@@ -112,6 +117,7 @@ class Writer:
             try:
                 ready = self._ready(model)
             except AppError as error:
+                logger.warning("%s cannot write", model, exc_info=True)
                 failure = failure or error
                 continue
             if chosen.anew:
@@ -154,6 +160,7 @@ class Writer:
             try:
                 found.append((host, host.check(model)))
             except AppError as error:
+                logger.info("a host cannot be used", exc_info=True)
                 failure = failure or error
         if not found:
             raise failure or AppError("llm_off")

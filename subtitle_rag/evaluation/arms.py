@@ -1,5 +1,6 @@
 """The ways of searching that are measured: which retrievers, over what put in front of windows, reranked or not."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +11,8 @@ from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.retrieval.neural import NEURAL, Encoder, Reranker
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher
 from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
 
 NONE, NO_MODEL, MODEL, GIVEN = "none", "no-model", "model", "given"
 """What stands in front of windows: nothing; titles, chapters and neighbours' keywords; contexts of a model as well;
@@ -65,12 +68,14 @@ class Doors:
             if encoder is None:
                 doors.absent["encoder"] = _missing(runtime, ENCODER)
         except AppError as error:
+            logger.info("no encoder", exc_info=True)
             doors.absent["encoder"] = error.message
         try:
             reranker = runtime.neural.reranker() if wanted.rerank else None
             if reranker is None:
                 doors.absent["reranker"] = _missing(runtime, RERANKER) if wanted.rerank else _("left out")
         except AppError as error:
+            logger.info("no reranker", exc_info=True)
             doors.absent["reranker"] = error.message
         return cls(encoder, reranker, doors.absent)
 

@@ -4,6 +4,7 @@ What a model answers is outside text: it counts only after its reader has taken 
 """
 
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -11,6 +12,8 @@ from typing import Any, Generic, TypeVar
 from subtitle_rag.contexts import prompt
 from subtitle_rag.errors import AppError, LlmError
 from subtitle_rag.llm import Llm, ModelInfo
+
+logger = logging.getLogger(__name__)
 
 TRIES = 2
 """Answers to one question, each with a seed of its own; a schema does not keep a model from running on."""
@@ -124,6 +127,7 @@ def ready(hosts: Sequence[Llm], model: str) -> tuple[Llm, ModelInfo]:
         try:
             return host, host.check(model)
         except AppError as error:
+            logger.info("a host cannot be asked", exc_info=True)
             failure = failure or error
     raise failure or LlmError("llm_off")
 

@@ -4,6 +4,7 @@ A small judge is poorly calibrated: its figures tell something beside another ru
 questions, and nothing by themselves. A measure that it could not take is counted by its error's code.
 """
 
+import logging
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,6 +24,8 @@ from subtitle_rag.retrieval.neural import Encoder
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import Searcher
+
+logger = logging.getLogger(__name__)
 
 COMMAND = "subtitle-rag eval judge"
 OWN = "measure"
@@ -171,6 +174,7 @@ def chosen(hosts: Sequence[Llm], writer: str, model: str | None, *, allow_same: 
                 model = largest.name if largest else writer
             info = host.check(model)
         except AppError as error:
+            logger.info("a host cannot judge", exc_info=True)
             failure = failure or error
             continue
         if (info.digest in wrote or _called(model, writer)) and not allow_same:
@@ -264,6 +268,7 @@ class _Run:
         try:
             score = measures.score(measure, case, self.asker, self.encoder)
         except AppError as error:
+            logger.info("no judgement", exc_info=True)
             self.failed += 1
             if error.code in ENDING or self.failed >= PATIENCE:
                 report.blocked = error

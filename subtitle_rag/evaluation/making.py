@@ -4,6 +4,7 @@ Each line names where it comes from, so that made questions are never taken for 
 a run leaves behind, and all that the next one needs to go on: kill -9 loses the question that was being made.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.evaluation.sampling import SHARES, Candidate, candidates, quotas
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm
+
+logger = logging.getLogger(__name__)
 
 COMMAND = "subtitle-rag eval make"
 OWN = "origin"
@@ -142,6 +145,7 @@ class _Run:
             try:
                 event = self._made(candidate)
             except AppError as error:
+                logger.info("no question was made", exc_info=True)
                 if error.code in ENDING or isinstance(error, UsageError):
                     report.blocked = error
                     break

@@ -5,6 +5,7 @@ from a block nothing is asked for. Whoever has no picture shows none.
 """
 
 import hashlib
+import logging
 import re
 import threading
 import time
@@ -16,6 +17,8 @@ from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import Storyboard, Video
 from subtitle_rag.errors import FetchError
 from subtitle_rag.library.store import Library
+
+logger = logging.getLogger(__name__)
 
 MOST_BYTES = 4 * 2**20
 """Of a sheet; real ones have less than a tenth."""
@@ -111,6 +114,7 @@ class Pictures:
             except FetchError as error:
                 if error.code not in EXPIRED:
                     raise
+                logger.info("the storyboard's address has expired", exc_info=True)
             details = youtube.video(video.id, video.title).details
             self._library.put_details(video.id, details)
             if details.storyboard is None or not details.storyboard.sheets:

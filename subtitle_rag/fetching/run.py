@@ -5,6 +5,7 @@ the pauses between videos are used to read on in the lists. What a list names is
 that is about the video is remembered with the time to ask again; one that is about us stops the queue for a while.
 """
 
+import logging
 import random
 import threading
 import time
@@ -28,6 +29,9 @@ from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.sources import Wishes
 from subtitle_rag.library.store import Library
+from subtitle_rag.log_file import counts_of, logged_stage
+
+logger = logging.getLogger(__name__)
 
 RESTS = 3
 """Rests in a row without a video between them; then the run ends."""
@@ -88,10 +92,15 @@ class Fetcher:
             FetchError: `cookies_unreadable`.
         """
         report = IndexReport()
-        with self._alone(), YouTube(self._settings, self._stop.wait) as door:
+        with (
+            self._alone(),
+            YouTube(self._settings, self._stop.wait) as door,
+            logged_stage(logger, "fetching") as counts,
+        ):
             run = _Run(self._library, self._indexer, door, self._settings, self._stop, manner or Manner())
             for event in run.events(orders):
                 report.count(event)
+                counts.update(counts_of(report))
                 yield event
         yield report
 
@@ -161,6 +170,7 @@ class _Run:
                 yield from self._listed(order)
                 break
             except FetchError as error:
+                logger.info("a list was refused", exc_info=True)
                 if not (yield from self._rested(error)):
                     yield VideoFailed(order.source.url, order.source.url, error.code, error.details)
                     break
@@ -220,6 +230,7 @@ class _Run:
         try:
             yield from self._take(video, wishes)
         except FetchError as error:
+            logger.info("%s was refused", video_id, exc_info=True)
             failure = self._remember(video, error)
             if (yield from self._rested(error)):
                 self.asked.discard(video_id)
@@ -292,6 +303,7 @@ class _Run:
         if error.code in REMEMBERED:
             self.library.sources.put_rest(until, error.code)
         self.rests += 1
+        logger.info("resting for %d s: %s", until - int(time.time()), error.code)
         yield from self._wait_until(until, error.code, error.details)
 
     def _rest_until(self, error: FetchError) -> int:

@@ -3,7 +3,7 @@
     folder/
       host.json    how to reach the host of this very folder: address, key, pid; readable by the owner alone
       host.lock    held by the host for its life: of two that start at once, the second one leaves
-      host.log     what the host had to say on stderr
+      host.log     the host's stderr: what a crash of the interpreter leaves; all else goes to the log (`log_file`)
 
 The first client (`client`) starts it, detached, so that it outlives that client. It leaves (`server`) when no client
 has been connected for its linger time, so that runs in a row share one. A client is a connection: one that was killed

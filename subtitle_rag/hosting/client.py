@@ -1,15 +1,16 @@
 """The client's half: reaches the host of a folder, starts it when needed, repeats a call that its end cut short."""
 
 import json
+import logging
 import os
 import sys
 import tempfile
 import threading
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from subtitle_rag import log_file
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, Kind, host_entry
 from subtitle_rag.i18n import _
@@ -17,6 +18,8 @@ from subtitle_rag.i18n import _
 if TYPE_CHECKING:
     import subprocess
     from multiprocessing.connection import Connection
+
+logger = logging.getLogger(__name__)
 
 START_S = 20.0
 """Longest wait for a host to start or, when it is just leaving, to be gone."""
@@ -56,6 +59,7 @@ class Client:
             try:
                 return self._exchange(connection, (method, args, options))
             except (EOFError, OSError) as error:  # the host is gone
+                logger.info("%s was lost during %s", self._kind.name, method, exc_info=True)
                 failure = error
         lost = isinstance(failure, EOFError | ConnectionError)
         raise self._kind.unreachable(_("it ended during the call") if lost else str(failure))
@@ -66,8 +70,10 @@ class Client:
             connection = self._pooled(anew=attempt > 0) or self._greeted(self._order)
             if connection is None:
                 return None
-            with suppress(EOFError, OSError):  # the host is gone, and another may have come
+            try:
                 return self._exchange(connection, (method, (), {}))
+            except (EOFError, OSError):  # the host is gone, and another may have come
+                logger.info("%s was lost during %s", self._kind.name, method, exc_info=True)
         return None
 
     def _exchange(self, connection: "Connection", request: Any) -> Any:
@@ -102,11 +108,20 @@ class Client:
     def _connect(self, **instead: Any) -> "Connection":
         """A greeted connection; starts hosts until one answers or says why it cannot. `instead` changes the order."""
         order = self._order | instead
-        deadline = time.monotonic() + START_S
+        began = time.monotonic()
+        deadline = began + START_S
         with _Starter(self._kind, self._folder, order) as starter:
             while time.monotonic() < deadline:
                 connection = self._greeted(order)
                 if connection:
+                    took = (time.monotonic() - began) * 1000
+                    logger.log(
+                        logging.INFO if starter.started else logging.DEBUG,
+                        "%s answers after %.0f ms, pid %d",
+                        self._kind.name,
+                        took,
+                        self.host_pid,
+                    )
                     return connection
                 starter.step()
                 time.sleep(0.01)
@@ -120,6 +135,7 @@ class Client:
         try:
             done, value = self._ask(connection, ("hello", (self._kind.protocol,), order))
         except (EOFError, OSError):
+            logger.debug("no greeting from %s", self._kind.name, exc_info=True)
             connection.close()
             return None
         if done:
@@ -148,6 +164,7 @@ def _dial(folder: Path) -> "Connection | None":
     try:
         return connection.Client(entry["address"], authkey=bytes.fromhex(entry["key"]))
     except (OSError, EOFError, AuthenticationError, ValueError):
+        logger.debug("the host that host.json names does not answer", exc_info=True)
         return None  # one that was killed, or that is just being replaced
 
 
@@ -157,7 +174,9 @@ class _Starter:
     def __init__(self, kind: Kind, folder: Path, order: dict[str, Any]) -> None:
         self._kind = kind
         self._folder = folder
-        self._order = {**order, "folder": str(folder)}
+        self._order = {**order, "folder": str(folder), "log": log_file.in_force()}
+        self.started = False
+        """Whether a process was started."""
         self._process: subprocess.Popen[bytes] | None = None
         self._next = 0.0
         self._reports: tempfile.TemporaryDirectory[str] | None = None
@@ -176,7 +195,9 @@ class _Starter:
             if status is None:
                 return
             if status != 0:
-                raise self._failure(status)
+                failure = self._failure(status)
+                logger.warning("%s ended with status %d while starting", self._kind.name, status, exc_info=failure)
+                raise failure
         # an untroubled end means that another host has the folder: it is about to answer, or to leave
         if time.monotonic() >= self._next:
             self._start()
@@ -211,6 +232,8 @@ class _Starter:
                 self._process = _detached(self._kind.module, self._folder, json.dumps(self._order), log)
             except OSError as error:
                 raise self._kind.unreachable(str(error)) from error
+        self.started = True
+        logger.info("starting %s, pid %d", self._kind.name, self._process.pid)
         # reaps it whenever it ends, so that a long-lived client keeps no zombie
         threading.Thread(target=self._process.wait, name="host-reaper", daemon=True).start()
 

@@ -30,6 +30,11 @@ class Kind:
     signals: Mapping[int, str] = field(default_factory=dict)
     """Signal that ended a host → code of the BusyError, with the folder's `path`, that it means."""
 
+    @property
+    def name(self) -> str:
+        """The host's name in the log, such as `index-host`."""
+        return self.module.rpartition(".")[2].replace("_", "-")
+
 
 def host_entry(folder: Path) -> dict[str, Any] | None:
     """What `host.json` says, with text under `address` and `key`; None where it names no host of this folder."""

@@ -1,6 +1,7 @@
 """The host's half: listens, counts its clients, serves each in a thread of its own, leaves when nobody needs it."""
 
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -10,11 +11,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from subtitle_rag import log_file
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, Kind, host_entry, identity, write_atomically
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection, Listener
+
+logger = logging.getLogger(__name__)
 
 LOCK_S = 10.0
 """Longest wait for a host that has just come or is about to go."""
@@ -80,6 +84,7 @@ class Server:
             try:
                 connection = listener.accept()
             except (AuthenticationError, EOFError, OSError):
+                logger.debug("a connection was not accepted", exc_info=True)
                 # a client that went away or has an old key; the pause is for a system without free descriptors
                 time.sleep(0.01)
                 continue
@@ -107,6 +112,7 @@ class Server:
                         session, value = value, os.getpid()
                     connection.send((done, value))
         except (EOFError, OSError):  # the client hung up or was killed
+            logger.debug("a client has gone", exc_info=True)
             return
         finally:
             self._count(clients=-1)
@@ -117,12 +123,16 @@ class Server:
                 return True, self._hello(*args, **options)
             return True, self._service.call(session, method, args, options)
         except (AppError, ValueError) as error:
+            logger.debug("%s failed", method, exc_info=True)
             return False, error.with_traceback(None)
         except Exception as error:  # the client learns of it, and this host serves on
-            import traceback
+            logger.error("%s failed", method, exc_info=True)
+            path = log_file.log_path()
+            if path is None:
+                import traceback
 
-            traceback.print_exception(error)
-            log = str(self._folder / "host.log")
+                traceback.print_exception(error)
+            log = str(path or self._folder / "host.log")
             return False, AppError("unexpected", reason=f"{type(error).__name__}: {error}", log=log)
 
     def _hello(self, protocol: int, **options: Any) -> Any:
@@ -132,26 +142,32 @@ class Server:
 
 
 def serve(kind: Kind, argument: str, opener: Callable[..., Service], linger_s: float) -> int:
-    """Run the host of this process until nobody needs it or SIGTERM comes; see `host` for the rest."""
+    """Run the host that `argument` asks for (`Kind.module`) as this process; its exit status.
+
+    SIGTERM ends it as the departure of the last client does.
+    """
     import faulthandler
     import signal
 
     faulthandler.enable()
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    return host(kind, argument, opener, linger_s, stop)
+    order = json.loads(argument)
+    with log_file.continued(order.pop("log", None), kind.name):
+        return host(kind, order, opener, linger_s, stop)
 
 
-def host(kind: Kind, argument: str, opener: Callable[..., Service], linger_s: float, stop: threading.Event) -> int:
-    """Run the host that `argument` asks for (`Kind.module`) until `stop`; the process's exit status.
+def host(
+    kind: Kind, order: dict[str, Any], opener: Callable[..., Service], linger_s: float, stop: threading.Event
+) -> int:
+    """Run a host until nobody needs it or `stop` is set; its exit status, 0 also where another host has the folder.
 
-    `opener` gets the folder and what the client ordered. 0 also where another host has the folder. A failure to open
-    goes to the file `report`.
+    `order` names the folder and the file for the report of a failure to open; the rest, which clients order, goes to
+    `opener` behind the folder.
     """
     from filelock import FileLock, Timeout
 
     deadline = time.monotonic() + LOCK_S
-    order = json.loads(argument)
     folder, report = Path(order.pop("folder")), Path(order.pop("report"))
     lock = FileLock(folder / "host.lock", timeout=0)
     try:
@@ -162,10 +178,14 @@ def host(kind: Kind, argument: str, opener: Callable[..., Service], linger_s: fl
             except Timeout:
                 # held by a host that serves, or by one that has just come or is about to go
                 if (folder / "host.json").exists() or time.monotonic() > deadline:
+                    logger.info("another host has the folder")
                     return 0
                 time.sleep(0.02)
+        logger.info("host begins, lingers for %g s", linger_s)
         _run(folder, Server(kind, folder, opener(folder, **order), linger_s, stop))
+        logger.info("host ends")
     except (AppError, OSError) as error:
+        logger.warning("host failed", exc_info=True)
         failure = error if isinstance(error, AppError) else kind.failure(folder, error)
         told = {"busy": isinstance(failure, BusyError), "code": failure.code, "details": failure.details}
         write_atomically(report, told)

@@ -1,11 +1,14 @@
 """The theme that somebody chose in the app; a config that names one comes before it."""
 
-from contextlib import closing, suppress
+import logging
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from subtitle_rag.library.store import Library
+
+logger = logging.getLogger(__name__)
 
 _KEY = "theme"
 
@@ -17,13 +20,13 @@ def remembered_theme(path: Path) -> str:
     """
     import sqlite3
 
-    with (
-        suppress(sqlite3.Error),
-        closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as db,
-    ):
-        row = db.execute("SELECT value FROM setting WHERE key = ?", (_KEY,)).fetchone()
-        return str(row[0]) if row else ""
-    return ""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as db:
+            row = db.execute("SELECT value FROM setting WHERE key = ?", (_KEY,)).fetchone()
+            return str(row[0]) if row else ""
+    except sqlite3.Error:
+        logger.debug("no theme is remembered", exc_info=True)
+        return ""
 
 
 def remember_theme(library: "Library", name: str) -> None:

@@ -1,5 +1,6 @@
 """One Ollama server: what it has, and what it answers."""
 
+import logging
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +16,8 @@ from subtitle_rag.llm.guard import address, canonical, cloudy
 from subtitle_rag.llm.overflow import Gauge
 from subtitle_rag.llm.values import Loaded, ModelInfo, PullProgress, Reply
 from subtitle_rag.llm.wire import QUESTION, Call, Json, Wire
+
+logger = logging.getLogger(__name__)
 
 TOKENS_PER_SECOND = 25 / 3
 """Of a prompt, evaluated by a slow processor: what the patience for a long one is reckoned with."""
@@ -161,6 +164,7 @@ class Llm:
             try:
                 found = next((each for each in self.loaded() if canonical(each.name) == key[0]), None)
             except LlmError:  # the answer is there; whatever is wrong now, the next one meets it
+                logger.info("what the server made of num_ctx is not known", exc_info=True)
                 return 0
             if found is None or not found.context_length:
                 return 0

@@ -6,8 +6,10 @@ and the server's version on the way in. Of its habits these are switched off: wa
 none), proxies and other things from the environment, and `OLLAMA_API_KEY` for every host.
 """
 
+import logging
 import socket
 import threading
+import time
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
@@ -17,6 +19,8 @@ from subtitle_rag.llm.failures import of_response, tidy
 
 if TYPE_CHECKING:
     import httpx
+
+logger = logging.getLogger(__name__)
 
 CONNECT = 5
 """Seconds until a host that does not take the connection counts as not running."""
@@ -87,7 +91,7 @@ class Wire:
             trust_env=False,
             follow_redirects=False,
             limits=httpx.Limits(max_keepalive_connections=0),  # so that a call knows its own connection
-            event_hooks={"request": [_without_key]},
+            event_hooks={"request": [_without_key], "response": [_log_response]},
         )
 
     def close(self) -> None:
@@ -127,6 +131,7 @@ def _told(call: Call) -> Iterator[None]:
             raise call.failure("llm_stopped") from error
         if isinstance(error, ollama.ResponseError):
             raise of_response(error.status_code, error.error, host=call.host, model=call.model) from error
+        logger.warning("%s gave no answer that can be used", call.host, exc_info=True)
         raise _transport(error, call) from error
 
 
@@ -144,3 +149,13 @@ def _transport(error: Exception, call: Call) -> LlmError:
 
 def _without_key(request: "httpx.Request") -> None:
     request.headers.pop("Authorization", None)
+    request.extensions["began"] = time.monotonic()
+
+
+def _log_response(response: "httpx.Response") -> None:
+    """The milliseconds are those until the server began to answer: of a model's answer, until its first token."""
+    request = response.request
+    took = (time.monotonic() - request.extensions["began"]) * 1000
+    level = logging.WARNING if response.is_error else logging.INFO
+    place = f"{request.url.host}:{request.url.port}{request.url.path}"
+    logger.log(level, "%s %s %d in %.0f ms", request.method, place, response.status_code, took)

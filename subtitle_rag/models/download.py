@@ -11,7 +11,8 @@ import os
 import re
 import shutil
 import threading
-from collections.abc import Generator, Iterator
+import time
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,8 @@ from subtitle_rag.models.record import Filed, Record, matches
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling
+
+logger = logging.getLogger(__name__)
 
 PAUSES = (1.0, 2.0, 4.0, 8.0)
 """Seconds before a broken connection is tried again; what has arrived in between makes them begin anew."""
@@ -114,6 +117,7 @@ class _Arrival:
                 pause = next(pauses, None)
                 if pause is None:
                     raise
+                logger.info("%s is tried again in %g s", file.path, pause, exc_info=True)
                 self.stop.wait(pause)
             self._see_stop()
         if not matches(part, file, self.stop):
@@ -180,11 +184,12 @@ class _Hub:
     def listing(self) -> Record:
         """The model's files at its revision, or at the newest where the manifest knows none."""
         offered = self.offered
-        with self._telling():
+        with self._telling(f"/api/models/{offered.name}") as answered:
             hub = _library().HfApi(endpoint=self.endpoint)
             info = hub.model_info(
                 offered.name, revision=offered.revision or None, files_metadata=True, timeout=_TIMEOUT
             )
+            answered(200)
             commit, siblings = str(info.sha), list(info.siblings or ())
         if not _COMMIT.fullmatch(commit) or (offered.revision and commit != offered.revision):
             raise self._changed(commit)
@@ -215,13 +220,14 @@ class _Hub:
         """The response that brings a file from the byte `start` on, or wholly."""
         hub = _library()
         url = hub.hf_hub_url(self.offered.name, path, revision=revision, endpoint=self.endpoint)
-        with self._telling():
+        with self._telling(f"/{self.offered.name}/{path}") as answered:
             headers = {**hub.utils.build_hf_headers(), "Accept-Encoding": "identity"}
             if start:
                 headers["Range"] = f"bytes={start}-"
             session = hub.utils.get_session()
             with session.stream("GET", url, headers=headers, timeout=_TIMEOUT, follow_redirects=True) as response:
                 hub.utils.hf_raise_for_status(response)
+                answered(response.status_code)
                 yield response
 
     def unreachable(self, reason: str) -> BusyError:
@@ -231,20 +237,29 @@ class _Hub:
         return AppError("model_changed", host=self.host, name=self.offered.name, file=file)
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Tells in the app's errors what goes wrong between here and the hub."""
+    def _telling(self, path: str) -> Iterator[Callable[[int], None]]:
+        """Tells in the app's errors what goes wrong between here and the hub; gives what logs an answer's status."""
         import httpx2
         from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
+        began = time.monotonic()
+
+        def answered(status: int) -> None:
+            level = logging.WARNING if status >= 400 else logging.INFO
+            logger.log(level, "GET %s%s %d in %.0f ms", self.host, path, status, (time.monotonic() - began) * 1000)
+
         try:
-            yield
+            yield answered
         except OfflineModeIsEnabled as error:
             raise UsageError("hub_offline", name=self.offered.name) from error
         except HfHubHTTPError as error:
+            answered(error.response.status_code)
             raise self._refusal(error.response.status_code, error.response.headers.get("Retry-After")) from error
         except httpx2.HTTPError as error:
+            logger.warning("GET %s%s failed", self.host, path, exc_info=True)
             raise self.unreachable(str(error) or type(error).__name__) from error
         except (ValueError, KeyError, TypeError) as error:  # an answer that is not the hub's, of a login page perhaps
+            logger.warning("GET %s%s gave no answer of a hub's", self.host, path, exc_info=True)
             raise self.unreachable(f"{type(error).__name__}: {error}") from error
 
     def _refusal(self, status: int, retry_after: str | None) -> AppError:

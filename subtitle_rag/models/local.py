@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from typing import Any, Literal
 
 from subtitle_rag.models import record
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
+
+logger = logging.getLogger(__name__)
 
 HEADS = ("sparse_linear.pt", "colbert_linear.pt")
 """FlagEmbedding fills in random heads unless it finds both."""
@@ -44,6 +47,7 @@ def shape(folder: Path) -> Shape | None:
             has_sparse=not classifies and all((folder / name).is_file() for name in HEADS),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        logger.info("%s is no model's folder", folder.name, exc_info=True)
         return None
 
 

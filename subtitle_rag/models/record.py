@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import os
 import threading
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from subtitle_rag.errors import AppError
+
+logger = logging.getLogger(__name__)
 
 NAME = ".subtitle-rag.json"
 _SCHEMA = 1
@@ -55,7 +58,10 @@ class Record:
             if values.pop("schema") != _SCHEMA:
                 return None
             return cls(**{**values, "files": tuple(Filed(**file) for file in values["files"])})
+        except FileNotFoundError:
+            return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            logger.info("the record of %s cannot be read", folder.name, exc_info=True)
             return None
 
     def write(self, folder: Path) -> None:

@@ -7,6 +7,7 @@ alone: a new window opens. Windows has named pipes in place of sockets: there ev
 
 import hashlib
 import json
+import logging
 import os
 import socket
 import stat
@@ -22,6 +23,8 @@ from subtitle_rag.player.programs import filled, start
 
 if TYPE_CHECKING:
     import subprocess
+
+logger = logging.getLogger(__name__)
 
 # where somebody left off before would come before --start
 COMMAND = ("mpv", "--start=+{seconds}", "--resume-playback=no", "--force-window=immediate", "--", "{url}")
@@ -56,6 +59,7 @@ def address(cache: Path) -> Path | None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         place = path.parent.lstat()
     except OSError:
+        logger.info("no folder for mpv's socket", exc_info=True)
         return None
     own = stat.S_ISDIR(place.st_mode) and place.st_uid == os.getuid() and not place.st_mode & 0o077
     return path if own and len(os.fsencode(path)) <= PATH_BYTES else None
@@ -86,6 +90,7 @@ def _taken(path: Path, what: str, seconds: int) -> bool:
         with _Window(path) as window:
             return window.play(what, seconds)
     except (OSError, ValueError):  # nobody is there, or nobody who answers as mpv does
+        logger.debug("no mpv took the scene", exc_info=True)
         return False
 
 

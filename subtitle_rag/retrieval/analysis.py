@@ -5,6 +5,7 @@ whose reading does too. The process is started by the first text, ends when noth
 with its parent, however that ends.
 """
 
+import logging
 import multiprocessing
 import os
 import sys
@@ -17,6 +18,8 @@ from itertools import chain
 
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.morphemes import Analyzer
+
+logger = logging.getLogger(__name__)
 
 CHUNK = 32
 """Texts for one errand of the process: enough for all of Kiwi's workers."""
@@ -75,6 +78,7 @@ class ApartAnalyzer:
         try:
             return future.result()
         except BrokenProcessPool:
+            logger.warning("the analyzer's process died and is begun anew", exc_info=True)
             with self._lock:
                 again = self._submit(chunk)
             return again.result()
@@ -85,6 +89,7 @@ class ApartAnalyzer:
             try:
                 return self._open().submit(_analysed, chunk)
             except BrokenProcessPool:
+                logger.warning("the analyzer's process died and is begun anew", exc_info=True)
                 self._pool = None
                 return self._open().submit(_analysed, chunk)
 

@@ -14,10 +14,11 @@ What qdrant-edge 0.9 does, and what is done about it here (`shared/qdrant.md`, m
 """
 
 import json
+import logging
 import shutil
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -51,6 +52,8 @@ from subtitle_rag.retrieval.index_rules import (
 
 if TYPE_CHECKING:
     import qdrant_edge
+
+logger = logging.getLogger(__name__)
 
 BATCH = 1_000
 """Points a single engine operation writes: about 0.1 s, in which nothing else is answered."""
@@ -361,5 +364,7 @@ class EdgeIndex:
         shard, self._shard = self._shard, None
         if shard is not None:
             # what was acknowledged is flushed, and a damaged shard must not stand in the way of `clear`
-            with suppress(Exception):
+            try:
                 shard.close()
+            except Exception:
+                logger.warning("the shard was not closed", exc_info=True)

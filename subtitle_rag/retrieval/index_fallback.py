@@ -1,5 +1,6 @@
 """Search on a server, and in the embedded index while the server cannot be reached."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -7,6 +8,8 @@ from typing import Any, TypeVar
 
 from subtitle_rag.errors import BusyError
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Vector
+
+logger = logging.getLogger(__name__)
 
 AGAIN_S = 30.0
 """After this long a server that could not be reached is asked again."""
@@ -57,6 +60,7 @@ class Fallback:
             except BusyError as error:
                 if error.code != "qdrant_unreachable":
                     raise
+                logger.info("the server's index cannot be reached", exc_info=True)
                 trouble = error
             else:
                 self._note(None)

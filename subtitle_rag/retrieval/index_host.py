@@ -7,6 +7,7 @@ queries too: Kiwi takes longer to load than a whole search may take, and 270 MB 
 It lingers for `SUBTITLE_RAG_HOST_LINGER` seconds (20). A client orders a meta record, which must be the index's.
 """
 
+import logging
 import os
 import sys
 import threading
@@ -20,6 +21,8 @@ from subtitle_rag.retrieval.morphemes import Analyzer
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.index_edge import EdgeIndex
+
+logger = logging.getLogger(__name__)
 
 ANALYSES = frozenset({"load", "morphemes", "related"})
 METHODS = frozenset(
@@ -111,8 +114,8 @@ class IndexService:
             try:
                 if self._index.optimize():
                     return_memory()  # 300 MB at 20,000 windows of 390 terms
-            except AppError as error:
-                print(f"optimize: {error}", file=sys.stderr, flush=True)  # noqa: T201 - the host's log
+            except AppError:
+                logger.warning("optimizing failed", exc_info=True)
 
     def close(self) -> None:
         self._calls.acquire()

@@ -8,6 +8,7 @@ except that a video which one library removes or divides anew leaves for all.
 The meta record is the collection's metadata. Inverse document frequencies are of the whole collection, per shard.
 """
 
+import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,8 @@ from subtitle_rag.retrieval.server_terms import (
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
+
+logger = logging.getLogger(__name__)
 
 COLLECTION = "scenes"
 BATCH = 128
@@ -121,6 +124,7 @@ class ServerIndex:
                     metadata=record,
                 )
             except Exception:  # another machine was quicker
+                logger.info("the collection was not made", exc_info=True)
                 if not self._client.collection_exists(COLLECTION):
                     raise
         made = self._client.get_collection(COLLECTION)
@@ -152,6 +156,7 @@ class ServerIndex:
         try:
             yield self._client
         except (ApiException, QdrantException, JSONDecodeError, AssertionError) as error:
+            logger.warning("the Qdrant server did not do what it was asked", exc_info=True)
             # the last two: something answers there that is no Qdrant
             raise failure(error, self.place, self._settings.api_key_env) from None
 
@@ -285,6 +290,7 @@ class ServerIndex:
         try:
             return self._best(name, query, limit, where, payload is None or (list(payload) or False))
         except (AppError, ValueError):
+            logger.info("searching %s failed", name, exc_info=True)
             self._room = self.vectors()
             if name not in self._room:  # another machine has dropped it since
                 return []

@@ -5,6 +5,7 @@ next one; whatever the file holds counts only for a window whose passage is stil
 """
 
 import json
+import logging
 import sqlite3
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +20,8 @@ from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, Spar
 from subtitle_rag.retrieval.index_client import open_index
 from subtitle_rag.retrieval.material import Material
 from subtitle_rag.retrieval.neural import vector_names
+
+logger = logging.getLogger(__name__)
 
 PAGE = 256
 """Points read at once: 5 MB."""
@@ -44,6 +47,7 @@ def keep(folder: Path, library: Library) -> None:
         if meta["schema"] != SCHEMA:
             return
     except (OSError, ValueError, KeyError, TypeError):
+        logger.info("no record of the index", exc_info=True)
         return
     with closing(Kept(kept_path(library))) as kept:
         try:
@@ -51,6 +55,7 @@ def keep(folder: Path, library: Library) -> None:
         except BusyError:
             raise
         except AppError:
+            logger.warning("the index's vectors cannot be kept", exc_info=True)
             return
         with closing(index):
             kept.take(index, library)
@@ -98,6 +103,7 @@ class Kept:
             except AppError as error:
                 if isinstance(error, BusyError) and error.code != "index_unreachable":
                     raise
+                logger.warning("vectors cannot be read from the index", exc_info=True)
                 return  # it is damaged: the rest is made anew
             self._put(points, library.vectors.noted(page))
 

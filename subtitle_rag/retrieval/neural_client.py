@@ -1,5 +1,6 @@
 """The neural models for everybody: a client of the process that holds them (`neural_host`), started when needed."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +20,8 @@ from subtitle_rag.retrieval.neural_wire import KIND, HostState, Spec
 
 if TYPE_CHECKING:
     from subtitle_rag.models.store import ModelFiles, ModelStore
+
+logger = logging.getLogger(__name__)
 
 FEWEST, MOST = 8, 256
 """Texts in a call."""
@@ -145,7 +148,7 @@ class HostedModels(Client):
                 if model is not None:
                     self._call("load", model._spec)
         except (AppError, RuntimeError):  # a RuntimeError where this was closed meanwhile
-            return
+            logger.info("models were not loaded ahead", exc_info=True)
 
     def unload(self) -> None:
         """Have the process, where one runs, give its memory back; it leaves."""
@@ -172,6 +175,7 @@ class HostedModels(Client):
             try:
                 files = self._files(name, ENCODER)
             except AppError:  # not the one
+                logger.debug("%s cannot be used", name, exc_info=True)
                 continue
             if files and files.id == wanted:
                 return files

@@ -10,6 +10,7 @@ It lingers for `SUBTITLE_RAG_NEURAL_LINGER` seconds (300). A model that nobody u
 seconds (600) goes, and after the last one the process, whoever is connected: the next call starts another.
 """
 
+import logging
 import os
 import sys
 import threading
@@ -31,6 +32,8 @@ from subtitle_rag.retrieval.turns import QUERY, Turns
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.encoder import FlagEncoder
     from subtitle_rag.retrieval.reranker import CrossReranker
+
+logger = logging.getLogger(__name__)
 
 METHODS = frozenset({"load", "passages", "query", "scores", "depth", "unload", "state"})
 LINGER_S = 300.0
@@ -83,6 +86,8 @@ class NeuralService:
 
     def load(self, spec: Spec) -> None:
         with self._using(spec) as engine:
+            if not engine.loaded:
+                logger.info("loading %s %s", spec.kind, spec.id)
             engine.load()
 
     def passages(self, spec: Spec, texts: Sequence[str]) -> list[Encoded]:
@@ -192,8 +197,8 @@ class NeuralService:
                 continue
             try:
                 remember_depth(self._depths, depth_key(engine), engine.measure())
-            except (AppError, OSError) as error:
-                sys.stderr.write(f"measure: {error}\n")  # the host's log
+            except (AppError, OSError):
+                logger.warning("measuring the reranker failed", exc_info=True)
 
 
 def _memory() -> int | None:

@@ -1,5 +1,6 @@
 """From a query to scenes: retrieve, fuse, merge neighbours, rerank, mark, and find the second to jump to."""
 
+import logging
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,8 @@ from subtitle_rag.retrieval.neural import NEURAL, Encoded, Models, Reranker, vec
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, Reading, reordered
 from subtitle_rag.retrieval.scenes import OwnWindows, Place, Scene, Windows, places, readings, scenes
+
+logger = logging.getLogger(__name__)
 
 DEPTH = 150
 """Windows that each retriever contributes; what the reranker reads in the published experiments."""
@@ -167,6 +170,7 @@ class Searcher:
             except AppError as error:
                 if now.named:
                     raise
+                logger.debug("no neural retrieval", exc_info=True)  # for every key of a search
                 now.missing += [(name, error) for name in now.neural]
             final = not (reranker and now.ranked)
             if final or early:
@@ -184,6 +188,7 @@ class Searcher:
         try:
             return active if self._neural.encoder(active) else None
         except AppError:  # told where it is asked for a query's vectors
+            logger.debug("no encoder", exc_info=True)
             return active
 
     def _asked(self, retrievers: Sequence[str] | None) -> tuple[str, ...]:
@@ -259,6 +264,7 @@ class Searcher:
         try:
             return self._neural.reranker() if self._neural else None
         except AppError as error:
+            logger.debug("no reranker", exc_info=True)
             now.missing.append(("rerank", error))
             return None
 
@@ -275,6 +281,7 @@ class Searcher:
                     return
                 groups, told = reordered(groups, scores), True
             except AppError as error:
+                logger.info("the order stays as it is", exc_info=True)
                 now.missing.append(("rerank", error))
         yield self._result(now, final=True, groups=groups, reranked=told)
 

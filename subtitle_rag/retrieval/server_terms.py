@@ -1,21 +1,27 @@
 """The program's terms in Qdrant's: addresses, filters, vectors, points, and what a server's failures mean."""
 
+import logging
 import os
 import re
+import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import _
+from subtitle_rag.redaction import register_secret
 from subtitle_rag.retrieval.index import DenseVector, Filter, Point, SparseVector, Vector
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
 
+logger = logging.getLogger(__name__)
+
 OLDEST = (1, 18)
 """The first version of Qdrant whose collections can be given further named vectors."""
 PORT = 6333
+_READS = ("/points", "/query", "/scroll", "/count", "/search")
 CONNECT_S = 5.0
 """Longest wait for a connection: a machine that is off does not answer at all."""
 
@@ -45,6 +51,7 @@ def connect(settings: QdrantSettings) -> "QdrantClient":
         key = os.environ.get(settings.api_key_env, "").strip()
         if not key:
             raise UsageError("qdrant_no_key", variable=settings.api_key_env)
+        register_secret(key)
         headers = {"api-key": key}
     # its own check of versions warns from a thread, over a screen that is drawn on
     place = address(settings.url)
@@ -52,10 +59,25 @@ def connect(settings: QdrantSettings) -> "QdrantClient":
 
     def hasty(request: Any, send: Any) -> Any:
         request.extensions["timeout"]["connect"] = min(CONNECT_S, settings.timeout)
-        return send(request)
+        return _logged(request, send)
 
     client.http.client.add_middleware(hasty)
     return client
+
+
+def _logged(request: Any, send: Any) -> Any:
+    """Send a request and log it; what every key of a search asks is logged for debugging alone."""
+    told = f"{request.method} {request.url.host}:{request.url.port}{request.url.path}"
+    began = time.monotonic()
+    try:
+        response = send(request)
+    except Exception:
+        logger.warning("%s failed after %.0f ms", told, (time.monotonic() - began) * 1000, exc_info=True)
+        raise
+    reads = request.method == "GET" or (request.method == "POST" and request.url.path.endswith(_READS))
+    level = logging.WARNING if response.is_error else logging.DEBUG if reads else logging.INFO
+    logger.log(level, "%s %d in %.0f ms", told, response.status_code, (time.monotonic() - began) * 1000)
+    return response
 
 
 def recent(version: str) -> bool:

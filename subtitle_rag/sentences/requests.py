@@ -75,6 +75,10 @@ SENTENCES = {
         N_("{pattern} is not a regular expression: {reason}."),
         N_("Put a backslash before characters such as ( [ * + ? that are meant as they are."),
     ),
+    "report_exists": (
+        N_("{path} is there already."),
+        N_("Name a file that does not exist yet; nothing was overwritten."),
+    ),
     "unknown_tab": (
         N_("{name} is no tab of a channel."),
         N_("Tabs are: {known}."),

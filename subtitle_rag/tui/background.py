@@ -5,6 +5,7 @@ model takes a minute; what it costs to leave the thread behind is that one answe
 that has stopped it, so the thread remembers by itself that it was told to end.
 """
 
+import logging
 import threading
 import time
 from abc import abstractmethod
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
 
 SAMPLE = 5
 """Windows after which a rate can be told."""
@@ -116,13 +119,17 @@ class Run(threading.Thread, Generic[P]):
 
     def run(self) -> None:
         error: AppError | None = None
+        logger.info("%s begins in the background", self.stage)
         try:
             self._work()
         except Exception as failure:  # whatever a door throws, the app stays up
-            if not self._halted:  # else it is no more than how the run ended
+            if self._halted:  # it is no more than how the run ended
+                logger.debug("%s was halted", self.stage, exc_info=True)
+            else:
                 error = told(failure, self._runtime.settings.paths)
         error = None if self._halted else error or self._progress.error
         end: State = "paused" if self._halted else "failed" if error else "done"
+        logger.info("%s ends in the background: %s, taken %d", self.stage, end, self._progress.taken)
         self._post(StageEnded(self.stage, replace(self._progress, state=end, error=error), self._halted))
 
     def _report(self, *, now: bool = False) -> None:

@@ -1,11 +1,13 @@
 """What every part of the app stands on: the runtime, the lock on its doors, the user's keys and themes, and the way to
 tell a failure."""
 
+import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
-from textual import work
+from textual import on, work
 from textual.app import App
+from textual.worker import Worker, WorkerFailed, WorkerState
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.library.theme import remember_theme
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from textual.theme import Theme
 
     from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
 
 CLOSED_S = 0.5
 """After which a screen that was left is closed, with all that is on it."""
@@ -58,6 +62,18 @@ class BaseApp(App[object]):
             remember_theme(self.runtime.library, name)
         except Exception as error:  # whatever a door throws, the app stays up, in another theme the next time
             self.notify(clean(told(error, self.settings.paths).message), markup=False, severity="warning")
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Textual's last resort for handlers and workers: it ends the app and prints the traceback."""
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        logger.critical("uncaught exception in the app", exc_info=cause)
+        super()._handle_exception(error)
+
+    @on(Worker.StateChanged)
+    def _worker_changed(self, event: Worker.StateChanged) -> None:
+        """Log what a worker let through that may not end the app; the others come to `_handle_exception`."""
+        if event.state is WorkerState.ERROR and not event.worker.exit_on_error:
+            logger.error("uncaught exception in worker %s", event.worker.name, exc_info=event.worker.error)
 
     def pop_screen(self) -> "AwaitComplete":
         self.set_timer(CLOSED_S, lambda: forget_closed(self))

@@ -3,6 +3,7 @@
 All of this asks the library, and is for workers.
 """
 
+import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from subtitle_rag.library.sources import Followed
     from subtitle_rag.library.store import Library
     from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,7 @@ def here(runtime: "Runtime") -> list[str]:
             for host in hosts:
                 found |= {info.name: None for info in host.models() if not info.remote_host}
     except AppError:
-        return list(found)
+        logger.info("Ollama's models are not known", exc_info=True)
     return list(found)
 
 

@@ -4,6 +4,7 @@ What would surprise: the thread is no worker of Textual. A request to YouTube ca
 app waits for its workers; for this thread it waits a moment only. Dying anywhere costs the thread's run one video.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
@@ -17,6 +18,7 @@ from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Found, IndexEvent, Resting
 from subtitle_rag.i18n import _
 from subtitle_rag.library.errands import kept_errands
+from subtitle_rag.log_file import counts_of
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.jobs import Job
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from subtitle_rag.library.sources import Wishes
     from subtitle_rag.library.store import Library
     from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +87,10 @@ def left(library: "Library") -> list[Errand]:
     """What was not done yet when the app ended."""
     found = []
     for written in kept_errands(library):
-        with suppress(UsageError):  # as below
+        try:
             found.append(Errand.read(written))
+        except UsageError:  # as below
+            logger.info("a job that was left cannot be read any more", exc_info=True)
     return found
 
 
@@ -103,8 +109,10 @@ def followed_orders(runtime: "Runtime", *, without: Collection[int] = ()) -> "li
     orders = []
     for followed in runtime.library.sources.followed():
         if followed.id not in without:
-            with suppress(UsageError):  # one that cannot be read any more must not keep the others from their turn
+            try:
                 orders.append(Order(parse(followed.url), followed.wishes))
+            except UsageError:  # one that cannot be read any more must not keep the others from their turn
+                logger.info("source %d cannot be read any more", followed.id, exc_info=True)
     return orders
 
 
@@ -170,6 +178,7 @@ class Run(threading.Thread):
 
     def run(self) -> None:
         failure: AppError | None = None
+        logger.info("job begins: %s", self._job_kind())
         try:
             self._carry_out()
         except Exception as error:  # whatever a door throws, the app stays up
@@ -178,7 +187,15 @@ class Run(threading.Thread):
             failure = None
         elif self._blocked:
             failure = AppError(self._blocked.code, **self._blocked.details)
+        end = "stopped" if self.stop.is_set() else failure.code if failure else "done"
+        logger.info("job ends: %s, %s", end, " ".join(f"{key} {n}" for key, n in counts_of(self._job).items()))
         self._post(JobEnded(self._job, failure, self.stop.is_set()))
+
+    def _job_kind(self) -> str:
+        """For the log, which holds no names."""
+        if self.errand.paths:
+            return "files"
+        return self.errand.source.kind if self.errand.source else "sync"
 
     def _carry_out(self) -> None:
         began = time.monotonic()

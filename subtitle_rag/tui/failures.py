@@ -1,24 +1,22 @@
-"""Failures on their way to the screen: what is not an `AppError` goes to the log file and becomes one."""
+"""Failures on their way to the screen: what is not an `AppError` becomes one; the log has the traceback."""
 
-import time
-import traceback
+import logging
 from typing import TYPE_CHECKING
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.log_file import NAME
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Paths
 
+logger = logging.getLogger(__name__)
+
 
 def told(error: Exception, paths: "Paths") -> AppError:
-    """`error` as something that can be told in two sentences. Writes a file, so call it from a worker thread."""
+    """`error` as something that can be told in two sentences. Writes to the log, so call it from a worker thread."""
     if isinstance(error, AppError):
+        # half of a query is wrong at every other key
+        logger.log(logging.DEBUG if isinstance(error, UsageError) else logging.INFO, "failed", exc_info=error)
         return error
-    log = paths.log / "tui.log"
-    try:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("a", encoding="utf-8", errors="replace") as file:
-            file.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')}\n{''.join(traceback.format_exception(error))}\n")
-    except OSError:
-        pass  # a full disk must not hide the failure that is being told
-    return AppError("unexpected", reason=f"{type(error).__name__}: {error}"[:200], log=log)
+    logger.error("unexpected", exc_info=error)
+    return AppError("unexpected", reason=f"{type(error).__name__}: {error}"[:200], log=paths.log / NAME)

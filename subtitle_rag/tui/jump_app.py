@@ -4,6 +4,7 @@ Where the app is shown in a browser (`is_web`), its own machine is not the viewe
 and clipboard, and players, which would open here, are not offered.
 """
 
+import logging
 from typing import TYPE_CHECKING
 
 from textual import on, work
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from subtitle_rag.retrieval.scenes import Scene
+
+logger = logging.getLogger(__name__)
 
 
 class JumpApp(BaseApp):
@@ -183,6 +186,7 @@ class JumpApp(BaseApp):
                 pyperclip.copy(link)
                 arrived = True
             except Exception:  # it throws whatever its helper programs do; the terminal is asked instead
+                logger.info("the clipboard's program failed", exc_info=True)
                 arrived = False
         self.post_message(messages.LinkCopied(link, arrived, instead))
 

@@ -7,9 +7,9 @@ for a moment longer, and the same scenes come in a better order once or twice.
 """
 
 import asyncio
+import logging
 import math
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from textual import events, getters, on, work
@@ -24,6 +24,8 @@ from subtitle_rag.tui.widgets import Line, Page
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.app import SubtitleApp
+
+logger = logging.getLogger(__name__)
 
 DEBOUNCE_S = 0.2
 """Keys that follow each other more quickly than this are one search; a syllable of Hangul takes longer to type."""
@@ -111,5 +113,7 @@ class LiveSearch(Page):
     @work(thread=True, group="models", exclusive=True, exit_on_error=False)
     def load_models(self) -> None:
         """A hint: the search that needs them meets the failure, if there is one."""
-        with suppress(AppError, RuntimeError):
+        try:
             self.app.runtime.preload_neural()
+        except (AppError, RuntimeError):
+            logger.info("models were not loaded ahead", exc_info=True)

@@ -3,6 +3,7 @@
 They are offered until they are fetched or the offer is put away; the library remembers that.
 """
 
+import logging
 import threading
 import time
 from collections import deque
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
 
 PACE_S = 10.0
 """The rate is that of the last seconds: a connection's changes, and what was here already came at once."""
@@ -70,6 +73,7 @@ def look(runtime: "Runtime") -> Offer | None:
             return _sized(runtime, due, "dismissed")
         return _sized(runtime, due, "paused" if begun else "offered")
     except OSError:  # a folder that cannot be read takes no library down
+        logger.warning("the models' folder cannot be read", exc_info=True)
         return None
 
 
@@ -150,6 +154,7 @@ def _elsewhere(runtime: "Runtime", model: Neural) -> bool:
     except BusyError:
         return True
     except OSError:  # told where it is fetched
+        logger.info("the models' folder cannot be used", exc_info=True)
         return False
 
 

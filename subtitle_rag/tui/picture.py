@@ -5,6 +5,7 @@ swallow the answer, so `prepare` is called before the app starts.
 """
 
 import asyncio
+import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.tui.app import SubtitleApp
 
+logger = logging.getLogger(__name__)
+
 REST_S = 0.4
 """How long a scene is chosen before its picture is asked for."""
 MOST_PIXELS = 20_000_000
@@ -35,6 +38,7 @@ def prepare(settings: "Settings") -> AppError | None:
     try:
         import textual_image.widget  # noqa: F401 - for what it finds out of the terminal
     except ImportError as error:
+        logger.info("pictures cannot be drawn", exc_info=True)
         return AppError("pictures_missing", reason=str(error))
     return None
 
@@ -80,6 +84,7 @@ class ScenePicture(Container):
             picture = self.app.runtime.pictures.of(scene.video, scene.at_ms)
             return read(picture) if picture else None
         except (AppError, FetchError, OSError):  # nobody is bothered with the reason: the scene is all there
+            logger.info("no picture", exc_info=True)
             return None
 
 
@@ -97,4 +102,5 @@ def read(picture: "Picture") -> "Image | None":
                 return None
             return sheet.crop(picture.box).convert("RGB")
     except (UnidentifiedImageError, Image.DecompressionBombError, ValueError, SyntaxError):
+        logger.info("a sheet is no picture that can be read", exc_info=True)
         return None

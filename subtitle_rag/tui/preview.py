@@ -5,6 +5,7 @@ the scene in its video; that stays at hand while the answer stands. What cannot 
 """
 
 import asyncio
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.tui.app import SubtitleApp
+
+logger = logging.getLogger(__name__)
 
 REST_S = 0.15
 """How long the highlight rests before the library and the index are asked about its video."""
@@ -189,7 +192,7 @@ class Preview(Vertical):
                     return
                 self.post_message(SurroundingsRead(video_id, result, found))
         except Exception:  # whatever a door throws: what is drawn stays, and the next search tells what is wrong
-            return
+            logger.info("the scene's surroundings were not read", exc_info=True)
 
     @on(SurroundingsRead)
     def _surroundings_read(self, message: SurroundingsRead) -> None:

@@ -247,4 +247,4 @@ class RemovalApp(NoticeApp):
             try:
                 waiting.removal.carry_out(self.runtime.library, self.runtime.indexer)
             except AppError as error:
-                output.say_error(error)
+                output.say_error(error)  # which logs it

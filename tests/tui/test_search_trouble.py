@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 
 import pytest
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import Line
 from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.log_file import logging_to
 from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index_fallback import Fallback
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
@@ -48,20 +48,23 @@ class TestFailures:
         self, app_of: MakeApp, runtime: Runtime
     ) -> None:
         app = app_of(scenes=[scene()])
-        async with app.run_test() as pilot:
-            await settle(pilot)
+        paths = runtime.settings.paths
+        with logging_to(paths.log, "app"):
+            async with app.run_test() as pilot:
+                await settle(pilot)
 
-            def explode(query: Query) -> SearchResult:
-                raise ZeroDivisionError("뜻밖 [red]")
+                def explode(query: Query) -> SearchResult:
+                    raise ZeroDivisionError("뜻밖 [red]")
 
-            runtime.__dict__["searcher"] = Answers(explode)
-            await typed(pilot, "치킨")
-            assert "ZeroDivisionError" in hint(app)
-            log = Path(runtime.settings.paths.log / "tui.log")
-            assert "explode" in log.read_text(encoding="utf-8")
-            runtime.__dict__["searcher"] = Answers(lambda query: SearchResult(query, (), (scene(),), {}))
-            await typed(pilot, " 소스")
-            assert app.search_screen.scenes.row_count == 1
+                runtime.__dict__["searcher"] = Answers(explode)
+                await typed(pilot, "치킨")
+                assert "ZeroDivisionError" in hint(app)
+                log = (paths.log / "subtitle-rag.log").read_text(encoding="utf-8")
+                assert "in explode: raise ZeroDivisionError" in log
+                assert "치킨" not in log
+                runtime.__dict__["searcher"] = Answers(lambda query: SearchResult(query, (), (scene(),), {}))
+                await typed(pilot, " 소스")
+                assert app.search_screen.scenes.row_count == 1
 
     async def test_a_busy_index_keeps_what_is_shown(self, app_of: MakeApp, runtime: Runtime) -> None:
         app = app_of(scenes=[scene()])

@@ -1,0 +1,175 @@
+"""The bug report: one Markdown text that a user can read, and attach or paste.
+
+It holds versions, the settings without secrets, the checks of `doctor`, the size of the library and the last lines of
+the log, those for debugging left out. No title, query or caption is in it, and the user's home and name are shortened.
+A part that cannot be made, of a damaged library for one, says why; the others are there all the same.
+"""
+
+import getpass
+import logging
+import os
+import platform
+import re
+import sqlite3
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag import __version__, log_file
+from subtitle_rag.config import Settings
+from subtitle_rag.doctor import Check
+from subtitle_rag.errors import UsageError
+from subtitle_rag.redaction import MARK, describe, one_line, redact, register_secret
+from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
+
+LINES = 500
+"""Lines of the log."""
+DISTRIBUTION = "subtitle-rag"
+WITHHELD = frozenset({("youtube", "cookies_from_browser"), ("youtube", "cookie_file")})
+"""Settings of which only is told that they are set."""
+NAMES_ONLY = frozenset({"players", "themes"})
+"""Tables of which only the names are told: a player's command may hold anything."""
+
+_LEVEL = re.compile(r"^\S+ (?:INFO|WARNING|ERROR|CRITICAL) ")
+
+
+def write(path: Path, text: str) -> None:
+    """Write the report where there is no file yet, for the owner's eyes only.
+
+    Raises:
+        UsageError: `report_exists`, `unwritable`.
+    """
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise UsageError("report_exists", path=str(path)) from error
+    except OSError as error:
+        raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
+
+
+def compose(runtime: Runtime, checks: Iterable[Check]) -> str:
+    """The report on what `runtime` has, with the checks that were made."""
+    settings = runtime.settings
+    if settings.qdrant.api_key_env:
+        register_secret(os.environ.get(settings.qdrant.api_key_env, ""))
+    parts: dict[str, Callable[[], Iterable[str]]] = {
+        "Versions": _versions,
+        "Settings": lambda: _settings(settings),
+        "Checks": lambda: [f"{check.severity:<7} {check.name}: {check.message}" for check in checks],
+        "Library": lambda: [f"{name} = {n}" for name, n in asdict(runtime.library.counts()).items()],
+        f"Log, the last {LINES} lines without those for debugging": lambda: log_lines(settings.paths.log),
+    }
+    shorten = Shortener()
+    lines = ["# subtitle-rag bug report", ""]
+    for title, part in parts.items():
+        own = [shorten(one_line(redact(line))) for line in _lines_of(title, part)]
+        fence = "`" * max(3, 1 + max((len(run) for line in own for run in re.findall("`+", line)), default=0))
+        lines += [f"## {title}", "", fence, *own, fence, ""]
+    return "\n".join(lines)
+
+
+def _lines_of(section: str, part: Callable[[], Iterable[str]]) -> list[str]:
+    try:
+        return list(part())
+    except Exception as error:  # a report on what is damaged must come all the same
+        logger.info("%s cannot be reported", section, exc_info=True)
+        return [f"cannot be told: {describe(error)}"]
+
+
+def _versions() -> Iterator[str]:
+    yield f"subtitle-rag {__version__}"
+    yield f"Python {platform.python_version()} ({platform.python_implementation()}), SQLite {sqlite3.sqlite_version}"
+    yield f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} processors"
+    yield f"encoding {sys.getfilesystemencoding()}, language {os.environ.get('LANG', '')}"
+    yield f"terminal {os.environ.get('TERM', '')} {os.environ.get('TERM_PROGRAM', '')}".rstrip()
+    yield ""
+    for name in dependencies():
+        try:
+            yield f"{name} {version(name)}"
+        except PackageNotFoundError:
+            yield f"{name} is not installed"
+
+
+def dependencies() -> list[str]:
+    """The packages that the program needs or can use, by name; none where it runs without being installed."""
+    try:
+        wanted = requires(DISTRIBUTION) or []
+    except PackageNotFoundError:
+        return []
+    names = {re.split(r"[\s;<>=!~\[(]", each, maxsplit=1)[0] for each in wanted if "extra == 'test'" not in each}
+    return sorted(names, key=str.lower)
+
+
+def _settings(settings: Settings) -> Iterator[str]:
+    for section, values in asdict(settings).items():
+        if section in NAMES_ONLY:
+            yield f"{section} = {', '.join(sorted(values)) or 'none'}"
+        elif isinstance(values, dict):
+            for key, value in values.items():
+                yield f"{section}.{key} = {_told((section, key), value)}"
+        else:
+            yield f"{section} = {values}"
+    if settings.qdrant.api_key_env:
+        there = settings.qdrant.api_key_env in os.environ
+        yield f"the key's environment variable is {'set' if there else 'not set'}"
+
+
+def _told(name: tuple[str, str], value: Any) -> str:
+    if name in WITHHELD:
+        return MARK if value else ""
+    if isinstance(value, (tuple, list)):
+        return ", ".join(map(str, value))
+    return str(value)
+
+
+def log_lines(folder: Path) -> list[str]:
+    """The last lines of the log that are not for debugging, the oldest first."""
+    kept: list[str] = []
+    names = [log_file.NAME, *(f"{log_file.NAME}.{n}" for n in range(1, log_file.BACKUPS + 1))]
+    for name in names:
+        try:
+            text = (folder / name).read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            continue
+        kept = [line for line in text.split("\n") if _LEVEL.match(line)] + kept
+        if len(kept) >= LINES:
+            break
+    return kept[-LINES:]
+
+
+class Shortener:
+    """Writes the user's home as `~`, and their name, where it is a part of a path, too."""
+
+    def __init__(self, home: Path | None = None, user: str | None = None) -> None:
+        home = home or _home()
+        homes = {str(each) for each in (home, home.resolve())} if home else set()
+        homes |= {each.replace("\\", "\\\\") for each in homes} | {each.replace("\\", "/") for each in homes}
+        homes = {each for each in homes if len(each) > 1}  # the root of everything is no home
+        users = {user if user is not None else _user(), home.name if home else ""} - {""}
+        patterns = [rf"{re.escape(each)}(?=[\\/]|[^\w.-]|$)" for each in sorted(homes, key=len, reverse=True)]
+        patterns += [rf"(?<=[\\/]){re.escape(each)}(?=[\\/]|[^\w.-]|$)" for each in sorted(users)]
+        self._pattern = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
+
+    def __call__(self, line: str) -> str:
+        return self._pattern.sub("~", line) if self._pattern else line
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:  # somebody whom the system does not know
+        return None
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):  # likewise
+        return ""

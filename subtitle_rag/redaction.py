@@ -1,0 +1,143 @@
+"""Removal of secrets and of private text from what is written to the log or shown in a bug report.
+
+Two rules. `redact` removes secrets (cookies, keys, tokens, passwords in URLs) and holds at every level. `describe` says
+what an exception is without text that could come from a query, a caption, a title or a model; that holds from level
+info on.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+from subtitle_rag.errors import AppError
+
+MARK = "[redacted]"
+"""Stands in the place of a secret."""
+LONGEST = 64_000
+"""Characters that are looked through; what follows is cut off."""
+SHORTEST_SECRET = 4
+"""Characters from which a registered secret is looked for; a shorter one would blot out ordinary words."""
+
+_SECRETS: set[str] = set()
+
+SYSTEM_MODULES = frozenset({"ssl", "sqlite3", "filelock", "httpx", "httpx2", "httpcore", "httpcore2"})
+"""Packages whose exceptions tell of files, sockets and databases, never of a library's text."""
+SYSTEM_TYPES = (AttributeError, ImportError, MemoryError, NameError, RecursionError, ZeroDivisionError)
+"""Likewise, of the standard library."""
+SAFE_DETAILS = frozenset(
+    {"host", "model", "status", "n", "version", "oldest", "seconds", "needed", "free", "retry_at", "place", "known"}
+    | {"n_prompt_tokens", "n_ctx", "variable", "collection", "port"}
+)
+"""Details of an AppError that are no text of the library's."""
+SAFE_REASONS = frozenset(
+    {"library_readonly", "library_damaged", "index_damaged", "hub_unreachable", "folder_unwritable", "web_address"}
+)
+"""Codes of AppErrors whose `reason` is the system's or the program's own."""
+SAFE_ATTRIBUTES = ("status_code", "status", "errno", "sqlite_errorname")
+"""Numbers and names that exceptions of other packages carry."""
+
+
+def register_secret(value: str) -> None:
+    """Have `value` removed wherever it stands from now on, as it is and as a URL would hold it."""
+    if len(value.strip()) >= SHORTEST_SECRET:
+        _SECRETS.update({value.strip(), quote(value.strip(), safe="")})
+
+
+def redact(text: str) -> str:
+    """The text without secrets: headers, cookies, tokens, query parameters and user names of URLs."""
+    text = text[:LONGEST]
+    for secret in sorted(_SECRETS, key=len, reverse=True):
+        text = text.replace(secret, MARK)
+    for pattern, replacement in _rules():
+        text = pattern.sub(replacement, text)
+    return _QUERY.sub(_short_query, text)
+
+
+_HEADERS = "authorization|proxy-authorization|cookie2?|set-cookie2?"
+_NAMES = (
+    r"(?:(?<![a-z0-9])|(?<=%[0-9a-f]{2}))"  # `x_token` and `%3Ftoken`, but not `mytoken`
+    r"(api[-_]?key|key|token|secret|password|passwd|credentials?|l?sig|signature|sigh|sqp|pot|po_?token|expires?|hsid"
+    r"|ssid|sid|sapisid|apisid|\dp(?:ap|sap)?i?sid\w{0,4}|login_info|visitor_?(?:data|id))"
+)
+
+
+@cache
+def _rules() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Compiled when something is logged for the first time: `--help` needs none of them.
+
+    Repetitions that may fail are bounded, so that no text takes time that grows with the square of its length.
+    """
+    quote_mark = r"\\{0,4}['\"]"  # also as JSON or a repr within another writes it
+    quoted = rf"({quote_mark})(?:(?!\3)[^\n])*"
+    tab = r"(?:\t|\\{1,4}t)"
+    end = r"[^\s&;,'\"<>)\]}]"
+    return (
+        (re.compile(r"(?<=://)[^\s/@'\"<>]{1,500}@"), f"{MARK}@"),
+        # paths that hold parameters, as media addresses do
+        (re.compile(r"(?i)/((?:l?sig|signature|expire|pot|key|token|ip|ei))/[^\s/?&'\"<>]+"), rf"/\1/{MARK}"),
+        # `Cookie: a=1; b=2`, up to the end of the line or of the quoted value
+        (re.compile(rf"(?i)\b({_HEADERS})\b((?:{quote_mark})?\s{{0,9}}[:=,]\s{{0,9}})b?{quoted}"), rf"\1\2\3{MARK}"),
+        (re.compile(rf"(?i)\b({_HEADERS})\b(\s{{0,9}}[:=]\s{{0,9}})(?!{quote_mark})[^\n]+"), rf"\1\2{MARK}"),
+        (re.compile(r"(?i)\b(bearer|basic|sapisidhash)\s{1,9}[\w.~+/=:-]{6,}"), rf"\1 {MARK}"),
+        # a line of a cookie file in Netscape's format
+        (re.compile(rf"({tab}(?:TRUE|FALSE){tab}[^\n]{{0,300}}?{tab}\d{{1,20}}{tab})[^\n'\"]+"), rf"\1{MARK}"),
+        # `api-key: x`, `'token': 'x'`, `?sig=x`
+        (re.compile(rf"(?i){_NAMES}((?:{quote_mark})?\s{{0,9}}[=:]\s{{0,9}})b?{quoted}"), rf"\1\2\3{MARK}"),
+        (re.compile(rf"(?i){_NAMES}(\s{{0,9}}[=:]\s{{0,9}}|%3D)(?!{quote_mark}){end}+"), rf"\1\2{MARK}"),
+        (re.compile(r"\bhf_\w{6,}|\bsk-[\w-]{12,}|\bgh[pousr]_\w{12,}|\bya29\.[\w-]+|\bAIza[\w-]{20,}"), MARK),
+        (re.compile(r"\beyJ[\w-]{6,2000}\.[\w-]{1,4000}\.[\w-]*"), MARK),  # a JSON Web Token
+    )
+
+
+_QUERY = re.compile(r"(https?://[^\s?#'\"<>]{0,2000})\?([^\s'\"<>]*)")
+
+
+def _short_query(match: re.Match[str]) -> str:
+    """A URL with no more of its query than the ids of a video and a list."""
+    kept = re.findall(r"(?:^|[&;])((?:v|list)=[\w-]+)", match[2])
+    return match[1] + (f"?{'&'.join(kept)}" if kept else "?…")
+
+
+def one_line(text: str) -> str:
+    """The text with line ends and other control characters as escapes, so that it cannot pass for another line."""
+    return "".join(
+        each if each.isprintable() else each.encode("unicode_escape", "backslashreplace").decode("ascii")
+        for each in text
+    )
+
+
+def describe(error: BaseException, folders: tuple[Path, ...] = ()) -> str:
+    """The exception's type, with its text where no text of the library can be in it.
+
+    An OSError's file is named where it lies in one of `folders`, which are the program's own.
+    """
+    name = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
+    parts = list(_particulars(error, folders))
+    return f"{name}: {', '.join(parts)}" if parts else name
+
+
+def _particulars(error: BaseException, folders: tuple[Path, ...]) -> Iterator[str]:
+    if isinstance(error, AppError):
+        yield error.code
+        for key, value in error.details.items():
+            if key in SAFE_DETAILS or (key == "reason" and error.code in SAFE_REASONS):
+                yield f"{key}={value!r}"
+            elif key == "path" and _within(str(value), folders):
+                yield f"path={str(value)!r}"
+    elif isinstance(error, OSError) and error.errno is not None:
+        yield f"[Errno {error.errno}] {error.strerror}"
+        if isinstance(error.filename, str) and _within(error.filename, folders):
+            yield repr(error.filename)
+    elif isinstance(error, SYSTEM_TYPES) or type(error).__module__.partition(".")[0] in SYSTEM_MODULES:
+        yield str(error)
+    else:
+        for attribute in SAFE_ATTRIBUTES:
+            value = getattr(error, attribute, None)
+            if isinstance(value, int):
+                yield f"{attribute}={value}"
+
+
+def _within(path: str, folders: tuple[Path, ...]) -> bool:
+    return any(Path(path).is_relative_to(folder) for folder in folders)
