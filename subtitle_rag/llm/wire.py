@@ -98,7 +98,7 @@ class Wire:
         self._client.close()  # type: ignore[no-untyped-call]
 
     def ask(self, method: str, path: str, body: Json | None = None, *, model: str = "") -> Json:
-        with _told(Call(self.url, model)):
+        with _told(Call(self.url, model), method, path):
             return self._client._request(dict, method, path, stream=False, json=body)
 
     def stream(self, path: str, body: Json, call: Call) -> Generator[Json, None, None]:
@@ -109,7 +109,7 @@ class Wire:
         parts = self._client._request(
             dict, "POST", path, stream=True, json=body, timeout=timeout, extensions={"trace": call.trace}
         )
-        with _told(call), call.watched(), closing(cast("Generator[Json, None, None]", parts)):
+        with _told(call, "POST", path), call.watched(), closing(cast("Generator[Json, None, None]", parts)):
             for part in parts:
                 if call.stopped:
                     raise call.failure("llm_stopped")
@@ -117,11 +117,12 @@ class Wire:
 
 
 @contextmanager
-def _told(call: Call) -> Iterator[None]:
+def _told(call: Call, method: str, path: str) -> Iterator[None]:
     """Whatever the client raises, as one failure: it lets those of httpx through when it streams."""
     import httpx
     import ollama
 
+    began = time.monotonic()
     try:
         if call.stopped:
             raise call.failure("llm_stopped")
@@ -131,7 +132,8 @@ def _told(call: Call) -> Iterator[None]:
             raise call.failure("llm_stopped") from error
         if isinstance(error, ollama.ResponseError):
             raise of_response(error.status_code, error.error, host=call.host, model=call.model) from error
-        logger.warning("%s gave no answer that can be used", call.host, exc_info=True)
+        took = (time.monotonic() - began) * 1000
+        logger.warning("%s %s%s failed after %.0f ms", method, call.host, path, took, exc_info=True)
         raise _transport(error, call) from error
 
 

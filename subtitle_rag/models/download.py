@@ -184,7 +184,8 @@ class _Hub:
     def listing(self) -> Record:
         """The model's files at its revision, or at the newest where the manifest knows none."""
         offered = self.offered
-        with self._telling(f"/api/models/{offered.name}") as answered:
+        revision = f"/revision/{offered.revision}" if offered.revision else ""
+        with self._telling(f"/api/models/{offered.name}{revision}") as answered:
             hub = _library().HfApi(endpoint=self.endpoint)
             info = hub.model_info(
                 offered.name, revision=offered.revision or None, files_metadata=True, timeout=_TIMEOUT
@@ -220,7 +221,7 @@ class _Hub:
         """The response that brings a file from the byte `start` on, or wholly."""
         hub = _library()
         url = hub.hf_hub_url(self.offered.name, path, revision=revision, endpoint=self.endpoint)
-        with self._telling(f"/{self.offered.name}/{path}") as answered:
+        with self._telling(f"/{self.offered.name}/resolve/{revision}/{path}") as answered:
             headers = {**hub.utils.build_hf_headers(), "Accept-Encoding": "identity"}
             if start:
                 headers["Range"] = f"bytes={start}-"
