@@ -41,6 +41,8 @@ FRAMES = 200
 """Lines of a traceback; of a longer one the first and the last are kept."""
 
 _in_force: "LogFile | None" = None
+_LOGGED = "_subtitle_rag_logged"
+_ROOT = str(Path(__file__).parent.parent)
 
 
 class LogFile(logging.Handler):
@@ -143,7 +145,10 @@ class LogFile(logging.Handler):
 
 
 def described(error: BaseException, folders: tuple[Path, ...] = ()) -> Iterator[str]:
-    """A traceback without the exceptions' own text where that could be private; causes come first, as Python has it."""
+    """A traceback without the exceptions' own text where that could be private; causes come first, as Python has it.
+
+    An exception that is logged a second time, further up, is named without its frames.
+    """
     seen: set[int] = set()
     chain: list[BaseException] = []
     one: BaseException | None = error
@@ -154,12 +159,26 @@ def described(error: BaseException, folders: tuple[Path, ...] = ()) -> Iterator[
     for at, each in enumerate(reversed(chain)):
         if at:
             yield "which led to:"
+        if getattr(each, _LOGGED, False):
+            yield f"{describe(each, folders)} (its traceback is above)"
+            continue
         for frame in traceback.extract_tb(each.__traceback__):
-            yield f"{frame.filename}:{frame.lineno} in {frame.name}: {frame.line}"
+            yield f"{_short(frame.filename)}:{frame.lineno} in {frame.name}: {frame.line}"
         yield describe(each, folders)
+        with suppress(AttributeError):  # of a class with slots
+            setattr(each, _LOGGED, True)
         if isinstance(each, BaseExceptionGroup):
             for inner in each.exceptions:
                 yield from (f"  {line}" for line in described(inner, folders))
+
+
+def _short(path: str) -> str:
+    """A module's path from its package on."""
+    for begin in ("site-packages", f"python{sys.version_info.major}.{sys.version_info.minor}"):
+        _before, found, rest = path.replace("\\", "/").rpartition(f"/{begin}/")
+        if found:
+            return rest
+    return path.removeprefix(f"{_ROOT}{os.sep}")
 
 
 def _cut(lines: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ info on.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from urllib.parse import quote
@@ -52,7 +52,7 @@ def redact(text: str) -> str:
         text = text.replace(secret, MARK)
     for pattern, replacement in _rules():
         text = pattern.sub(replacement, text)
-    return _QUERY.sub(_short_query, text)
+    return text
 
 
 _HEADERS = "authorization|proxy-authorization|cookie2?|set-cookie2?"
@@ -64,7 +64,7 @@ _NAMES = (
 
 
 @cache
-def _rules() -> tuple[tuple[re.Pattern[str], str], ...]:
+def _rules() -> tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]:
     """Compiled when something is logged for the first time: `--help` needs none of them.
 
     Repetitions that may fail are bounded, so that no text takes time that grows with the square of its length.
@@ -88,10 +88,8 @@ def _rules() -> tuple[tuple[re.Pattern[str], str], ...]:
         (re.compile(rf"(?i){_NAMES}(\s{{0,9}}[=:]\s{{0,9}}|%3D)(?!{quote_mark}){end}+"), rf"\1\2{MARK}"),
         (re.compile(r"\bhf_\w{6,}|\bsk-[\w-]{12,}|\bgh[pousr]_\w{12,}|\bya29\.[\w-]+|\bAIza[\w-]{20,}"), MARK),
         (re.compile(r"\beyJ[\w-]{6,2000}\.[\w-]{1,4000}\.[\w-]*"), MARK),  # a JSON Web Token
+        (re.compile(r"(https?://[^\s?#'\"<>]{0,2000})\?([^\s'\"<>]*)"), _short_query),
     )
-
-
-_QUERY = re.compile(r"(https?://[^\s?#'\"<>]{0,2000})\?([^\s'\"<>]*)")
 
 
 def _short_query(match: re.Match[str]) -> str:
