@@ -100,7 +100,9 @@ PARTS = (
         5,
         ci=True,
     ),
-    Part("app", "Whole journeys through the app.", 10, ci=True),
+    Part("app", "Whole journeys through the app, beside those of the fast suite.", 10, ci=True),
+    Part("data", "Search against both baselines and with hand-written contexts on real captions.", 1, ci=True),
+    Part("lists", "Lists of hundreds of videos through the stand-in of YouTube.", 1, ci=True),
     Part(
         "properties",
         "Every property of the fast suite with many more examples; counterexamples are kept in .hypothesis/.",

@@ -45,6 +45,7 @@ def test_a_channel_of_250_videos_costs_four_requests_to_list(desk: Desk) -> None
     assert desk.asked == {"playlist": 1}
 
 
+@pytest.mark.campaign(part="lists")
 def test_a_tab_of_250_videos_costs_nine_requests_to_list(desk: Desk) -> None:
     desk.youtube.add(channel(*silent(250)))
     desk.run(VIDEOS)
@@ -65,6 +66,7 @@ def test_new_videos_are_found_above_what_is_known(desk: Desk) -> None:
     assert [event.video for event in found if isinstance(event, Listed)] == ["slowcook200", "slowcook201"]
 
 
+@pytest.mark.campaign(part="lists")
 def test_new_videos_are_found_below_what_always_stands_above(desk: Desk) -> None:
     """Announced broadcasts and videos for members are known, and newer than what is new."""
     above = [clip(number, state="upcoming") for number in range(300, 305)] + silent(5, 305)
@@ -97,6 +99,7 @@ def test_more_new_videos_than_a_page_holds_are_all_found(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("limit", [None, 50])
+@pytest.mark.campaign(part="lists")
 def test_a_sync_that_is_interrupted_below_many_new_videos_is_gone_on_with(desk: Desk, limit: int | None) -> None:
     made = channel(*silent(60))
     desk.youtube.add(made)

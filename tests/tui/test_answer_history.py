@@ -39,6 +39,7 @@ class TestHistory:
         assert isinstance(screen, HistoryScreen)
         return screen
 
+    @pytest.mark.campaign(part="app")
     async def test_an_earlier_answer_is_read_again_and_jumped_from(
         self, make: MakeApp, ollama: StandIn, outside: Outside
     ) -> None:

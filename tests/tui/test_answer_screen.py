@@ -41,6 +41,7 @@ def make(runtime: Runtime, app_of: MakeApp, ollama: StandIn) -> MakeApp:
 
 
 class TestAsking:
+    @pytest.mark.campaign(part="app")
     async def test_the_typed_query_becomes_the_question_and_enter_asks_it(self, make: MakeApp, ollama: StandIn) -> None:
         ollama.answer(ANSWER)
         async with asking(make()) as (pilot, screen):
@@ -54,6 +55,7 @@ class TestAsking:
             assert rows(screen)[2].startswith(" [3]   ")
             assert screen.typed == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_the_answer_is_shown_as_it_comes(self, make: MakeApp, ollama: StandIn) -> None:
         ollama.answer(Turn("배추는 " * 400 + "[1].", pace=0.03))
         async with asking(make(show_times=False)) as (pilot, screen):
@@ -68,6 +70,7 @@ class TestAsking:
             await until(pilot, lambda: len(screen._turns[0].text) > short)
             assert screen.running
 
+    @pytest.mark.campaign(part="app")
     async def test_what_is_wrong_with_a_citation_is_told_by_sign_and_words(
         self, make: MakeApp, ollama: StandIn
     ) -> None:
@@ -102,6 +105,7 @@ class TestAsking:
             await pilot.press("f3")
             assert "Ask what the videos say" in said(screen)
 
+    @pytest.mark.campaign(part="app")
     async def test_it_is_told_what_the_model_reads_before_it_answers(self, make: MakeApp, ollama: StandIn) -> None:
         hold = ollama.hold()
         async with asking(make()) as (pilot, screen):
@@ -115,6 +119,7 @@ class TestAsking:
             await until(pilot, lambda: not screen.running)
             assert "Stopped" in said(screen)
 
+    @pytest.mark.campaign(part="app")
     async def test_another_query_of_the_search_begins_anew_and_the_same_one_does_not(
         self, make: MakeApp, ollama: StandIn
     ) -> None:
@@ -147,6 +152,7 @@ class TestAsking:
             assert "모레" in hint(screen)
             assert not ollama.asked("chat")
 
+    @pytest.mark.campaign(part="app")
     async def test_one_video_is_read_whole_and_that_is_told(self, make: MakeApp, ollama: StandIn) -> None:
         ollama.answer("40포기입니다 [1].")
         async with asking(make(), "video:김장 배추 몇 포기야?") as (pilot, screen):
@@ -171,6 +177,7 @@ class TestEnteringHangul:
             assert "김장 배추 몇 포\n" not in said(screen)
             assert screen.typed == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_enter_twice_asks_once(self, make: MakeApp, ollama: StandIn, outside: Outside) -> None:
         hold = ollama.hold()
         ollama.answer(ANSWER)
@@ -185,6 +192,7 @@ class TestEnteringHangul:
             assert not outside.played
             assert hint(screen) == "! Type a question first."
 
+    @pytest.mark.campaign(part="app")
     async def test_a_question_during_an_answer_waits_for_its_end(self, make: MakeApp, ollama: StandIn) -> None:
         ollama.answer(Turn("배추는 " * 60 + "[1].", pace=0.05), "소금입니다 [1].")
         async with asking(make()) as (pilot, screen):
@@ -301,6 +309,7 @@ class TestWithoutModel:
             await settle(pilot)
             assert [played["at_ms"] for played in outside.played] == [screen._turns[0].sources[1].at_ms]
 
+    @pytest.mark.campaign(part="app")
     async def test_once_there_is_one_the_same_question_is_answered(self, make: MakeApp, ollama: StandIn) -> None:
         ollama.stop()
         async with asking(make()) as (pilot, screen):
@@ -311,6 +320,7 @@ class TestWithoutModel:
             await ask(pilot, screen)
             assert said(screen).startswith(f"❯ {QUESTION}\n배추는 40포기")
 
+    @pytest.mark.campaign(part="app")
     async def test_a_failure_keeps_what_came_and_says_what_to_do(self, make: MakeApp, ollama: StandIn) -> None:
         ollama.answer(Turn("배추는 40포기입니다 [1].", cut=True))
         async with asking(make()) as (pilot, screen):
@@ -318,6 +328,7 @@ class TestWithoutModel:
             assert "배추는 40포기입니다 [1]." in said(screen)
             assert "\n! " in said(screen)
 
+    @pytest.mark.campaign(part="app")
     async def test_nothing_found_leaves_the_question_to_be_changed(self, make: MakeApp) -> None:
         async with asking(make(), "zzzzqqqq") as (pilot, screen):
             await ask(pilot, screen)

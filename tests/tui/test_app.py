@@ -59,6 +59,7 @@ class TestKeys:
         assert all(ids)
         assert len(ids) == len(set(ids))
 
+    @pytest.mark.campaign(part="app")
     async def test_the_footer_speaks_korean_and_begins_with_help(self, app_of: MakeApp) -> None:
         app = app_of("ko")
         async with app.run_test() as pilot:
@@ -68,6 +69,7 @@ class TestKeys:
             assert shown[-1] == "끝내기"
             assert "재생" in shown
 
+    @pytest.mark.campaign(part="app")
     async def test_the_palette_offers_what_applies_in_korean(self, app_of: MakeApp) -> None:
         app = app_of("ko")
         async with app.run_test() as pilot:
@@ -80,6 +82,7 @@ class TestKeys:
             assert app.screen.query_one(Input).placeholder == "명령 찾기"
             await pilot.press("escape")
 
+    @pytest.mark.campaign(part="app")
     async def test_ctrl_q_leaves(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test() as pilot:
@@ -111,6 +114,7 @@ class TestStarting:
         code = f"import sys, {module}; sys.exit(sum(name in sys.modules for name in {absent!r}))"
         assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
+    @pytest.mark.campaign(part="app")
     def test_the_kitty_protocol_is_switched_off_before_textual_is_imported(self, tmp_path: Path) -> None:
         code = """
 import os, sys
@@ -162,6 +166,7 @@ class TestPictures:
 
     @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["wide", "narrow"])
     @pytest.mark.usefixtures("noon")
+    @pytest.mark.campaign(part="app")
     def test_library(self, unindexed: Runtime, snap_compare: Any, size: tuple[int, int]) -> None:
         """What is there, what waits, what was refused and when it is asked for again; and a job that rests."""
 

@@ -59,6 +59,7 @@ async def in_question(pilot: Pilot[object]) -> None:
 
 
 @pytest.mark.parametrize("go", [in_query, in_library, in_question])
+@pytest.mark.campaign(part="app")
 async def test_an_idle_app_draws_nothing(
     app_of: MakeApp, monkeypatch: pytest.MonkeyPatch, go: Callable[[Pilot[object]], Any]
 ) -> None:
@@ -76,6 +77,7 @@ async def test_an_idle_app_draws_nothing(
         assert paints.rows, "a key is drawn, so that what is counted here is what is drawn"
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_job_is_drawn_ten_times_a_second_at_most_and_in_its_own_line(
     unindexed: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ async def save(pilot: AppPilot) -> None:
 
 
 class TestFetching:
+    @pytest.mark.campaign(part="app")
     async def test_tabs_and_languages_are_those_that_are_followed(self, filled: Runtime) -> None:
         follow(filled, Wishes(languages=("ko", "en")))
         app = SubtitleApp(filled)
@@ -107,6 +108,7 @@ class TestFetching:
         assert filled.library.sources.followed() == [before]
         assert filled.library.contexts.models() == {}
 
+    @pytest.mark.campaign(part="app")
     async def test_something_has_to_be_fetched(self, filled: Runtime) -> None:
         follow(filled)
         app = SubtitleApp(filled)
@@ -121,6 +123,7 @@ class TestFetching:
             assert said(screen) == "! Choose at least one of the kinds of videos."
             assert app.screen is screen
 
+    @pytest.mark.campaign(part="app")
     async def test_a_channel_from_files_has_no_tabs(self, filled: Runtime) -> None:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -129,6 +132,7 @@ class TestFetching:
             assert not screen.query_one("#spoken").display
             assert app.focused is screen.model
 
+    @pytest.mark.campaign(part="app")
     async def test_a_playlist_has_languages_alone(self, filled: Runtime) -> None:
         url = "https://www.youtube.com/playlist?list=PL" + "c" * 32
         filled.library.sources.follow(url, name="모음", channel_id=None, wishes=Wishes())
@@ -142,6 +146,7 @@ class TestFetching:
 
 
 class TestNames:
+    @pytest.mark.campaign(part="app")
     async def test_names_are_kept_one_a_line(self, filled: Runtime) -> None:
         filled.library.contexts.put_glossary(channel_of(filled), ["다온"])
         app = SubtitleApp(filled)
@@ -167,6 +172,7 @@ class TestNames:
             await until(pilot, lambda: app.focused is screen.names)  # Textual moves the focus a message later
         assert filled.library.contexts.glossary(channel_of(filled)) == ("다온",)  # not saved
 
+    @pytest.mark.campaign(part="app")
     async def test_undo_in_the_names_brings_no_video_back(self, filled: Runtime) -> None:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -180,6 +186,7 @@ class TestNames:
 
 
 class TestModels:
+    @pytest.mark.campaign(part="app")
     async def test_those_on_offer_and_those_that_are_here_can_be_chosen(self, filled: Runtime) -> None:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -215,6 +222,7 @@ class TestModels:
         assert by.get(OWN, 0) == 8 - written
         assert f"{written} contexts by other models stay: subtitle-rag contexts redo --channel" in toasts(app)[-1]
 
+    @pytest.mark.campaign(part="app")
     async def test_without_ollama_those_on_offer_are_listed(self, filled: Runtime) -> None:
         llm = replace(filled.settings.llm, hosts=("http://127.0.0.1:9",))
         filled.settings = replace(filled.settings, llm=llm)
@@ -244,6 +252,7 @@ class TestLeaving:
             assert isinstance(app.screen, LibraryScreen)
         assert filled.library.contexts.glossary(channel_of(filled)) == ()
 
+    @pytest.mark.campaign(part="app")
     async def test_esc_closes_an_open_list_first(self, filled: Runtime) -> None:
         app = SubtitleApp(filled)
         async with app.run_test(size=(80, 24)) as pilot:
@@ -258,6 +267,7 @@ class TestLeaving:
             assert isinstance(app.screen, LibraryScreen)
 
     @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+    @pytest.mark.campaign(part="app")
     async def test_everything_is_seen(self, filled: Runtime, size: tuple[int, int]) -> None:
         follow(filled)
         filled.settings = replace(filled.settings, language="ko")

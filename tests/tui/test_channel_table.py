@@ -151,6 +151,7 @@ class TestNarrowing:
 
     @pytest.mark.parametrize("key", ["enter", "right"])
     @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+    @pytest.mark.campaign(part="app")
     async def test_enter_goes_into_its_videos_and_escape_comes_back(
         self, followed: Runtime, size: tuple[int, int], key: str
     ) -> None:
@@ -173,6 +174,7 @@ class TestNarrowing:
             await pilot.press("escape")
             assert screen.path.has_focus
 
+    @pytest.mark.campaign(part="app")
     async def test_enter_on_a_video_has_scenes_of_it_alone_looked_for(self, app_of: MakeApp) -> None:
         app = app_of("ko")
         async with app.run_test(size=(120, 40)) as pilot:
@@ -208,6 +210,7 @@ class TestNarrowing:
 
 
 class TestDoing:
+    @pytest.mark.campaign(part="app")
     async def test_u_looks_for_new_videos_of_the_chosen_channel_alone(
         self, unindexed: Runtime, youtube: StandIn, empty: Runtime
     ) -> None:
@@ -235,6 +238,7 @@ class TestDoing:
             assert empty.library.video("brandnew001") is None
             await until(pilot, lambda: "새 국수" in titles(app))
 
+    @pytest.mark.campaign(part="app")
     async def test_a_list_is_looked_at_by_its_own_address(self, empty: Runtime, youtube: StandIn) -> None:
         list_id = "PL" + "c" * 32
         youtube.add(kitchen(*clips(2)), Playlist(list_id, "모음", clips(2)))
@@ -276,6 +280,7 @@ class TestDoing:
             await settle(pilot)
             assert empty.library.counts().searchable == 3
 
+    @pytest.mark.campaign(part="app")
     async def test_letters_typed_into_the_field_do_nothing_else(self, followed: Runtime) -> None:
         app = SubtitleApp(followed)
         async with app.run_test(size=(120, 40)) as pilot:

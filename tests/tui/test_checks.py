@@ -66,6 +66,7 @@ async def ended(pilot: AppPilot) -> None:
 
 
 class TestScreen:
+    @pytest.mark.campaign(part="app")
     async def test_all_are_made_and_nothing_is_sent(self, app_of: MakeApp, looked: Counter[str]) -> None:
         app = app_of()
         async with app.run_test(size=(120, 50)) as pilot:
@@ -83,6 +84,7 @@ class TestScreen:
             assert told["device"].startswith("✓ Device cpu (")
             assert "to mend, or to leave" in title(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_keys_check_again_ask_youtube_and_close(self, app_of: MakeApp, looked: Counter[str]) -> None:
         app = app_of("ko")
         async with app.run_test(size=(80, 24)) as pilot:
@@ -107,6 +109,7 @@ class TestScreen:
             await pilot.press("f6", "escape")
             assert app.screen is app.search_screen
 
+    @pytest.mark.campaign(part="app")
     async def test_one_that_hangs_holds_up_no_other_and_is_not_made_twice(
         self, app_of: MakeApp, runtime: Runtime, looked: Counter[str], silent: str
     ) -> None:
@@ -146,6 +149,7 @@ class TestProbe:
         assert "ZeroDivisionError" in found.message
         assert found.remedy
 
+    @pytest.mark.campaign(part="app")
     def test_a_device_is_told_in_the_language_of_who_asks(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("LANGUAGE", "ko")
         models = json.dumps(asdict(ModelSettings(device="cpu", precision="float32")))

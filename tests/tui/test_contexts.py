@@ -65,6 +65,7 @@ def bar(app: SubtitleApp) -> str:
 
 
 class TestWriting:
+    @pytest.mark.campaign(part="app")
     async def test_after_the_sample_is_indexed_contexts_come_while_searching_goes_on(
         self, written: Runtime, ollama: StandIn
     ) -> None:
@@ -90,6 +91,7 @@ class TestWriting:
             await pilot.press("f4")
             await until(pilot, lambda: " tokens read, " in bar(app))
 
+    @pytest.mark.campaign(part="app")
     async def test_the_scene_on_the_screen_gets_its_context_and_keeps_the_highlight(
         self, indexed: Runtime, ollama: StandIn, model: Model
     ) -> None:
@@ -128,6 +130,7 @@ class TestWriting:
             await settle(pilot)
             assert bar(app) == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_what_a_job_brings_while_contexts_are_written_gets_them_too(
         self, indexed: Runtime, ollama: StandIn, model: Model
     ) -> None:
@@ -157,6 +160,7 @@ class TestWriting:
 
 
 class TestPausing:
+    @pytest.mark.campaign(part="app")
     async def test_ctrl_t_pauses_and_goes_on_where_it_was(self, indexed: Runtime, ollama: StandIn) -> None:
         ollama.add(Model(MODEL, behaviour="slow"))
         app = SubtitleApp(indexed)
@@ -181,6 +185,7 @@ class TestPausing:
             assert indexed.library.contexts.counts().written == 8
             assert bar(app) == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_going_on_before_the_run_has_ended_begins_it_anew(
         self, indexed: Runtime, ollama: StandIn, model: Model
     ) -> None:
@@ -211,6 +216,7 @@ class TestPausing:
         assert time.monotonic() - began < PROMPT_S
         assert app.return_code == 0
 
+    @pytest.mark.campaign(part="app")
     async def test_an_ollama_that_hangs_when_it_is_asked_for_its_models_is_left_behind(
         self, indexed: Runtime, ollama: StandIn, model: Model
     ) -> None:
@@ -251,6 +257,7 @@ class TestTrouble:
             await idle(pilot)
             assert indexed.library.contexts.counts().written == 8
 
+    @pytest.mark.campaign(part="app")
     async def test_without_the_model_the_command_that_fetches_it_is_told(
         self, indexed: Runtime, ollama: StandIn
     ) -> None:
@@ -269,6 +276,7 @@ class TestTrouble:
             await idle(pilot)
             assert indexed.library.contexts.counts().written == 8
 
+    @pytest.mark.campaign(part="app")
     async def test_a_model_that_does_not_fit_is_told_once_and_asked_again_only_by_key(
         self, indexed: Runtime, ollama: StandIn
     ) -> None:
@@ -287,6 +295,7 @@ class TestTrouble:
             await until(pilot, lambda: ollama.count("chat") == 2)
             await idle(pilot)
 
+    @pytest.mark.campaign(part="app")
     async def test_where_another_program_writes_them_it_says_so(
         self, indexed: Runtime, ollama: StandIn, model: Model
     ) -> None:

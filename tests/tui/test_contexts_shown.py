@@ -38,6 +38,7 @@ class TestPreview:
             await settle(pilot)
             assert outside.copied == ["https://youtu.be/video-00001?t=61"]
 
+    @pytest.mark.campaign(part="app")
     async def test_it_goes_with_the_scene_that_has_none(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene(1, context="국수를 삶는다"), scene(2)])
         async with app.run_test(size=(120, 40)) as pilot:
@@ -48,6 +49,7 @@ class TestPreview:
             await settle(pilot)
             assert not app.search_screen.query_one("#context").display
 
+    @pytest.mark.campaign(part="app")
     async def test_scenes_that_look_the_same_are_not_drawn_anew(self, app_of: MakeApp) -> None:
         plain = [scene(1), scene(2)]
         app = app_of(scenes=plain)
@@ -63,6 +65,7 @@ class TestPreview:
             assert screen.scenes.scene
             assert screen.scenes.scene.context == "새 문맥"
 
+    @pytest.mark.campaign(part="app")
     def test_picture(self, app_of: MakeApp, snap_compare: Any) -> None:
         async def search(pilot: Pilot[object]) -> None:
             await settle(pilot)

@@ -56,6 +56,7 @@ class TestRows:
         assert table(rows(replace(HYBRID, retrievers=("bm25",), reranked=False))) == ["  bm25  words  #12  11.20"]
 
     @given(st.integers(20, 120), st.sampled_from(["ko", "en"]))
+    @pytest.mark.campaign(part="app")
     def test_the_table_keeps_within_the_width(self, width: int, language: str) -> None:
         from subtitle_rag import i18n
 
@@ -116,6 +117,7 @@ def explained(query: Query) -> SearchResult:
 
 
 class TestOnTheScreen:
+    @pytest.mark.campaign(part="app")
     async def test_f2_tells_and_stays_while_the_highlight_moves(self, app_of: MakeApp, runtime: Runtime) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:

@@ -77,6 +77,7 @@ async def put_on(pilot: AppPilot, app: SubtitleApp, title: str) -> None:
 
 
 class TestTelling:
+    @pytest.mark.campaign(part="app")
     async def test_a_failure_says_why_when_it_is_asked_for_again_and_by_which_keys(
         self, hasty: Runtime, youtube: StandIn
     ) -> None:
@@ -104,6 +105,7 @@ class TestTelling:
             assert then.lstrip().startswith("not asked again by itself · ")
             assert "failed" not in drawn_by(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_a_video_that_is_there_has_nothing_told_and_nothing_retried(
         self, hasty: Runtime, youtube: StandIn
     ) -> None:
@@ -119,6 +121,7 @@ class TestTelling:
             await settle(pilot)
             assert youtube.count() == 0
 
+    @pytest.mark.campaign(part="app")
     async def test_hostile_titles_are_told_as_text(self, hasty: Runtime, youtube: StandIn) -> None:
         title = "[@click=app.exit]x[/] \x1b[31m\u202e붉은"
         youtube.add(kitchen(*clips(1), Clip("hostile0000", title, captions=[Caption(body=BROKEN)])))
@@ -132,6 +135,7 @@ class TestTelling:
 
 
 class TestRetrying:
+    @pytest.mark.campaign(part="app")
     async def test_r_asks_for_this_video_now_and_for_no_other(self, hasty: Runtime, youtube: StandIn) -> None:
         clip = broken()
         youtube.add(kitchen(*clips(1), clip, members()))
@@ -151,6 +155,7 @@ class TestRetrying:
             assert chosen
             assert chosen.video.title == "깨진 자막"
 
+    @pytest.mark.campaign(part="app")
     async def test_what_is_refused_once_more_says_so_and_waits_longer(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(1), broken()))
         app = SubtitleApp(hasty)
@@ -166,6 +171,7 @@ class TestRetrying:
             assert after
             assert (before.tries, after.tries) == (1, 2)
 
+    @pytest.mark.campaign(part="app")
     async def test_it_is_asked_for_in_the_languages_of_its_list(self, hasty: Runtime, youtube: StandIn) -> None:
         clip = Clip("english0000", "영어 영상", captions=[Caption("en", body=BROKEN)])
         youtube.add(kitchen(*clips(1), clip))
@@ -238,6 +244,7 @@ class TestOpening:
             ]
             assert toasts(app)[-1] == "Opened in the browser: 회원만 0"
 
+    @pytest.mark.campaign(part="app")
     async def test_where_nothing_can_be_shown_the_link_is_copied_and_told(
         self, hasty: Runtime, youtube: StandIn, outside: Outside, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -268,6 +275,7 @@ class TestFilter:
             await pilot.pause()
             assert len(titles(app)) == 5
 
+    @pytest.mark.campaign(part="app")
     async def test_it_ends_with_the_last_failure(self, hasty: Runtime, youtube: StandIn) -> None:
         clip = broken()
         youtube.add(kitchen(*clips(1), clip))
@@ -284,6 +292,7 @@ class TestFilter:
             await until(pilot, lambda: len(titles(app)) == 2)
             assert "f" not in keys(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_an_announced_video_tells_its_day(self, hasty: Runtime, youtube: StandIn) -> None:
         starts = int(time.time()) + WEEK
         youtube.add(kitchen(*clips(1), Clip("upcoming000", "다음 주", state="upcoming", starts_at=starts)))

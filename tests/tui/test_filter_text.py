@@ -60,6 +60,7 @@ def parsed(text: str) -> Query | None:
 
 
 @given(TEXTS)
+@pytest.mark.campaign(part="app")
 def test_the_filters_are_those_that_are_searched_with(text: str) -> None:
     query, found = parsed(text), filters.of(text)
     assume(query)
@@ -78,6 +79,7 @@ def test_the_filters_are_those_that_are_searched_with(text: str) -> None:
 @example('channel:"둘"-광고', Chip("channel", "하나"))
 @example("치킨 채널:", Chip("channel", "하나"))
 @example("-광고", Chip("kind", "short"))
+@pytest.mark.campaign(part="app")
 def test_a_filter_that_is_put_in_is_there_and_all_else_stays(text: str, chip: Chip) -> None:
     chip = clean(chip)
     before = filters.of(text)
@@ -90,6 +92,7 @@ def test_a_filter_that_is_put_in_is_there_and_all_else_stays(text: str, chip: Ch
 
 
 @given(TEXTS, CHIPS)
+@pytest.mark.campaign(part="app")
 def test_what_was_put_in_can_be_taken_away(text: str, chip: Chip) -> None:
     chip = clean(chip)
     taken = filters.without(filters.with_(text, chip), chip)
@@ -102,6 +105,7 @@ def test_what_was_put_in_can_be_taken_away(text: str, chip: Chip) -> None:
 @example('channel:"둘"--광고')
 @example('channel:"둘"-channel:')
 @example('kind:"short"channel:"둘"-channel:하나')
+@pytest.mark.campaign(part="app")
 def test_taking_one_filter_away_leaves_the_others_and_what_is_looked_for(text: str) -> None:
     for chip in filters.of(text):
         left = filters.without(text, chip)
@@ -111,6 +115,7 @@ def test_taking_one_filter_away_leaves_the_others_and_what_is_looked_for(text: s
 
 
 @given(TEXTS)
+@pytest.mark.campaign(part="app")
 def test_without_any_filter_the_rest_stays(text: str) -> None:
     left = filters.cleared(text)
     assert not any(part.name for part in parts(left))
@@ -239,6 +244,7 @@ def test_a_day_a_month_or_a_year_can_be_typed(typed: str, days: list[str]) -> No
     assert [offer.name for offer in offers] == ["after", "before"][: len(days)]
 
 
+@pytest.mark.campaign(part="app")
 def test_long_lists_are_cut_and_their_length_is_told() -> None:
     many = Catalogue([one(f"v{n}", f"제목 {n}", f"채널 {n % 300}", at=f"UC{n % 300}") for n in range(5_000)])
     found = many.offers("제목", (), frozenset(), TODAY)
@@ -274,6 +280,7 @@ def test_a_chosen_channel_is_the_only_one_that_is_found(id: str, written: str) -
 
 @pytest.mark.parametrize("called", [channels_called, videos_called])
 @given(st.lists(NAMES, min_size=1, max_size=4))
+@pytest.mark.campaign(part="app")
 def test_whatever_names_are_they_can_be_told_apart(called: Called, names: list[str]) -> None:
     known = [(f"id{at}", name) for at, name in enumerate(names)]
     for id, name in known:

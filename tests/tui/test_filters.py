@@ -71,6 +71,7 @@ def kinds(runtime: Runtime) -> Iterator[dict[str, str]]:
 
 class TestChips:
     @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.campaign(part="app")
     async def test_typed_filters_are_chips_and_a_click_takes_one_away(
         self, app_of: MakeApp, size: tuple[int, int]
     ) -> None:
@@ -109,6 +110,7 @@ class TestChips:
             await settle(pilot)
             assert sum(line.startswith("✓ channel") for line in offered(app)) == 5
 
+    @pytest.mark.campaign(part="app")
     async def test_hostile_text_is_drawn_as_it_is_and_cut(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test(size=(80, 24)) as pilot:
@@ -138,6 +140,7 @@ class TestChips:
 
 class TestChoosing:
     @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.campaign(part="app")
     async def test_hangul_narrows_the_list_and_enter_takes_a_channel(
         self, app_of: MakeApp, size: tuple[int, int]
     ) -> None:
@@ -159,6 +162,7 @@ class TestChoosing:
             assert app.search_screen.query_line.has_focus
             assert app.search_screen.query_line.cursor_position == len(query(app))
 
+    @pytest.mark.campaign(part="app")
     async def test_in_english_the_english_name_is_written(self, app_of: MakeApp) -> None:
         app = app_of("en")
         async with app.run_test() as pilot:
@@ -182,6 +186,7 @@ class TestChoosing:
             await settle(pilot)
             assert query(app) == '채널:"느긋한 식탁" 치킨'
 
+    @pytest.mark.campaign(part="app")
     async def test_a_video_is_chosen_by_a_part_of_its_title(self, app_of: MakeApp) -> None:
         app = app_of("en")
         async with app.run_test(size=(120, 40)) as pilot:
@@ -196,6 +201,7 @@ class TestChoosing:
             await settle(pilot)
             assert {one.video.id for one in found_by(app)} == {"sample-0001"}
 
+    @pytest.mark.campaign(part="app")
     async def test_a_kind_is_chosen_with_the_arrows(self, app_of: MakeApp, kinds: dict[str, str]) -> None:
         app = app_of("ko")
         async with app.run_test(size=(80, 24)) as pilot:
@@ -220,6 +226,7 @@ class TestChoosing:
             await settle(pilot)
             assert query(app) == "before:2024-02-29 치킨"
 
+    @pytest.mark.campaign(part="app")
     async def test_filters_alone_wait_for_a_word(self, app_of: MakeApp) -> None:
         app = app_of("en")
         async with app.run_test() as pilot:
@@ -236,6 +243,7 @@ class TestChoosing:
 class TestTakingAway:
     TEXT = "channel:느긋 after:2020-01-01 치킨"
 
+    @pytest.mark.campaign(part="app")
     async def test_what_is_set_is_listed_first_and_enter_takes_it_away(self, app_of: MakeApp) -> None:
         app = app_of("en")
         async with app.run_test(size=(120, 40)) as pilot:
@@ -279,6 +287,7 @@ class TestTakingAway:
             assert query(app) == app.search_screen.shown == "치킨"
 
     @pytest.mark.parametrize("key", ["escape", "ctrl+f"])
+    @pytest.mark.campaign(part="app")
     async def test_leaving_changes_nothing(self, app_of: MakeApp, key: str) -> None:
         app = app_of("en")
         async with app.run_test() as pilot:
@@ -292,6 +301,7 @@ class TestTakingAway:
 
 
 class TestTheList:
+    @pytest.mark.campaign(part="app")
     async def test_the_library_is_read_by_a_thread_of_its_own(
         self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -326,6 +336,7 @@ class TestTheList:
             assert query(app) == "치킨"
 
     @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.campaign(part="app")
     async def test_hostile_names_and_long_lists(self, unindexed: Runtime, size: tuple[int, int]) -> None:
         track = Track("ko", "file", "vtt", b"", "", 0)
         for n in range(150):
@@ -348,6 +359,7 @@ class TestTheList:
             assert (query(app).split(":")[0], len(query(app)) < 60) == ("video", True)
             assert "no video" not in hint(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_nothing_of_that_name(self, app_of: MakeApp) -> None:
         app = app_of("en")
         async with app.run_test() as pilot:

@@ -59,6 +59,7 @@ PLACES = {
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["narrow", "wide"])
 @pytest.mark.parametrize(("go", "title"), PLACES.values(), ids=PLACES)
+@pytest.mark.campaign(part="app")
 async def test_help_begins_with_the_place_and_has_every_key_of_the_footer(
     app_of: MakeApp, go: Callable[[Pilot[object]], object], title: str, size: tuple[int, int]
 ) -> None:
@@ -82,6 +83,7 @@ async def test_help_begins_with_the_place_and_has_every_key_of_the_footer(
         assert title in drawn_by(app)
 
 
+@pytest.mark.campaign(part="app")
 async def test_no_line_of_it_is_wider_than_its_box(app_of: MakeApp) -> None:
     app = app_of("ko")
     for width in (60, 80, 120):

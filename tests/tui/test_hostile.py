@@ -161,6 +161,7 @@ class TestText:
         assert all(c.isprintable() or c == "\u200d" for c in shown)
         assert visible("치킨 소스 👩\u200d👩") == "치킨 소스 👩\u200d👩"
 
+    @pytest.mark.campaign(part="app")
     async def test_a_toast_covers_no_screen(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[])
         async with app.run_test(size=(80, 24), notifications=True) as pilot:
@@ -177,6 +178,7 @@ class TestSearching:
     """The list, the preview, why a scene was found, what plays it, and what is told of that."""
 
     @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.campaign(part="app")
     async def test_list_and_preview(self, app_of: MakeApp, size: tuple[int, int]) -> None:
         app = app_of(scenes=scenes())
         async with app.run_test(size=size) as pilot:
@@ -193,6 +195,7 @@ class TestSearching:
             look(app)
 
     @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.campaign(part="app")
     async def test_reasons_players_and_toasts(self, app_of: MakeApp, runtime: Runtime, size: tuple[int, int]) -> None:
         app = app_of(scenes=[])
         missing = (("dense", AppError("model_damaged", name=MARKUP, reason="\x1b[31m\u202e")),)
@@ -218,6 +221,7 @@ class TestSearching:
                 look(app, where=name, literal="1:01: [red]빨강[/]" if name == "markup" else "")
                 app.clear_notifications()
 
+    @pytest.mark.campaign(part="app")
     async def test_chips_and_what_is_typed(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test(size=(80, 24)) as pilot:
@@ -266,6 +270,7 @@ class TestLibrary:
     """Tables, failures, filters, removals, a channel's settings and the job, of a library that is real."""
 
     @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.campaign(part="app")
     async def test_tables_filters_and_scenes(self, filled: Runtime, size: tuple[int, int]) -> None:
         app = SubtitleApp(filled)
         async with app.run_test(size=size) as pilot:
@@ -323,6 +328,7 @@ class TestLibrary:
             look(app)
 
     @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.campaign(part="app")
     async def test_jobs_and_stages(self, unindexed: Runtime, size: tuple[int, int]) -> None:
         app = SubtitleApp(unindexed)
         async with app.run_test(size=size) as pilot:

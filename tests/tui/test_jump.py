@@ -94,12 +94,14 @@ class TestChoosing:
             assert "1:01  [red]제목[/red]" in drawn_by(app)
             assert "Enter plays · space uses it from here on · esc closes" in drawn_by(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_a_file_is_played_by_players_of_files(self, app_of: MakeApp, on_disk: Scene) -> None:
         app = app_of(scenes=[on_disk])
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await chooser(pilot)
             assert rows(screen) == ["1 mpv plays the file · keeps its window", "2 vlc plays the file"]
 
+    @pytest.mark.campaign(part="app")
     async def test_enter_plays_once_and_changes_nothing(self, app_of: MakeApp, outside: Outside) -> None:
         app = app_of(scenes=[scene(1), scene(2)])
         async with app.run_test() as pilot:
@@ -142,6 +144,7 @@ class TestChoosing:
             assert [play["name"] for play in outside.played] == ["mpv"]
 
     @pytest.mark.parametrize("key", ["o", "ㅐ", "ctrl+o"])
+    @pytest.mark.campaign(part="app")
     async def test_the_list_has_letters_for_it(self, app_of: MakeApp, key: str) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
@@ -150,6 +153,7 @@ class TestChoosing:
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
             assert app.search_screen.typed == "치킨"
 
+    @pytest.mark.campaign(part="app")
     async def test_too_early_it_searches(self, app_of: MakeApp, unhurried: None) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
@@ -217,6 +221,7 @@ class TestDefault:
         assert [play["name"] for play in outside.played] == ["mpv"]
         assert preferred_player(runtime.library) is None
 
+    @pytest.mark.campaign(part="app")
     async def test_one_that_is_gone_is_not_missed(self, app_of: MakeApp, outside: Outside, programs: Path) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
@@ -233,6 +238,7 @@ class TestDefault:
 
 
 class TestFiles:
+    @pytest.mark.campaign(part="app")
     async def test_enter_plays_a_file_in_the_first_player_that_can(
         self, app_of: MakeApp, outside: Outside, on_disk: Scene
     ) -> None:
@@ -246,6 +252,7 @@ class TestFiles:
             assert play["media"] == Path(str(on_disk.video.source)).with_name("제목.mp4")
             assert play["cache"] == app.settings.paths.cache
 
+    @pytest.mark.campaign(part="app")
     async def test_the_default_plays_it_where_it_can(
         self, app_of: MakeApp, runtime: Runtime, outside: Outside, on_disk: Scene
     ) -> None:
@@ -307,6 +314,7 @@ class TestWithoutAScreen:
 
 
 class TestInABrowser:
+    @pytest.mark.campaign(part="app")
     async def test_the_viewers_browser_opens_the_link_earlier(
         self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -334,6 +342,7 @@ class TestInABrowser:
             await settle(pilot)
             assert opened == ["https://youtu.be/video-00001?t=59"]
 
+    @pytest.mark.campaign(part="app")
     async def test_the_clipboard_is_the_viewers(
         self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
     ) -> None:

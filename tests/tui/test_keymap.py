@@ -113,6 +113,7 @@ class TestWhatIsRefused:
         assert keys.in_force() == {}
 
     @pytest.mark.parametrize("arguments", [[], ["keys"]])
+    @pytest.mark.campaign(part="app")
     def test_the_app_does_not_begin_and_says_why(self, tmp_path: Path, arguments: list[str]) -> None:
         """On a terminal of its own: the refusal stands on it as plain text, and no screen was drawn over it."""
         (tmp_path / "config.toml").write_text('[keys]\n"app.librery" = "f8"')
@@ -157,6 +158,7 @@ class TestInForce:
         assert jobs.line(stopped).endswith("f8 goes on")
         assert "f8 tries again" in str(calm.failure(UsageError("empty_query")))
 
+    @pytest.mark.campaign(part="app")
     async def test_another_key_opens_and_closes_and_stands_in_the_footer(
         self, runtime: Runtime, app_of: MakeApp
     ) -> None:
@@ -181,6 +183,7 @@ class TestInForce:
             assert re.search(r"f8 ctrl\+b +library: videos", text)
             assert "f4" not in text
 
+    @pytest.mark.campaign(part="app")
     async def test_another_letter_moves_the_list_in_both_modes_of_the_keyboard(
         self, runtime: Runtime, app_of: MakeApp, outside: Outside
     ) -> None:

@@ -54,6 +54,7 @@ def bar(app: SubtitleApp) -> str:
 
 
 class TestAsking:
+    @pytest.mark.campaign(part="app")
     async def test_it_is_asked_once_and_escape_lets_the_job_go_on(self, resting: Runtime) -> None:
         app = SubtitleApp(resting)
         async with app.run_test(size=(80, 24)) as pilot:
@@ -77,6 +78,7 @@ class TestAsking:
             await pilot.press("ctrl+q", "enter")
         assert app.return_code == 0
 
+    @pytest.mark.campaign(part="app")
     async def test_the_key_pressed_twice_leaves(self, resting: Runtime) -> None:
         app = SubtitleApp(resting)
         async with app.run_test() as pilot:
@@ -114,6 +116,7 @@ class TestNothingIsLost:
             assert (again.job.source, again.job.waiting) == ("@느린부엌", 2)
             assert again._queue.undone == (KITCHEN, LIST, SHORTS)
 
+    @pytest.mark.campaign(part="app")
     async def test_it_is_kept_while_it_runs_for_whoever_ends_the_process(self, resting: Runtime) -> None:
         """As a process that is killed leaves it: another connection reads what has been written so far."""
         app = SubtitleApp(resting)
@@ -123,6 +126,7 @@ class TestNothingIsLost:
                 assert left(other.library) == [KITCHEN, LIST]
             app.exit()
 
+    @pytest.mark.campaign(part="app")
     async def test_what_is_done_is_kept_no_more(self, empty: Runtime, tmp_path: Path) -> None:
         file = tmp_path / "편.vtt"
         file.write_text("WEBVTT\n\n00:01.000 --> 00:05.000\n자 이제 소스를 만들어 볼게요\n", encoding="utf-8")
@@ -134,6 +138,7 @@ class TestNothingIsLost:
             await settle(pilot)
             assert kept_errands(empty.library) == []
 
+    @pytest.mark.campaign(part="app")
     async def test_an_errand_held_is_kept_and_a_second_start_holds_it_once(self, resting: Runtime) -> None:
         keep_errands(resting.library, [KITCHEN.written(), KITCHEN.written()])
         for _start in range(2):

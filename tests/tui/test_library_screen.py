@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.widgets import Static
 
 from subtitle_rag.errors import BusyError, UsageError
@@ -51,6 +52,7 @@ class Steps:
 
 
 class TestEmpty:
+    @pytest.mark.campaign(part="app")
     async def test_it_begins_here_and_ctrl_d_leads_to_searching_the_sample(self, empty: Runtime) -> None:
         app = SubtitleApp(empty)
         async with app.run_test(size=(120, 30)) as pilot:
@@ -68,6 +70,7 @@ class TestEmpty:
             await settle(pilot)
             assert page(app).query_one(VideoTable).row_count == 9
 
+    @pytest.mark.campaign(part="app")
     async def test_a_typed_folder_is_counted_and_enter_indexes_it(self, empty: Runtime, tmp_path: Path) -> None:
         folder = tmp_path / "내 자막"
         folder.mkdir()
@@ -84,6 +87,7 @@ class TestEmpty:
             assert app.screen is app.search_screen
             assert toasts(app) == ["1 video can be searched now. ! 1 failed"]
 
+    @pytest.mark.campaign(part="app")
     async def test_what_cannot_be_indexed_is_told_while_typing(self, unindexed: Runtime) -> None:
         app = SubtitleApp(unindexed)
         async with app.run_test() as pilot:
@@ -109,6 +113,7 @@ class TestEmpty:
 
 
 class TestJobs:
+    @pytest.mark.campaign(part="app")
     async def test_searching_opens_with_the_first_windows_while_the_job_goes_on(self, unindexed: Runtime) -> None:
         steps = Steps(Found(2), VideoDone("a", "가", "new", 8), WindowsIndexed(8), VideoDone("b", "나", "new", 8))
         unindexed.__dict__["indexer"] = steps
@@ -154,6 +159,7 @@ class TestJobs:
             await settle(pilot)
             assert len(toasts(app)) == 3
 
+    @pytest.mark.campaign(part="app")
     async def test_a_job_that_cannot_be_met_is_told_and_the_next_one_begins(
         self, unindexed: Runtime, tmp_path: Path
     ) -> None:
@@ -173,6 +179,7 @@ class TestJobs:
             await settle(pilot)
             assert "No caption files in /tmp/[b]x." in said(app, "#failures")
 
+    @pytest.mark.campaign(part="app")
     async def test_failures_are_listed_with_their_reasons(self, unindexed: Runtime) -> None:
         failure = VideoFailed("x", "[red]제목", "no_cues", {"path": "a.srt"})
         steps = Steps(Found(1), failure, IndexReport(failed=1, failures=[failure]))

@@ -109,6 +109,7 @@ FLOWS: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("flow", FLOWS.values(), ids=FLOWS.keys())
+@pytest.mark.campaign(part="app")
 async def test_no_flow_waits_in_the_event_loop(
     flow: tuple[str, ...], app_of: MakeApp, sample_home: Path, noted: None
 ) -> None:
@@ -120,6 +121,7 @@ async def test_no_flow_waits_in_the_event_loop(
     assert caught == []
 
 
+@pytest.mark.campaign(part="app")
 async def test_a_first_run_with_files_and_a_theme_does_not_either(empty: Runtime, tmp_path: Path, noted: None) -> None:
     app = SubtitleApp(empty)
     with armed(tmp_path) as caught:

@@ -33,6 +33,7 @@ def at(strip: Strip, x: int) -> frozenset[str]:
 
 
 @pytest.mark.parametrize("theme", ["textual-dark", "textual-light", "ansi-dark"])
+@pytest.mark.campaign(part="app")
 async def test_the_chosen_scene_its_marks_and_old_scenes_can_be_told(
     app_of: MakeApp, unhurried: None, theme: str
 ) -> None:
@@ -56,6 +57,7 @@ async def test_the_chosen_scene_its_marks_and_old_scenes_can_be_told(
         assert "italic" in drawn(app, " 하나")[0]
 
 
+@pytest.mark.campaign(part="app")
 async def test_the_row_of_a_table_can_be_told(app_of: MakeApp) -> None:
     app = app_of()
     async with app.run_test(size=SIZE) as pilot:

@@ -59,6 +59,7 @@ async def look(pilot: AppPilot) -> None:
 
 
 class TestTheApp:
+    @pytest.mark.campaign(part="app")
     async def test_progress_stands_in_the_title_and_the_end_rings_for_who_is_away(
         self, notifying: Runtime, written: list[str]
     ) -> None:
@@ -93,6 +94,7 @@ class TestTheApp:
             assert not [one for one in written if "\x1b]9;" in one]
             assert written[-1].endswith("\x1b[23;2t")
 
+    @pytest.mark.campaign(part="app")
     async def test_unasked_nothing_is_written(self, unindexed: Runtime, written: list[str]) -> None:
         app = SubtitleApp(unindexed)
         async with app.run_test() as pilot:
@@ -116,6 +118,7 @@ class TestTheApp:
             await pilot.pause()
         assert written == []
 
+    @pytest.mark.campaign(part="app")
     async def test_the_title_is_given_back_when_the_app_ends(self, notifying: Runtime, written: list[str]) -> None:
         app = SubtitleApp(notifying)
         async with app.run_test() as pilot:
@@ -124,6 +127,7 @@ class TestTheApp:
             await pilot.pause()
         assert written[-1] == "\x1b]2;subtitle-rag\a\x1b[23;2t"
 
+    @pytest.mark.campaign(part="app")
     async def test_names_from_outside_steer_no_terminal(self, notifying: Runtime, written: list[str]) -> None:
         app = SubtitleApp(notifying)
         async with app.run_test() as pilot:

@@ -101,6 +101,7 @@ def parts(runtime: Runtime) -> list[Path]:
 
 
 class TestOffer:
+    @pytest.mark.campaign(part="app")
     async def test_it_is_made_calmly_where_there_is_something_to_search(self, bare: Runtime, offered: Hub) -> None:
         app = SubtitleApp(bare)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -118,6 +119,7 @@ class TestOffer:
             assert set(toasts(app)) <= {"9 videos can be searched now."}
             assert offered.asked == []
 
+    @pytest.mark.campaign(part="app")
     async def test_put_away_it_stays_away_and_the_command_stays(self, indexed: Runtime, offered: Hub) -> None:
         app = SubtitleApp(indexed)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -136,6 +138,7 @@ class TestOffer:
             again.action_models()
             await arrived(pilot)
 
+    @pytest.mark.campaign(part="app")
     async def test_the_keys_do_nothing_where_it_is_not_seen(self, indexed: Runtime, offered: Hub) -> None:
         app = SubtitleApp(indexed)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -174,6 +177,7 @@ class TestOffer:
 
 
 class TestFetching:
+    @pytest.mark.campaign(part="app")
     async def test_from_the_key_to_scenes_by_meaning(self, indexed: Runtime, offered: Hub) -> None:
         app = SubtitleApp(indexed)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -187,6 +191,7 @@ class TestFetching:
             await until(pilot, lambda: "+reranked" in shown(app, "#counter"), LOADING_S)
             assert app.search_screen.scenes.row_count
 
+    @pytest.mark.campaign(part="app")
     async def test_it_stops_and_goes_on_with_the_rest(self, indexed: Runtime, offered: Hub) -> None:
         offered.slow = 0.2
         app = SubtitleApp(indexed)
@@ -209,6 +214,7 @@ class TestFetching:
             assert len(begun) == len(set(begun)) == 4  # no file came twice
             assert parts(indexed) == []
 
+    @pytest.mark.campaign(part="app")
     async def test_a_failure_is_told_with_what_to_do_and_tried_again_by_key(
         self, indexed: Runtime, offered: Hub
     ) -> None:

@@ -61,6 +61,7 @@ def seen(app: SubtitleApp) -> set[str]:
 
 
 class TestChecks:
+    @pytest.mark.campaign(part="app")
     async def test_what_is_ready_is_told_with_what_mends_the_rest(self, empty: Runtime, looked: dict[str, int]) -> None:
         app = SubtitleApp(empty)
         with stand_in() as youtube:
@@ -78,6 +79,7 @@ class TestChecks:
         assert looked == dict.fromkeys(checked(empty.settings), 1)
         assert "network" not in looked
 
+    @pytest.mark.campaign(part="app")
     async def test_an_ollama_that_is_there_is_told(self, empty: Runtime) -> None:
         with Ollama() as ollama:
             ollama.add(Model(models.default().name))
@@ -88,6 +90,7 @@ class TestChecks:
                 assert rows(app)["ollama"].startswith("✓ Ollama ")
             assert ollama.count("chat") == 0
 
+    @pytest.mark.campaign(part="app")
     async def test_where_there_is_little_room_what_is_well_is_one_line(self, empty: Runtime) -> None:
         app = SubtitleApp(empty)
         async with app.run_test(size=(80, 24)) as pilot:
@@ -100,6 +103,7 @@ class TestChecks:
             assert {"terminal", "ollama"} <= seen(app)
             assert "✓ Terminal · Disk" not in drawn_by(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_a_library_that_holds_something_is_not_checked_unasked(
         self, runtime: Runtime, looked: dict[str, int]
     ) -> None:
@@ -125,6 +129,7 @@ class TestChecks:
 
 
 class TestModels:
+    @pytest.mark.campaign(part="app")
     async def test_they_are_offered_with_sizes_and_come_while_the_user_goes_on(
         self, new: Runtime, offered: Hub
     ) -> None:
@@ -170,6 +175,7 @@ class TestModels:
             await checks_made(pilot)
             assert "ctrl+g" not in drawn_by(again)
 
+    @pytest.mark.campaign(part="app")
     async def test_the_calm_page_says_once_that_words_alone_are_searched(self, new: Runtime) -> None:
         app = SubtitleApp(new)
         async with app.run_test(size=(120, 40)) as pilot:

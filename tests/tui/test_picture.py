@@ -73,6 +73,7 @@ async def test_the_scene_has_its_picture_and_another_video_none(app_of: MakeApp,
 
 
 @pytest.mark.parametrize("off", ["settings", "package", "colours"])
+@pytest.mark.campaign(part="app")
 async def test_without_wish_package_or_colours_there_is_no_room_for_it(
     app_of: MakeApp, runtime: Runtime, pictured: Path, monkeypatch: pytest.MonkeyPatch, off: str
 ) -> None:

@@ -199,6 +199,7 @@ class TestSearch:
     """Scenes, and the chosen one beside them with its context, its timeline and its words."""
 
     @pytest.mark.parametrize("language", ["en", "ko"])
+    @pytest.mark.campaign(part="app")
     def test_scenes(self, found: MakeApp, picture: Picture, language: str) -> None:
         async def search(pilot: AppPilot) -> None:
             await searched(pilot)
@@ -237,6 +238,7 @@ class TestCalm:
 
         assert picture(found(), choose)
 
+    @pytest.mark.campaign(part="app")
     def test_suggestions(self, found: MakeApp, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
         told = [
             Suggestion("spelling", "치킨 소스", "치킹", "치킨", 12),
@@ -264,6 +266,7 @@ class TestLibrary:
 class TestStages:
     """A job, and what is done beside it, in four bars."""
 
+    @pytest.mark.campaign(part="app")
     def test_all_four(self, library: Runtime, picture: Picture) -> None:
         async def work(pilot: AppPilot) -> None:
             await in_library(pilot)
@@ -286,6 +289,7 @@ class TestStages:
 class TestFailures:
     """What did not come, why, and what can be done about it."""
 
+    @pytest.mark.campaign(part="app")
     def test_a_video(self, library: Runtime, picture: Picture) -> None:
         async def look(pilot: AppPilot) -> None:
             await in_library(pilot, "tab", "down", "enter")
@@ -337,6 +341,7 @@ class TestChecks:
 class TestRemoval:
     """A channel that is to leave: what is asked, and how it comes back."""
 
+    @pytest.mark.campaign(part="app")
     def test_the_question(self, library: Runtime, picture: Picture) -> None:
         async def remove(pilot: AppPilot) -> None:
             await in_library(pilot, "tab", "down", "d")

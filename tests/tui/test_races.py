@@ -115,6 +115,7 @@ class TestTheSlowerOlderAnswer:
             await settle(pilot)
             assert (app.search_screen.shown, app.search_screen.scenes.scene) == ("치킨 소스", scene(5))
 
+    @pytest.mark.campaign(part="app")
     async def test_of_what_surrounds_a_scene(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
         places = slow(runtime.searcher, "places")
         app = app_of(show_times=False)
@@ -150,6 +151,7 @@ class TestTheSlowerOlderAnswer:
             await suggestions.let(pilot)
             assert [str(option.prompt).split("\n")[0] for option in choices.options] == ["치킹킹로"]
 
+    @pytest.mark.campaign(part="app")
     async def test_of_the_last_searches(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
@@ -163,6 +165,7 @@ class TestTheSlowerOlderAnswer:
             assert app.search_screen.recents == ["소스", "치킨"]
             assert note_search(runtime.library, "소스") == ["소스", "치킨"]
 
+    @pytest.mark.campaign(part="app")
     async def test_of_the_size_of_the_library(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
@@ -196,6 +199,7 @@ class TestTheSlowerOlderAnswer:
             await listed.let(pilot)
             assert screen._channels is newer
 
+    @pytest.mark.campaign(part="app")
     async def test_of_the_players(self, app_of: MakeApp, slow: MakeSlow) -> None:
         app = app_of(scenes=[scene(1), scene(2)])
         usable = slow(player, "usable")
@@ -253,6 +257,7 @@ class TestScreensThatHaveGone:
             assert app.screen_stack[-1] is screen
             assert catalogue() is newer
 
+    @pytest.mark.campaign(part="app")
     async def test_checks_settings_and_the_library(self, app_of: MakeApp, slow: MakeSlow) -> None:
         probe, read, listed = slow(doctor, "probe"), slow(channel_form, "read"), slow(overview, "channel_states")
         app = app_of(scenes=[scene()])
@@ -272,6 +277,7 @@ class TestScreensThatHaveGone:
             assert app.search_screen.scenes.scene == scene()
             assert not app._notifications
 
+    @pytest.mark.campaign(part="app")
     async def test_the_app_itself(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
         places = slow(runtime.searcher, "places")
         app = app_of()
@@ -288,6 +294,7 @@ class TestEnterTooEarly:
     """The last syllable and Enter come in one breath."""
 
     @pytest.mark.usefixtures("unhurried")
+    @pytest.mark.campaign(part="app")
     async def test_in_the_query(self, app_of: MakeApp, outside: Outside) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
@@ -303,6 +310,7 @@ class TestEnterTooEarly:
             await settle(pilot)
             assert len(outside.played) == 1
 
+    @pytest.mark.campaign(part="app")
     async def test_in_the_field_of_the_library(self, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
         app, started = SubtitleApp(unindexed), list[Errand]()
         monkeypatch.setattr(app, "start", started.append)
@@ -347,6 +355,7 @@ class TestEnterTooEarly:
             assert screen._choices == screen._form.choices
             assert not screen.model.expanded
 
+    @pytest.mark.campaign(part="app")
     async def test_for_a_player_that_is_not_offered_yet(
         self, app_of: MakeApp, outside: Outside, slow: MakeSlow
     ) -> None:

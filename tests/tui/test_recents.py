@@ -29,6 +29,7 @@ def searched(runtime: Runtime) -> list[str]:
 
 
 class TestMade:
+    @pytest.mark.campaign(part="app")
     async def test_what_is_only_typed_is_not_kept(self, app_of: MakeApp, runtime: Runtime) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
@@ -41,6 +42,7 @@ class TestMade:
             assert recent_searches(runtime.library) == []
 
     @pytest.mark.parametrize("key", ["enter", "ctrl+y"])
+    @pytest.mark.campaign(part="app")
     async def test_who_plays_or_copies_a_scene_has_searched(
         self, app_of: MakeApp, runtime: Runtime, outside: Outside, key: str
     ) -> None:
@@ -58,6 +60,7 @@ class TestMade:
             assert "Last searches" in shown(app, "#notice")
 
     @pytest.mark.usefixtures("unhurried")
+    @pytest.mark.campaign(part="app")
     async def test_so_has_who_presses_enter_to_search_even_too_early(
         self, app_of: MakeApp, runtime: Runtime, outside: Outside
     ) -> None:
@@ -94,6 +97,7 @@ class TestMade:
 
 
 class TestList:
+    @pytest.mark.campaign(part="app")
     async def test_arrows_go_there_and_enter_searches_at_once(
         self, app_of: MakeApp, searched: list[str], outside: Outside, unhurried: None
     ) -> None:
@@ -129,6 +133,7 @@ class TestList:
                 assert listed(app) == searched
             assert outside.played == []
 
+    @pytest.mark.campaign(part="app")
     async def test_who_types_on_leaves_the_list(self, app_of: MakeApp, searched: list[str], unhurried: None) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
@@ -147,6 +152,7 @@ class TestList:
             assert app.search_screen.query_line.has_focus
             assert outside.played == []
 
+    @pytest.mark.campaign(part="app")
     async def test_markup_and_control_characters_are_text(self, app_of: MakeApp, runtime: Runtime) -> None:
         hostile = "[bold red]치킨[/] \u202e\x1b[31m"
         note_search(runtime.library, hostile)
@@ -157,6 +163,7 @@ class TestList:
             assert "\x1b" not in drawn_by(app)
 
     @pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+    @pytest.mark.campaign(part="app")
     async def test_it_is_eight_long_and_the_page_follows_the_highlight(
         self, app_of: MakeApp, runtime: Runtime, size: tuple[int, int]
     ) -> None:

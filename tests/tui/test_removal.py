@@ -67,6 +67,7 @@ def videos(runtime: Runtime) -> set[str]:
 
 class TestOneVideo:
     @pytest.mark.parametrize("key", ["d", "ㅇ", "delete"])
+    @pytest.mark.campaign(part="app")
     async def test_it_vanishes_everywhere_at_once_and_comes_back(
         self, app_of: MakeApp, key: str, runtime: Runtime
     ) -> None:
@@ -108,6 +109,7 @@ class TestOneVideo:
             await typed(pilot, "캠핑 텐트")
             assert chosen not in {scene.video.id for scene in app.search_screen.scenes._scenes.values()}
 
+    @pytest.mark.campaign(part="app")
     async def test_after_a_minute_it_has_left(self, filled: Runtime, soon: None) -> None:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -140,6 +142,7 @@ class TestOneVideo:
             assert titles(screen) == before
             assert told(app) == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_a_letter_in_the_field_removes_nothing(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
@@ -151,6 +154,7 @@ class TestOneVideo:
             assert library_of(app).path.value == "dㅇ"
             assert told(app) == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_hostile_titles_stay_text(self, filled: Runtime) -> None:
         video = replace(filled.library.video(TENT), title="[red]\x1b[31m[/]" + "긴" * 5000)  # type: ignore[type-var]
         track = filled.library.track(TENT)
@@ -168,6 +172,7 @@ class TestOneVideo:
 
 
 class TestChannels:
+    @pytest.mark.campaign(part="app")
     async def test_a_channel_is_asked_about_once(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
@@ -205,6 +210,7 @@ class TestChannels:
             assert app.screen is screen
             assert told(app) == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_its_source_is_unfollowed_and_what_another_list_names_stays(
         self, hasty: Runtime, youtube: StandIn, soon: None
     ) -> None:
@@ -240,6 +246,7 @@ async def fetched(pilot: AppPilot, address: str) -> None:
 
 
 class TestJobs:
+    @pytest.mark.campaign(part="app")
     async def test_nothing_leaves_while_a_job_runs(
         self, filled: Runtime, soon: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -257,6 +264,7 @@ class TestJobs:
             go.set()
             await until(pilot, lambda: len(videos(filled)) == 1 and not app._removals.all)
 
+    @pytest.mark.campaign(part="app")
     async def test_a_job_waits_for_what_is_leaving(self, filled: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(removal_app, "UNDO_S", -1)
         carried, go = threading.Event(), threading.Event()
@@ -296,6 +304,7 @@ class TestJobs:
             assert youtube.count() == asked
             assert [one.id for one in hasty.library.sources.followed()] == [source.id]
 
+    @pytest.mark.campaign(part="app")
     async def test_whoever_brings_it_in_anew_has_it_back(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(2)))
         app = SubtitleApp(hasty)

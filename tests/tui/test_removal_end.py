@@ -46,6 +46,7 @@ class TestTrouble:
 
 
 class TestTheEnd:
+    @pytest.mark.campaign(part="app")
     async def test_what_waits_leaves_when_the_app_ends(self, filled: Runtime) -> None:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:

@@ -43,6 +43,7 @@ async def through(pilot: AppPilot, sizes: tuple[tuple[int, int], ...] = SIZES) -
 
 
 class TestSearching:
+    @pytest.mark.campaign(part="app")
     async def test_while_a_search_is_under_way(self, app_of: MakeApp, runtime: Runtime) -> None:
         gate, begun = threading.Event(), threading.Event()
 
@@ -70,6 +71,7 @@ class TestSearching:
             assert app.search_screen.shown == "치킨 소스"
             assert app.search_screen.scenes.highlighted == 2
 
+    @pytest.mark.campaign(part="app")
     async def test_the_list_and_the_preview_keep_their_scene_in_sight(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
@@ -105,6 +107,7 @@ class TestSearching:
             assert "끝말" in drawn_by(app).splitlines()[0]
 
     @pytest.mark.parametrize(("key", "kind"), [("f1", HelpScreen), ("ctrl+f", FilterScreen), ("f2", ExplainScreen)])
+    @pytest.mark.campaign(part="app")
     async def test_with_a_page_over_it(self, app_of: MakeApp, key: str, kind: type) -> None:
         app = app_of()
         async with app.run_test(size=(80, 24)) as pilot:

@@ -17,6 +17,7 @@ CHICKEN = "소스 찍어 먹는 치킨"
 
 
 class TestTyping:
+    @pytest.mark.campaign(part="app")
     async def test_hangul_finds_scenes_while_the_query_keeps_the_focus(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(120, 30)) as pilot:
@@ -33,6 +34,7 @@ class TestTyping:
             assert "▶" in shown(app, "#lines")
             assert screen.scenes.scene.video.title in shown(app, "#about")
 
+    @pytest.mark.campaign(part="app")
     async def test_what_is_typed_while_the_library_opens_is_searched_then(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -61,6 +63,7 @@ class TestTyping:
             answers = runtime.__dict__["searcher"]
             assert answers.asked[1:] == ["치", "치킨 소스"]  # the very first one warms up
 
+    @pytest.mark.campaign(part="app")
     async def test_decomposed_hangul_is_composed(self, app_of: MakeApp, runtime: Runtime) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
@@ -70,6 +73,7 @@ class TestTyping:
             assert app.search_screen.shown == "치킨"
             assert runtime.__dict__["searcher"].asked[-1] == "치킨"
 
+    @pytest.mark.campaign(part="app")
     async def test_the_counter_says_that_there_are_more_in_korean(self, app_of: MakeApp) -> None:
         app = app_of("ko")
         async with app.run_test() as pilot:
@@ -88,6 +92,7 @@ class TestTyping:
             await typed(pilot, " after:2026-01-01")
             assert "Take away a filter" in shown(app, "#notice")
 
+    @pytest.mark.campaign(part="app")
     async def test_an_empty_query_shows_the_size_of_the_library(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test() as pilot:
@@ -102,6 +107,7 @@ class TestTyping:
 
 @pytest.mark.usefixtures("unhurried")
 class TestTheEnterRule:
+    @pytest.mark.campaign(part="app")
     async def test_enter_before_the_answer_searches_and_the_second_enter_plays(
         self, app_of: MakeApp, outside: Outside
     ) -> None:
@@ -116,6 +122,7 @@ class TestTheEnterRule:
             await settle(pilot)
             assert [play["name"] for play in outside.played] == ["browser"]
 
+    @pytest.mark.campaign(part="app")
     async def test_enter_with_the_last_syllable_does_not_play_the_scene_on_the_screen(
         self, app_of: MakeApp, outside: Outside
     ) -> None:
@@ -147,6 +154,7 @@ class TestTheEnterRule:
 
 @pytest.mark.usefixtures("unhurried")
 class TestLateAnswers:
+    @pytest.mark.campaign(part="app")
     async def test_an_answer_to_an_earlier_text_is_dropped(self, app_of: MakeApp, runtime: Runtime) -> None:
         gates = {"치": threading.Event(), "치킨": threading.Event()}
         asked = threading.Event()
@@ -187,6 +195,7 @@ class TestLateAnswers:
             await settle(pilot)
             assert app.search_screen.shown == "치킨"
 
+    @pytest.mark.campaign(part="app")
     async def test_resizing_during_a_search_changes_nothing(self, app_of: MakeApp, runtime: Runtime) -> None:
         gate = threading.Event()
 
@@ -208,6 +217,7 @@ class TestLateAnswers:
 
 
 class TestTheList:
+    @pytest.mark.campaign(part="app")
     async def test_arrows_move_from_the_query_and_the_preview_follows(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene(n, title=f"제목 {n}") for n in range(1, 30)])
         async with app.run_test(size=(120, 30)) as pilot:
@@ -224,6 +234,7 @@ class TestTheList:
             assert app.search_screen.scenes.highlighted == 0
             assert app.search_screen.query_line.has_focus
 
+    @pytest.mark.campaign(part="app")
     async def test_the_chosen_scene_stays_chosen_over_a_refill(self, app_of: MakeApp, runtime: Runtime) -> None:
         order = {"치킨": (1, 2, 3), "치킨 소스": (3, 1, 2), "치킨 소스 통": (3, 1)}
         app = app_of(scenes=[])
@@ -270,6 +281,7 @@ class TestTheList:
             await pilot.press("escape", "escape")
             assert app.is_running
 
+    @pytest.mark.campaign(part="app")
     async def test_a_narrow_terminal_folds_the_preview_away(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test(size=(60, 12)) as pilot:
@@ -280,6 +292,7 @@ class TestTheList:
 
 
 class TestLinks:
+    @pytest.mark.campaign(part="app")
     async def test_ctrl_y_copies_the_link_to_the_second(self, app_of: MakeApp, outside: Outside) -> None:
         app = app_of(scenes=[scene(1), scene(2)])
         async with app.run_test() as pilot:
@@ -305,6 +318,7 @@ class TestLinks:
             await settle(pilot)
             assert app.clipboard == "https://youtu.be/video-00001?t=61"
 
+    @pytest.mark.campaign(part="app")
     async def test_where_nothing_can_be_shown_enter_copies(
         self, app_of: MakeApp, outside: Outside, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -320,6 +334,7 @@ class TestLinks:
             assert "Nothing can be played here" in toasts(app)[0]
 
     @pytest.mark.parametrize("key", ["enter", "ctrl+y"])
+    @pytest.mark.campaign(part="app")
     async def test_a_scene_without_a_link_says_why(self, app_of: MakeApp, outside: Outside, key: str) -> None:
         own = scene()
         video = type(own.video)("file-1", "[red]제목[/red]", "c", "채널")

@@ -102,6 +102,7 @@ class TestOneQuery:
             await settle(pilot)
             assert [play["link"] for play in outside.played] == ["https://youtu.be/video-00002?t=61"]
 
+    @pytest.mark.campaign(part="app")
     async def test_enter_plays_what_is_highlighted_before_the_better_order_came(
         self, app_of: MakeApp, runtime: Runtime, outside: Outside
     ) -> None:
@@ -180,6 +181,7 @@ class TestTheNextQuery:
             assert (app.search_screen.shown, listed(app)) == ("치킨 소스", ["01"])
             assert shown(app, "#counter").startswith("1 scene ")
 
+    @pytest.mark.campaign(part="app")
     async def test_models_are_not_asked_for_what_is_still_being_typed(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -204,6 +206,7 @@ class TestTheNextQuery:
             await settle(pilot)
             assert encoded == ["치킨 소스"]
 
+    @pytest.mark.campaign(part="app")
     async def test_going_back_to_the_text_that_is_shown_takes_its_order_up_again(
         self, app_of: MakeApp, runtime: Runtime
     ) -> None:
@@ -235,6 +238,7 @@ class TestModels:
                 assert shown(app, "#counter").startswith("1 scene ! ")
             assert len(toasts(app)) == 1
 
+    @pytest.mark.campaign(part="app")
     async def test_a_real_reranker_orders_the_sample_s_scenes(
         self, app_of: MakeApp, runtime: Runtime, tmp_path_factory: pytest.TempPathFactory
     ) -> None:

@@ -36,6 +36,7 @@ class TestFailures:
             await typed(pilot, "-01-01")
             assert hint(app) == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_an_unknown_channel_is_told_under_the_query(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test() as pilot:
@@ -44,6 +45,7 @@ class TestFailures:
             assert "There is no channel" in hint(app)
             assert app.is_running
 
+    @pytest.mark.campaign(part="app")
     async def test_an_unexpected_failure_goes_to_the_log_and_the_app_stays(
         self, app_of: MakeApp, runtime: Runtime
     ) -> None:
@@ -66,6 +68,7 @@ class TestFailures:
                 await typed(pilot, " 소스")
                 assert app.search_screen.scenes.row_count == 1
 
+    @pytest.mark.campaign(part="app")
     async def test_a_busy_index_keeps_what_is_shown(self, app_of: MakeApp, runtime: Runtime) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
@@ -100,6 +103,7 @@ class TestFailures:
             await settle(pilot)
             assert app.search_screen.shown == "치킨"
 
+    @pytest.mark.campaign(part="app")
     async def test_where_the_embedded_index_answers_for_a_server_that_is_told_once(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -110,6 +110,7 @@ class TestQueries:
 
 
 class TestPage:
+    @pytest.mark.campaign(part="app")
     async def test_they_are_named_and_enter_takes_one(self, app_of: MakeApp, outside: Outside) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
@@ -128,6 +129,7 @@ class TestPage:
             assert app.search_screen.scenes.row_count == 8
             assert outside.played == []
 
+    @pytest.mark.campaign(part="app")
     async def test_one_is_followed_by_a_sentence_that_helps_in_general(self, app_of: MakeApp) -> None:
         app = app_of("ko")
         async with app.run_test(size=(80, 24)) as pilot:
@@ -147,6 +149,7 @@ class TestPage:
             assert shown(app, "#notice").count("· Try") == 2
             assert shown(app, "#tips") == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_they_go_with_the_query_that_they_are_for(
         self, app_of: MakeApp, outside: Outside, unhurried: None
     ) -> None:

@@ -82,6 +82,7 @@ class TestChecking:
     def test_what_cannot_be_is_named_with_the_nearest(self, isolated_home: Path, text: str, reason: str) -> None:
         assert reason in refusal(isolated_home, text)
 
+    @pytest.mark.campaign(part="app")
     def test_the_app_does_not_begin_with_an_unknown_theme(self, tmp_path: Path) -> None:
         (tmp_path / "config.toml").write_text("tui.theme = 'drakula'")
         command = [sys.executable, "-m", "subtitle_rag", "--home", str(tmp_path), "--language", "en"]
@@ -96,6 +97,7 @@ class TestChecking:
 
 class TestInTheApp:
     @pytest.mark.parametrize("name", ["textual-light", "solarized-light", "ansi-dark", "ansi-light"])
+    @pytest.mark.campaign(part="app")
     async def test_every_theme_draws_a_search(self, runtime: Runtime, app_of: MakeApp, name: str) -> None:
         runtime.settings = replace(runtime.settings, tui=TuiSettings(theme=name))
         app = app_of(scenes=[scene()])
@@ -114,6 +116,7 @@ class TestInTheApp:
             assert "깊은 바다" in app.available_themes
             assert app.screen.query_one("#query").styles.background.hex.lower() == "#081020"
 
+    @pytest.mark.campaign(part="app")
     async def test_the_theme_that_is_chosen_is_remembered(self, empty: Runtime) -> None:
         app = SubtitleApp(empty)
         async with app.run_test() as pilot:
@@ -122,6 +125,7 @@ class TestInTheApp:
             app.theme = "nord"
             await until(pilot, lambda: remembered_theme(empty.settings.paths.library) == "nord")
 
+    @pytest.mark.campaign(part="app")
     async def test_it_is_there_from_the_first_paint_unless_the_config_names_one(self, empty: Runtime) -> None:
         for named, begun in (("", "nord"), ("dracula", "dracula")):
             empty.settings = replace(empty.settings, tui=TuiSettings(theme=named))

@@ -90,6 +90,7 @@ LINES = st.builds(
 
 class TestAnyNumbers:
     @given(LINES, st.integers(1, 300))
+    @pytest.mark.campaign(part="app")
     def test_never_wider_than_the_width_and_every_place_inside(self, line: Timeline, width: int) -> None:
         drawn = timeline.drawn(line, width)
         lines = drawn.split("\n", allow_blank=True)
@@ -102,6 +103,7 @@ class TestAnyNumbers:
         assert bar.count(CHOSEN) == (line.chosen is not None)
 
     @given(LINES, st.integers(1, 300), st.integers(-5, 305))
+    @pytest.mark.campaign(part="app")
     def test_a_cell_means_a_time_of_the_video(self, line: Timeline, width: int, cell: int) -> None:
         assert 0 <= line.at_ms(cell, width) <= line.length_ms
         if line.length_ms >= 2 * width and 0 <= cell < width:
@@ -185,6 +187,7 @@ async def camping(app: SubtitleApp, pilot: AppPilot) -> None:
 
 
 class TestOnTheScreen:
+    @pytest.mark.campaign(part="app")
     async def test_all_places_of_the_video_are_there_though_one_scene_is_listed(
         self, app_of: MakeApp, heated: Runtime
     ) -> None:
@@ -202,6 +205,7 @@ class TestOnTheScreen:
             assert bar(app).count(FOUND) == len(outside)
             assert f"{len(outside) + 1} places in this video · most replayed 8:07" in drawn_by(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_a_video_is_read_and_asked_once_while_an_answer_stands(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -216,6 +220,7 @@ class TestOnTheScreen:
             await typed(pilot, " 불멍")
             assert asked[1:] == [("캠핑 video:캠핑 불멍", CAMPING)]
 
+    @pytest.mark.campaign(part="app")
     async def test_a_highlight_that_only_passes_asks_nothing(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -260,6 +265,7 @@ class TestOnTheScreen:
             await settle(pilot)
             assert FOUND not in bar(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_what_cannot_be_asked_leaves_the_listed_scenes(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -290,6 +296,7 @@ class TestOnTheScreen:
                 assert bar(app)[at] == CHOSEN
             assert screen.query_line.has_focus
 
+    @pytest.mark.campaign(part="app")
     async def test_the_mouse_is_told_what_the_signs_mean(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40), tooltips=True) as pilot:
@@ -317,6 +324,7 @@ class TestOnTheScreen:
             assert app.search_screen.query_line.value == "치킨"
 
     @pytest.mark.parametrize("size", [(120, 24), (200, 60)])
+    @pytest.mark.campaign(part="app")
     async def test_the_lines_around_fill_the_preview_and_the_matched_one_is_in_sight(
         self, app_of: MakeApp, size: tuple[int, int]
     ) -> None:
@@ -333,6 +341,7 @@ class TestOnTheScreen:
                 await pilot.press("down")
                 await settle(pilot)
 
+    @pytest.mark.campaign(part="app")
     async def test_it_comes_back_after_the_calm_page(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test(size=(120, 40)) as pilot:
@@ -353,6 +362,7 @@ class TestOnTheScreen:
             assert bar(app).endswith(CHOSEN)
             assert "[31m[red]국수" in shown(app, "#lines")
 
+    @pytest.mark.campaign(part="app")
     async def test_resizing_while_it_is_read_changes_nothing(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(60, 20)) as pilot:
@@ -364,6 +374,7 @@ class TestOnTheScreen:
             assert CAMPING in app.search_screen.preview._known
             assert len(bar(app)) == app.search_screen.query_one(TimelineBar).content_size.width
 
+    @pytest.mark.campaign(part="app")
     async def test_an_answer_shows_the_citations_of_the_video(self, runtime: Runtime, app_of: MakeApp) -> None:
         with StandIn() as ollama:
             ollama.add(Model(MODEL))

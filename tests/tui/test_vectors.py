@@ -118,6 +118,7 @@ def missing(runtime: Runtime) -> int:
 
 
 class TestMaking:
+    @pytest.mark.campaign(part="app")
     async def test_after_the_sample_is_indexed_vectors_come_while_words_are_searched(
         self, ready: Runtime, gate: Gate
     ) -> None:
@@ -138,6 +139,7 @@ class TestMaking:
             await until(pilot, lambda: "+meaning" in shown(app, "#counter"))
             assert set(toasts(app)) <= {"9 videos can be searched now."}  # which has gone by now, or not
 
+    @pytest.mark.campaign(part="app")
     async def test_what_a_job_brings_meanwhile_gets_them_too(self, indexed: Runtime, gate: Gate) -> None:
         gate.hold()
         app = SubtitleApp(indexed)
@@ -155,6 +157,7 @@ class TestMaking:
             assert missing(indexed) == 0
             assert indexed.library.counts().windows > 8
 
+    @pytest.mark.campaign(part="app")
     async def test_a_context_has_its_window_encoded_anew(self, indexed: Runtime, gate: Gate) -> None:
         with StandIn() as ollama:
             ollama.add(Model(WRITER))
@@ -197,6 +200,7 @@ def written_by_ollama(runtime: Runtime) -> Iterator[StandIn]:
 
 
 class TestPausing:
+    @pytest.mark.campaign(part="app")
     async def test_ctrl_t_pauses_after_the_batch_and_goes_on_with_the_rest(
         self, ready: Runtime, gate: Gate, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -236,6 +240,7 @@ class TestPausing:
             await made(pilot)
             assert (missing(indexed), gate.batches) == (0, [8])
 
+    @pytest.mark.campaign(part="app")
     async def test_vectors_wait_for_the_first_context_but_not_for_long(
         self, indexed: Runtime, gate: Gate, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -252,6 +257,7 @@ class TestPausing:
                 await until(pilot, lambda: gate.batches == [8])
                 hold.release()
 
+    @pytest.mark.campaign(part="app")
     async def test_contexts_are_paused_and_gone_on_with_by_the_same_key(
         self, indexed: Runtime, gate: Gate, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -299,6 +305,7 @@ class TestPausing:
 
 
 class TestTrouble:
+    @pytest.mark.campaign(part="app")
     async def test_where_another_program_makes_them_it_says_so_calmly(self, indexed: Runtime, gate: Gate) -> None:
         with closing(indexed.encoding().run()) as events:  # type: ignore[type-var]
             next(events)
@@ -315,6 +322,7 @@ class TestTrouble:
                 await made(pilot)
                 assert bar(app, "vectors") == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_a_damaged_model_is_told_with_what_to_do_and_tried_again_by_key(
         self, indexed: Runtime, encoder_folder: Path, tmp_path: Path
     ) -> None:

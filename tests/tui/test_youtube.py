@@ -69,6 +69,7 @@ async def fetched(pilot: AppPilot, address: str) -> None:
 
 
 class TestPasting:
+    @pytest.mark.campaign(part="app")
     async def test_a_pasted_channel_is_named_at_once_fetched_by_enter_and_searchable(
         self, hasty: Runtime, youtube: StandIn
     ) -> None:
@@ -109,6 +110,7 @@ class TestPasting:
             assert page.path.value == KITCHEN
 
     @pytest.mark.parametrize("focus", ["query", "list"])
+    @pytest.mark.campaign(part="app")
     async def test_an_address_pasted_as_a_query_opens_the_library(
         self, hasty: Runtime, youtube: StandIn, focus: str
     ) -> None:
@@ -165,6 +167,7 @@ class TestPasting:
 
 
 class TestTheJob:
+    @pytest.mark.campaign(part="app")
     async def test_a_second_address_waits_for_its_turn(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(2)), Channel("UC" + "b" * 22, "@second", "둘째", clips(2, "seconds")))
         hold = youtube.hold("timedtext")
@@ -185,6 +188,7 @@ class TestTheJob:
             assert hasty.library.counts().videos == 4
             assert [followed.name for followed in hasty.library.sources.followed()] == ["느린 부엌", "둘째"]
 
+    @pytest.mark.campaign(part="app")
     async def test_a_rest_says_why_and_until_when_and_goes_on(
         self, hasty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -200,6 +204,7 @@ class TestTheJob:
             assert toasts(app) == ["2 new videos can be searched now."]
             assert hasty.library.counts().due == 0
 
+    @pytest.mark.campaign(part="app")
     async def test_ctrl_s_ends_a_rest_at_once_and_ctrl_r_goes_on(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(3)))
         youtube.refuse("timedtext", 429, times=5, after=1)
@@ -311,6 +316,7 @@ class TestWhatDoesNotCome:
             assert told["내일"].startswith("– not begun yet · asked again ")
             assert told["깨진 자막"].startswith("! damaged captions · asked again ")
 
+    @pytest.mark.campaign(part="app")
     async def test_hostile_titles_are_shown_as_text(self, hasty: Runtime, youtube: StandIn) -> None:
         hostile = (
             "[red]x[/red] [@click=app.exit]y[/]",
@@ -333,6 +339,7 @@ class TestWhatDoesNotCome:
             assert not any(c in drawn for c in "\x1b\x07\x9b\u202e\u202c")
             assert len(rows(app)) == 5
 
+    @pytest.mark.campaign(part="app")
     async def test_scenes_of_new_videos_join_those_that_are_shown(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(3)))
         hold = youtube.hold("timedtext", after=1)
@@ -352,6 +359,7 @@ class TestWhatDoesNotCome:
             assert kept.id == first.id
             await settle(pilot)
 
+    @pytest.mark.campaign(part="app")
     async def test_what_is_due_is_told_where_scenes_are_looked_for(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(4)))
         hasty.settings = replace(hasty.settings, youtube=replace(unpaced(), pause_min=LONG_S, pause_max=LONG_S))
