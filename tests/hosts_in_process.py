@@ -35,6 +35,7 @@ class ThreadHost:
 
     def __init__(self, module: str, folder: Path, order: str) -> None:
         self.folder = folder
+        self.pid = os.getpid()
         self._stop = threading.Event()
         self._status: int | None = None
         kind, opener = KINDS[module]
