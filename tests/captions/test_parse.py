@@ -233,6 +233,7 @@ def test_a_caption_file_without_speech(content: str, format: str) -> None:
 # --- size ---
 
 
+@pytest.mark.campaign(part="scale")
 def test_fifty_megabytes_are_read_in_seconds() -> None:
     """Slow by nature (about 7 s): a track a hundred times as long as any video's, made in memory."""
     line = "시장 골목 안쪽 생선 가게에서 고등어를 고르고 있어요 그리고 옆집에서 무도 샀어요"
@@ -241,9 +242,9 @@ def test_fifty_megabytes_are_read_in_seconds() -> None:
     hours = 50_000_000 // len(hour.encode()) + 1
     raw = (HEAD + "".join(hour.replace("@", str(i)) for i in range(hours))).encode()
     assert len(raw) > 50_000_000
-    began = time.monotonic()
+    began = time.process_time()
     assert len(parse(raw, "vtt")) == hours * 3600
-    assert time.monotonic() - began < 60, "a shared machine may take a few times the 7 s, not more"
+    assert time.process_time() - began < 60, "it takes 7 s; a slow machine may take a few times that"
 
 
 @pytest.mark.parametrize(
@@ -251,7 +252,7 @@ def test_fifty_megabytes_are_read_in_seconds() -> None:
 )
 def test_time_grows_with_size_only(piece: str) -> None:
     raw = (HEAD + ONE + piece * 100_000 + "\n\n" + TWO + piece * 100_000 + "\n끝").encode()
-    began = time.monotonic()
+    began = time.process_time()
     for format in ("vtt", "srt"):
         parse(raw, format)
-    assert time.monotonic() - began < 20, "a regular expression went quadratic"
+    assert time.process_time() - began < 20, "a regular expression went quadratic"

@@ -1,7 +1,6 @@
 """What a run makes of an Ollama that is not there, fails, falls silent or comes back."""
 
 import threading
-import time
 from collections import Counter
 
 import pytest
@@ -241,11 +240,9 @@ def test_a_run_that_is_stopped_in_the_middle_of_an_answer_ends_at_once(desk: Des
         hold.arrived.wait(20)
         stop.set()
 
-    started = time.monotonic()
     with meanwhile(end):
         report = desk.write(stop=stop)
-    assert time.monotonic() - started < 5
-    hold.release()
+    hold.release()  # no sooner: the run has not waited for the answer
     assert (report.written, report.failed, report.blocked) == (0, 0, None)
     assert came_true(lambda: desk.chats()[0].ended.is_set())
     assert desk.chats()[0].outcome == "gone"

@@ -136,6 +136,7 @@ main(sys.argv[2:])
 """
 
 
+@pytest.mark.campaign(part="kills")
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
 def test_a_killed_process_is_gone_on_with_at_its_last_byte(
     hub: Hub, store: ModelStore, tmp_path: Path, isolated_home: Path

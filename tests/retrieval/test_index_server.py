@@ -1,6 +1,6 @@
 """The index on a server: what it makes there, what of others it spares, and how its failures are told."""
 
-import time
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
@@ -139,8 +139,14 @@ def test_a_server_that_is_down_is_told_and_comes_back(server: StandIn) -> None:
 
 def test_a_server_that_does_not_answer_is_not_waited_for_longer_than_set(server: StandIn) -> None:
     index = opened(server, timeout=1)
-    server.failing = lambda _method, _path: time.sleep(3)
+    over = threading.Event()
+
+    def silent(_method: str, _path: str) -> None:
+        over.wait(60)
+
+    server.failing = silent
     error = failure(index.count)
+    over.set()
     assert (error.code, error.details["reason"]) == ("qdrant_unreachable", "timed out")
 
 

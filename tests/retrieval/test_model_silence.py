@@ -56,6 +56,7 @@ def run(code: str, *arguments: Path) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+@pytest.mark.campaign(part="models")
 def test_models_are_used_without_a_word_and_without_the_network(
     encoder_folder: Path, dense_folder: Path, reranker_folder: Path, tmp_path: Path
 ) -> None:

@@ -229,6 +229,7 @@ def test_only_the_interface_can_be_called(models: HostedModels) -> None:
             models._call(method)
 
 
+@pytest.mark.campaign(part="models")
 def test_clients_share_one_process_and_stay_light_and_silent(
     models: HostedModels, shared: Path, encoder_folder: Path, reranker_folder: Path
 ) -> None:
@@ -280,6 +281,7 @@ def kill(pid: int) -> None:
     assert came_true(lambda: not alive(pid))
 
 
+@pytest.mark.campaign(part="models")
 def test_a_killed_process_is_started_again_by_the_next_call(alone: Path, encoder_folder: Path) -> None:
     models = made(alone, encoder=encoder_folder)
     encoder = encoder_of(models)
@@ -297,6 +299,7 @@ def test_a_killed_process_is_started_again_by_the_next_call(alone: Path, encoder
 # leaving
 
 
+@pytest.mark.campaign(part="models")
 def test_it_leaves_with_the_last_model_though_clients_are_connected(
     alone: Path, encoder_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
