@@ -1,0 +1,263 @@
+"""ARCHITECTURE.md and CONTRIBUTING.md name only paths, modules, classes and commands that exist.
+
+Every word in backticks is looked up. Files are parsed and not imported: nothing heavy is loaded.
+"""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from scripts._campaign import PARTS
+from subtitle_rag.cli import VERBS
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "subtitle_rag"
+PLACES = (PACKAGE, ROOT)
+"""Where a path or a dotted name may begin."""
+DOCUMENTS = ("ARCHITECTURE.md", "CONTRIBUTING.md")
+
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+QUOTED = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+PATH = re.compile(r"[\w.*/-]+(/|\.py|\.md|\.tcss|\.sh)|[\w.*-]+/[\w.*/-]+")
+DOTTED = re.compile(r"[A-Za-z_]\w*(\.\w+)+")
+CLASS = re.compile(r"_?[A-Z][a-z]\w*")
+PLACEHOLDER = re.compile(r"\bTIME_\w+")
+MADE = (".db", ".json", ".lock", ".log", ".toml")
+"""Endings of files that the program reads or writes at a user's: their names stand in the source."""
+
+
+@cache
+def sources() -> dict[Path, str]:
+    """The text of everything that a name may come from, without this file, which holds wrong ones."""
+    folders = [path for name in ("subtitle_rag", "tests", "scripts") for path in (ROOT / name).rglob("*")]
+    files = [*folders, *(ROOT / name for name in ("pyproject.toml", "Makefile", ".ci/run"))]
+    wanted = (path for path in files if path.suffix in ("", ".py", ".toml", ".sh", ".tcss") and path.is_file())
+    return {path: path.read_text(encoding="utf-8") for path in wanted if path != Path(__file__).resolve()}
+
+
+@cache
+def all_text() -> str:
+    return "\n".join(sources().values())
+
+
+@cache
+def words() -> set[str]:
+    return set(re.findall(r"\w+", all_text()))
+
+
+@cache
+def imported() -> set[str]:
+    lines = re.findall(r"^\s*(?:from \S+ )?import (.+)$", all_text(), re.MULTILINE)
+    return set(re.findall(r"\w+", "\n".join(lines)))
+
+
+@cache
+def classes() -> dict[str, list[Path]]:
+    """The modules that define a class, by its name."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    for path, text in sources().items():
+        for name in re.findall(r"^class (\w+)", text, re.MULTILINE):
+            found[name].append(path)
+    return found
+
+
+@cache
+def modules() -> dict[str, list[Path]]:
+    """The packages and modules of the program by their last name, and the folders beside it."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    for path in [*PACKAGE.rglob("*.py"), *PACKAGE.glob("*/")]:
+        found[path.stem].append(path.with_suffix(""))
+    for name in ("subtitle_rag", "tests", "scripts"):
+        found[name].append(ROOT / name)
+    return found
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def defined(body: Sequence[ast.stmt]) -> set[str]:
+    """The names that a module or a class defines or imports, and those that its methods assign to `self`."""
+    names: set[str] = set()
+    for node in body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.Assign(targets=targets):
+                names.update(target.id for target in targets if isinstance(target, ast.Name))
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names.add(name)
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                names.update(alias.asname or alias.name for alias in aliases)
+    for node in (inner for each in body if isinstance(each, ast.FunctionDef) for inner in ast.walk(each)):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                names.add(name)
+    return names
+
+
+def is_defined(path: Path, names: Sequence[str]) -> bool:
+    """Whether the module at `path` defines `names[0]`, and that class `names[1]`."""
+    body = parsed(path).body
+    if len(names) == 1:
+        return names[0] in defined(body)
+    return any(has_member(node, names[1]) for node in body if isinstance(node, ast.ClassDef) and node.name == names[0])
+
+
+def has_member(owner: ast.ClassDef, name: str) -> bool:
+    parents = (re.sub(r"\[.*", "", ast.unparse(base)).split(".")[-1] for base in owner.bases)
+    return name in defined(owner.body) or any(is_member(parent, name) for parent in parents)
+
+
+def is_member(owner: str, name: str) -> bool:
+    return any(is_defined(path, [owner, name]) for path in classes().get(owner, ()))
+
+
+def is_name(dotted: str) -> bool:
+    """Whether a dotted name leads from a module or a class of ours to something that is there."""
+    first, *rest = dotted.split(".")
+    return is_member(first, rest[0]) or any(leads_on(path, rest) for path in modules().get(first, ()))
+
+
+def leads_on(path: Path, names: Sequence[str]) -> bool:
+    """Whether `names` lead on from the package or module at `path`, which has no suffix."""
+    if not names:
+        return True
+    inner = path / names[0]
+    if inner.is_dir() or inner.with_suffix(".py").is_file():
+        return leads_on(inner, names[1:])
+    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    return file.is_file() and is_defined(file, names)
+
+
+def is_command(line: str) -> bool:
+    match line.split():
+        case ["make", verb, *_]:
+            return re.search(rf"^{verb}\b.*:", sources().get(ROOT / "Makefile", ""), re.MULTILINE) is not None
+        case ["subtitle-rag", verb, *_]:
+            return verb in VERBS
+        case [program, *_] if "/" in program:
+            return (ROOT / program).is_file()
+    return is_in_source(line)
+
+
+def is_in_source(text: str) -> bool:
+    """Whether it stands there word by word."""
+    ends = (r"(?<!\w)" if text[0].isalnum() else "", r"(?!\w)" if text[-1].isalnum() else "")
+    return text in all_text() and re.search(re.escape(text).join(ends), all_text()) is not None
+
+
+def exists(quoted: str) -> bool:
+    """Whether what stands in backticks is there, each kind by its own rule."""
+    word = quoted.removesuffix("()")
+    if any(True for place in PLACES for _found in place.glob(word.rstrip("/"))):
+        return True
+    if " " in word:
+        return is_command(word)
+    if PATH.fullmatch(word):
+        return False
+    first = word.split(".")[0]
+    if DOTTED.fullmatch(word) and not word.endswith(MADE) and (first in modules() or first in classes()):
+        return is_name(word)
+    if CLASS.fullmatch(word):
+        return word in classes() or word in imported()
+    return word in words() if word.isidentifier() else is_in_source(word)
+
+
+def text_of(document: str) -> str:
+    return (ROOT / document).read_text(encoding="utf-8")
+
+
+def quoted(document: str) -> list[str]:
+    return list(dict.fromkeys(QUOTED.findall(FENCED.sub("", text_of(document)))))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_what_a_document_names_is_there(document: str) -> None:
+    assert [word for word in quoted(document) if not exists(word)] == []
+
+
+@pytest.mark.parametrize("document", ["README.md", *DOCUMENTS])
+def test_links_lead_to_files_that_are_there(document: str) -> None:
+    links = [link.split("#")[0] for link in LINK.findall(text_of(document)) if "://" not in link]
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_readme_links_to_both() -> None:
+    assert set(DOCUMENTS) <= set(LINK.findall(text_of("README.md")))
+
+
+def test_the_map_has_every_part_of_the_package() -> None:
+    named = set(quoted("ARCHITECTURE.md"))
+    parts = (path.name for path in PACKAGE.iterdir() if not path.name.startswith(("__", ".")))
+    assert [name for name in parts if not {name, f"{name}/"} & named] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_figure_is_filled_in(document: str) -> None:
+    assert PLACEHOLDER.findall(text_of(document)) == []
+
+
+def test_the_table_of_the_campaign_is_that_of_the_script() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (\S+) \| ?(yes|) ?\| \w", text_of("CONTRIBUTING.md"), re.MULTILINE)
+    assert rows == [(part.name, f"{part.minutes:g}", "yes" if part.ci else "") for part in PARTS]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "tui/old_screen.py",
+        "scripts/nothing",
+        "tests/nowhere/",
+        "tui.live_search.DeadSearch",
+        "tui.nothing",
+        "fusion.unfused",
+        "LiveSearch.search_later",
+        "retrieval.search.Searcher.find",
+        "library.store.Library.put_nothing",
+        "SearchScreenOfOld",
+        "put_windows_of_old",
+        "SUBTITLE_RAG_NOTHING",
+        "make nothing",
+        "scripts/nothing --all",
+        "subtitle-rag nothing",
+        "exit_on_error=Maybe",
+    ],
+)
+def test_a_name_that_is_not_there_is_seen(wrong: str) -> None:
+    assert not exists(wrong)
+
+
+@pytest.mark.parametrize(
+    "right",
+    [
+        "tui/app.py",
+        "subtitle_rag/tui/app.py",
+        "sentences/*.py",
+        "tests/tui/",
+        "tui.live_search.LiveSearch",
+        "fusion.fused",
+        "LiveSearch.search_now",
+        "SearchScreen.search_now",
+        "SubtitleApp.doors",
+        "llm.Llm",
+        "output.ExitCode.DONE",
+        "Content",
+        "library.db",
+        "config.toml",
+        "SUBTITLE_RAG_HOME",
+        "exit_on_error=False",
+        "subtitle-rag doctor --offline",
+        "scripts/test tests/tui",
+    ],
+)
+def test_a_name_that_is_there_is_known(right: str) -> None:
+    assert exists(right)
