@@ -96,8 +96,8 @@ def defined(body: Sequence[ast.stmt]) -> set[str]:
                 names.add(name)
             case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
                 names.update(alias.asname or alias.name for alias in aliases)
-    for node in (inner for each in body if isinstance(each, ast.FunctionDef) for inner in ast.walk(each)):
-        match node:
+    for inner in (inner for each in body if isinstance(each, ast.FunctionDef) for inner in ast.walk(each)):
+        match inner:
             case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
                 names.add(name)
     return names
