@@ -47,6 +47,11 @@ def all_text() -> str:
 
 
 @cache
+def lines() -> list[str]:
+    return all_text().splitlines()
+
+
+@cache
 def words() -> set[str]:
     return set(re.findall(r"\w+", all_text()))
 
@@ -151,7 +156,8 @@ def is_command(line: str) -> bool:
 def is_in_source(text: str) -> bool:
     """Whether it stands there word by word."""
     ends = (r"(?<!\w)" if text[0].isalnum() else "", r"(?!\w)" if text[-1].isalnum() else "")
-    return text in all_text() and re.search(re.escape(text).join(ends), all_text()) is not None
+    whole = re.compile(re.escape(text).join(ends))
+    return any(whole.search(line) for line in lines() if text in line)
 
 
 def exists(quoted: str) -> bool:
