@@ -35,7 +35,7 @@ OPTIONS = (
 """Variables by which a maintainer says something to the test run."""
 SYSTEM = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LOGNAME", "PYTHONPYCACHEPREFIX", "TEMP", "TMP", "TMPDIR", "USER")
 KEPT = frozenset((*OPTIONS, *SYSTEM))
-KEPT_PREFIXES = ("COVERAGE_", "COV_CORE_", "HYPOTHESIS_", "PYTEST_", "PY_COLORS", "TEST_")
+KEPT_PREFIXES = ("COVERAGE_", "COV_CORE_", "HYPOTHESIS_", "PYTEST_", "PY_COLORS", "TEST_", "TEXTUAL_SNAPSHOT_")
 TOOLS = ("env", "false", "ps", "sh", "true")
 """Programs of every Unix, which are on the PATH."""
 LIVE = ("ollama", "youtube")

@@ -86,8 +86,10 @@ class Hosts:
         return host
 
     def end(self, folder: Path) -> bool:
-        """End the thread that is the host of this folder; whether there was one."""
+        """End the thread that is the host of this folder, which may have been renamed; whether there was one."""
         mine = [host for host in self._threads if host.folder == folder.absolute()]
+        if not mine and folder.exists() and (host_entry(folder) or {}).get("pid") == os.getpid():
+            mine = [host for host in self._threads if not host.folder.exists()]
         for host in mine:
             host.end()
             self._threads.remove(host)

@@ -48,7 +48,6 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("SUBTITLE_RAG_KILLS", raising=False)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTEST_PLUGINS", "xdist.plugin")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     (tmp_path / "pytest.ini").write_text(CONFIG)
     (tmp_path / "test_suite.py").write_text(SUITE)
     return tmp_path
@@ -187,6 +186,7 @@ def test_continuous_integration_runs_the_test_command_and_the_short_half() -> No
     assert commands == ["./scripts/test", "./scripts/campaign --ci"]
 
 
+@pytest.mark.programs("bash")
 @pytest.mark.parametrize("path", ["scripts/campaign", "scripts/check", "scripts/setup", "scripts/test", ".ci/run"])
 def test_shell_scripts_can_be_read_by_bash(path: str) -> None:
     assert subprocess.run(["bash", "-n", ROOT / path], check=False).returncode == 0

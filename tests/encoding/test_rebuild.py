@@ -9,6 +9,7 @@ from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.kept import keep, kept_path
 from subtitle_rag.retrieval.neural import vector_names
 from tests.encoding.desk import Counting, Desk
+from tests.invented import end_hosts
 
 
 def rebuild(desk: Desk) -> None:
@@ -93,6 +94,7 @@ def test_an_index_of_other_rules_for_words_gives_its_vectors_up(
     meta = folder / "meta.json"
     meta.write_text(json.dumps({**json.loads(meta.read_text()), "analyzer": "an older one"}))
     keep(folder, desk.library)
+    end_hosts([folder])
     desk.place.index = _opened(folder)
     rebuild(desk)
     assert desk.holding(encoder) == before

@@ -138,7 +138,7 @@ def test_the_rerankers_speed_is_measured_once_in_a_calm_moment(
 
 
 def test_a_measurement_that_cannot_be_kept_disturbs_nothing(
-    tmp_path: Path, reranker_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, reranker_folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(neural_host, "CALM_S", 0.0)
     (tmp_path / "file").write_text("")
@@ -146,7 +146,7 @@ def test_a_measurement_that_cannot_be_kept_disturbs_nothing(
     service.load(spec(reranker_folder, RERANKER))
     assert not service.rest(0.0, leaving=False)
     assert not service.rest(0.0, leaving=False)
-    assert capsys.readouterr().err.count("measure: ") == 1
+    assert caplog.text.count("measuring the reranker failed") == 1
     assert service.depth(spec(reranker_folder, RERANKER)) is not None
     service.unload()
 
