@@ -13,6 +13,7 @@ from hypothesis.database import DirectoryBasedExampleDatabase
 
 from subtitle_rag import config, i18n, indexing
 from subtitle_rag.retrieval.morphemes import Analyzer
+from tests.device_probe import remember_device_probes
 from tests.hosts_in_process import HOSTS, share_kiwi
 from tests.memory_disk import use_memory_disk
 from tests.stylesheets import share_parsed_rules
@@ -43,6 +44,7 @@ REAL_HOSTS = "SUBTITLE_RAG_TEST_HOSTS"
 use_memory_disk()
 share_kiwi()
 share_parsed_rules()
+remember_device_probes()
 HOSTS.install()
 
 

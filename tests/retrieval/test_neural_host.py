@@ -314,6 +314,7 @@ def test_it_leaves_with_the_last_model_though_clients_are_connected(
     models.close()
 
 
+@pytest.mark.campaign(part="models")
 def test_it_leaves_when_told_to_and_loads_ahead(models: HostedModels) -> None:
     encoder = encoder_of(models)
     encoder.query("넷")

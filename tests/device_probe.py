@@ -1,0 +1,22 @@
+"""One live probe of the device for each set of settings: a process that imports PyTorch takes 2 s of processor."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from subtitle_rag import doctor
+
+
+def remember_device_probes() -> None:
+    """Let the checks of this test process start a process for what they have not asked before."""
+    answers: dict[tuple[object, ...], subprocess.CompletedProcess[str]] = {}
+
+    def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[str]":
+        key = (*command, os.environ.get("LANGUAGE"), os.environ.get("PATH"))
+        if key not in answers:
+            answers[key] = subprocess.run(command, check=False, **options)
+        return answers[key]
+
+    doctor.subprocess = SimpleNamespace(run=run, DEVNULL=subprocess.DEVNULL)  # type: ignore[assignment]
