@@ -24,6 +24,11 @@ CI_EXAMPLES = "100"
 """Of each property with --ci, in the place of the campaign profile's own number."""
 FAST = "not campaign and not youtube and not ollama"
 """What the fast suite is, as pyproject.toml has it."""
+PROCESS_TESTS = (
+    *(f"tests/test_cli{part}.py" for part in ("", "_ask", "_changes", "_contexts", "_search")),
+    *("tests/test_mcp.py", "tests/encoding/test_cli_vectors.py"),
+    *(f"tests/retrieval/test_index{part}.py" for part in ("", "_folder", "_vectors")),
+)
 USAGE = "%(prog)s [--ci] [--list] [PART…] [-- PYTEST ARGUMENTS]"
 EPILOG = "Without a part: all, one after the other, also after a failure. Exits with 1 if any has failed."
 INTERRUPTED = 130
@@ -84,7 +89,7 @@ PARTS = (
     Part(
         "kills",
         "SIGKILL of runs, hosts and servers at random moments: nothing that was kept is lost, nothing done twice.",
-        15,
+        8,
         ci=True,
         variables={"SUBTITLE_RAG_KILLS": KILLS},
     ),
@@ -100,8 +105,17 @@ PARTS = (
         5,
         ci=True,
     ),
+    Part(
+        "processes",
+        "The tests of command line and index again, with hosts as processes of their own, as users have them.",
+        4,
+        select=FAST,
+        ci=True,
+        arguments=PROCESS_TESTS,
+        variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
+        ci_variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
+    ),
     Part("app", "Whole journeys through the app, beside those of the fast suite.", 10, ci=True),
-    Part("data", "Search against both baselines and with hand-written contexts on real captions.", 1, ci=True),
     Part("lists", "Lists of hundreds of videos through the stand-in of YouTube.", 1, ci=True),
     Part(
         "properties",
@@ -115,7 +129,7 @@ PARTS = (
     Part(
         "wheel",
         "Wheel and sdist are built; the wheel runs in an empty environment outside the repository.",
-        4,
+        3,
         ci=True,
         parallel=False,
     ),
@@ -124,8 +138,14 @@ PARTS = (
     Part(
         "scale",
         "100,000 windows: counts, planted scenes, a rebuild, and memory over 2,000 searches.",
-        10,
+        6,
         parallel=False,
+    ),
+    Part(
+        "data",
+        "Figures on real captions and questions, in the folder that SUBTITLE_RAG_DATA names; the project has none.",
+        1,
+        ci=True,
     ),
     Part(
         "surroundings",

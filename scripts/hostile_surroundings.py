@@ -20,11 +20,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 PORTS = (11434, 6333, 6334)
-# Chromium is none of them: a test that names it starts the real one
+# Chromium and git are none of them: a test that names them starts the real ones
 PLAYERS = ("mpv", "vlc", "iina-cli")
 BROWSERS = ("firefox", "xdg-open", "open", "www-browser", "sensible-browser")
 CLIPBOARDS = ("xclip", "xsel", "wl-copy", "pbcopy", "clip.exe")
-OTHERS = ("dbus-send", "dbus-launch", "notify-send", "ollama", "qdrant", "git", "ssh")
+OTHERS = ("dbus-send", "dbus-launch", "notify-send", "ollama", "qdrant", "ssh")
 RUBBISH = "= no [ TOML\x00\n"
 SETTINGS = (
     "home/.config/subtitle-rag/config.toml",

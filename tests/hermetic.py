@@ -38,8 +38,8 @@ KEPT = frozenset((*OPTIONS, *SYSTEM))
 KEPT_PREFIXES = ("COVERAGE_", "COV_CORE_", "HYPOTHESIS_", "PYTEST_", "PY_COLORS", "TEST_", "TEXTUAL_SNAPSHOT_")
 TOOLS = ("env", "false", "ps", "sh", "true")
 """Programs of every Unix, which are on the PATH."""
-LIVE = ("ollama", "youtube")
-"""Marks of tests that ask the real ones, if whoever runs them says so."""
+LIVE = ("ollama", "youtube", "outside")
+"""Marks of tests that ask the real ones, or work with what the user has, if whoever runs them says so."""
 
 BEFORE: Mapping[str, str] = dict(os.environ)
 """The environment that pytest was started in, or, in a worker of xdist, that of its controller's tests."""
@@ -148,6 +148,7 @@ class Plugin:
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "programs(*names): starts these real programs")
+        config.addinivalue_line("markers", "outside: works with the user's own pip and network, unguarded")
         if config.pluginmanager.has_plugin("terminalreporter"):  # pytest's own report is for whoever runs it
             writer = config.get_terminal_writer()
             writer.fullwidth = _WIDTH

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from subtitle_rag.hosting import client, server
-from subtitle_rag.hosting.entry import Kind, host_entry
+from subtitle_rag.hosting.entry import Kind, host_entry, identity
 from subtitle_rag.hosting.server import Service
-from subtitle_rag.retrieval import index_host, neural_host
+from subtitle_rag.retrieval import index_host, neural_host, neural_wire
 from subtitle_rag.retrieval.morphemes import Analyzer
 
 FOREVER_S = 1e6
@@ -26,7 +26,7 @@ END_S = 60.0
 
 KINDS: dict[str, tuple[Kind, Callable[..., Service]]] = {
     index_host.KIND.module: (index_host.KIND, index_host.open_service),
-    neural_host.KIND.module: (neural_host.KIND, neural_host.open_service),
+    neural_wire.KIND.module: (neural_wire.KIND, neural_host.open_service),
 }
 
 
@@ -35,6 +35,7 @@ class ThreadHost:
 
     def __init__(self, module: str, folder: Path, order: str) -> None:
         self.folder = folder
+        self.identity = identity(folder)
         self.pid = os.getpid()
         self._stop = threading.Event()
         self._status: int | None = None
@@ -76,7 +77,7 @@ class Hosts:
         self._detached = client._detached
 
     def install(self) -> None:
-        client._detached = self._start  # type: ignore[assignment]
+        client._detached = self._start
 
     def _start(self, module: str, folder: Path, order: str, log: IO[bytes]) -> Any:
         if self.processes or module not in KINDS:
@@ -87,9 +88,9 @@ class Hosts:
 
     def end(self, folder: Path) -> bool:
         """End the thread that is the host of this folder, which may have been renamed; whether there was one."""
-        mine = [host for host in self._threads if host.folder == folder.absolute()]
-        if not mine and folder.exists() and (host_entry(folder) or {}).get("pid") == os.getpid():
-            mine = [host for host in self._threads if not host.folder.exists()]
+        if not folder.exists():
+            return False
+        mine = [host for host in self._threads if host.identity == identity(folder)]
         for host in mine:
             host.end()
             self._threads.remove(host)
@@ -99,7 +100,8 @@ class Hosts:
         """End the threads that are hosts of folders in this one."""
         for host in list(self._threads):
             if host.folder.is_relative_to(folder):
-                self.end(host.folder)
+                host.end()
+                self._threads.remove(host)
 
     def running(self, folder: Path) -> bool:
         return any(host.folder == folder.absolute() and host.poll() is None for host in self._threads)
@@ -120,4 +122,4 @@ def share_kiwi() -> None:
         analyzer._kiwi = loaded[0]
         return loaded[0]
 
-    Analyzer.load = shared  # type: ignore[method-assign]
+    Analyzer.load = shared  # type: ignore[assignment, method-assign]

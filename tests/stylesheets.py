@@ -20,4 +20,4 @@ def share_parsed_rules() -> None:
             parsed[key] = parse(sheet, *source, **options)
         return parsed[key]
 
-    Stylesheet._parse_rules = shared  # type: ignore[method-assign]
+    Stylesheet._parse_rules = shared  # type: ignore[assignment, method-assign]

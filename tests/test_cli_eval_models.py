@@ -257,6 +257,7 @@ def test_control_c_ends_making_at_once(run: Run, ollama: StandIn, path: Path, is
 
 
 @pytest.mark.campaign(part="kills")
+@pytest.mark.hosts
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
 def test_kill_9_loses_the_question_in_flight_and_nothing_else(
     run: Run, ollama: StandIn, path: Path, isolated_home: Path

@@ -11,11 +11,13 @@ from typing import IO
 
 import pytest
 
+from subtitle_rag import config
+from subtitle_rag.runtime import Runtime
 from tests.invented import came_true, caption_folder, dump, end_hosts
 
 COMMAND = [sys.executable, "-m", "subtitle_rag"]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, signals and terminals are POSIX's here")
-pytestmark = [pytest.mark.hosts, posix]
+pytestmark = posix
 
 IMPORTS = """
 import sys
@@ -28,7 +30,7 @@ sys.exit(code)
 
 @pytest.fixture(autouse=True)
 def shared_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "60")  # tests end them
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +42,10 @@ def captions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def indexed(tmp_path_factory: pytest.TempPathFactory, captions: Path) -> Iterator[Path]:
     """A home that holds `captions`; tests only read it."""
     home = tmp_path_factory.mktemp("indexed")
-    environment = {**os.environ, "SUBTITLE_RAG_HOST_LINGER": "5", "LANGUAGE": "en"}
-    subprocess.run(
-        [*COMMAND, "--home", home, "index", captions], env=environment, check=True, stdout=subprocess.DEVNULL
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SUBTITLE_RAG_HOST_LINGER", "60")
+        with Runtime(config.load(home)) as runtime:
+            list(runtime.indexer.index([captions]))
     yield home
     end_hosts([home / "data" / "index"])
 
@@ -146,6 +148,8 @@ def test_search_leaves_the_heavy_work_to_the_host(indexed: Path) -> None:
     )
 
 
+@pytest.mark.campaign(part="hosts")
+@pytest.mark.hosts
 def test_ctrl_c_during_indexing_ends_with_130_and_goes_on(home: Path, indexed: Path, captions: Path) -> None:
     process = subprocess.Popen(
         [*COMMAND, "index", str(captions), "--jsonl"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
@@ -163,6 +167,8 @@ def test_ctrl_c_during_indexing_ends_with_130_and_goes_on(home: Path, indexed: P
     assert dump(home / "data" / "library.db") == dump(indexed / "data" / "library.db")
 
 
+@pytest.mark.campaign(part="hosts")
+@pytest.mark.hosts
 def test_progress_is_drawn_on_a_terminal_s_stderr(home: Path, captions: Path) -> None:
     ours, theirs = os.openpty()
     process = subprocess.Popen(
@@ -193,6 +199,8 @@ def test_progress_is_drawn_on_a_terminal_s_stderr(home: Path, captions: Path) ->
     assert "0:00:00" in shown  # time left
 
 
+@pytest.mark.campaign(part="hosts")
+@pytest.mark.hosts
 def test_the_host_outlives_its_client_for_a_while(indexed: Path) -> None:
     from subtitle_rag.hosting.entry import host_entry
 

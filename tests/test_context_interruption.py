@@ -28,8 +28,8 @@ VIDEOS, MINUTES = 5, 10
 WINDOWS = VIDEOS * MINUTES
 
 pytestmark = [
-    pytest.mark.hosts,
     pytest.mark.campaign(part="kills"),
+    pytest.mark.hosts,
     pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
 ]
 

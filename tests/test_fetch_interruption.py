@@ -26,8 +26,8 @@ CHANNEL = "https://www.youtube.com/@느린부엌"
 SETTINGS = "[youtube]\npause_min = 0\npause_max = 0\npause_request = 0\nback_off = 0\n"
 
 pytestmark = [
-    pytest.mark.hosts,
     pytest.mark.campaign(part="kills"),
+    pytest.mark.hosts,
     pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
 ]
 

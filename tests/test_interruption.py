@@ -39,8 +39,8 @@ QUERIES = (
 )
 
 pytestmark = [
-    pytest.mark.hosts,
     pytest.mark.campaign(part="kills"),
+    pytest.mark.hosts,
     pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
 ]
 

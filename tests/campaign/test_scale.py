@@ -19,7 +19,7 @@ from subtitle_rag.retrieval.query import parse
 from subtitle_rag.runtime import Runtime
 from tests.invented import WORDS, end_hosts
 
-pytestmark = pytest.mark.campaign(part="scale")
+pytestmark = [pytest.mark.campaign(part="scale"), pytest.mark.hosts]
 
 VIDEOS, MINUTES = 1_000, 100
 WINDOWS = VIDEOS * MINUTES

@@ -6,7 +6,6 @@ pip takes the dependencies from where it is set up to take them, so these tests 
 import json
 import os
 import pty
-import pwd
 import re
 import select
 import signal
@@ -24,9 +23,10 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import subtitle_rag
+from tests.hermetic import BEFORE
 from tests.invented import end_hosts
 
-pytestmark = pytest.mark.campaign(part="wheel")
+pytestmark = [pytest.mark.campaign(part="wheel"), pytest.mark.hosts, pytest.mark.outside]
 
 ROOT = Path(__file__).resolve().parents[2]
 FRAME_S = 60.0
@@ -36,9 +36,8 @@ STEERING = re.compile(r"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b
 
 
 def outside() -> dict[str, str]:
-    """The environment in which the tests were started, without what leads to this working tree."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("SUBTITLE_RAG_", "PYTHON"))}
-    return {**kept, "HOME": pwd.getpwuid(os.getuid()).pw_dir}  # pip's own settings lie there
+    """The environment in which the tests were started, with pip's settings and without what leads to this tree."""
+    return {name: value for name, value in BEFORE.items() if not name.startswith(("SUBTITLE_RAG_", "PYTHON"))}
 
 
 def built(folder: Path, *kinds: str) -> list[Path]:
@@ -120,7 +119,12 @@ def test_the_sdist_builds_the_same_wheel_as_the_working_tree(dist: tuple[Path, P
 
 def test_what_the_repository_has_of_the_package_is_in_both(dist: tuple[Path, Path]) -> None:
     listed = subprocess.run(
-        ["git", "ls-files", "-z", "subtitle_rag", "models"], capture_output=True, text=True, cwd=ROOT, check=True
+        ["git", "ls-files", "-z", "subtitle_rag", "models"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+        env=outside(),
     )
     tracked = set(filter(None, listed.stdout.split("\0")))
     assert tracked
@@ -128,7 +132,7 @@ def test_what_the_repository_has_of_the_package_is_in_both(dist: tuple[Path, Pat
     with tarfile.open(dist[0]) as archive:
         packed = {str(PurePosixPath(*PurePosixPath(name).parts[1:])) for name in archive.getnames()}
     assert tracked <= packed
-    assert {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"} <= packed
+    assert {"pyproject.toml", "requirements.lock", "Makefile", "README.md", "LICENSE", "CHANGELOG.md"} <= packed
 
 
 def test_the_wheel_holds_no_tests_and_no_scripts(dist: tuple[Path, Path]) -> None:

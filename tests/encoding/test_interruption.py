@@ -25,8 +25,8 @@ from tests.invented import caption_folder, end_hosts
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 3)
 
 pytestmark = [
-    pytest.mark.hosts,
     pytest.mark.campaign(part="kills"),
+    pytest.mark.hosts,
     pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's"),
 ]
 

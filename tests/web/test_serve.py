@@ -66,8 +66,8 @@ async def searched(tab: Tab, page: str, query: str) -> None:
     await tab.until(lambda: "20+장면" in tab.received)
 
 
-@pytest.mark.programs("sh", "chromium", "chromium-browser", "google-chrome")  # a shell starts the app
 @pytest.mark.campaign(part="browser")
+@pytest.mark.programs("sh", "chromium", "chromium-browser", "google-chrome")  # a shell starts the app
 async def test_a_search_in_the_browser_finds_and_plays_a_scene(page: str) -> None:
     async with tab() as opened:
         await searched(opened, page, "소스에 찍어 먹는 치킨")
