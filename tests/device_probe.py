@@ -19,4 +19,4 @@ def remember_device_probes() -> None:
             answers[key] = subprocess.run(command, check=False, **options)
         return answers[key]
 
-    doctor.subprocess = SimpleNamespace(run=run, DEVNULL=subprocess.DEVNULL)  # type: ignore[attr-defined]
+    doctor.subprocess = SimpleNamespace(run=run, DEVNULL=subprocess.DEVNULL)  # type: ignore[assignment, attr-defined]
