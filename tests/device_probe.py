@@ -1,5 +1,6 @@
 """One live probe of the device for each set of settings: a process that imports PyTorch takes 2 s of processor."""
 
+import json
 import os
 import subprocess
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ def remember_device_probes() -> None:
     answers: dict[tuple[object, ...], subprocess.CompletedProcess[str]] = {}
 
     def run(command: Sequence[str], **options: Any) -> "subprocess.CompletedProcess[str]":
-        key = (*command, os.environ.get("LANGUAGE"), os.environ.get("PATH"))
+        models = json.loads(command[-1])
+        key = (command[0], models["device"], models["precision"], os.environ.get("LANGUAGE"), os.environ.get("PATH"))
         if key not in answers:
             answers[key] = subprocess.run(command, check=False, **options)
         return answers[key]

@@ -187,6 +187,7 @@ async def test_instructions_in_captions_come_back_as_text(server: MCPServer[Any]
     assert isinstance(told["scenes"], list)
 
 
+@pytest.mark.campaign(part="hosts")
 async def test_as_a_process_it_speaks_nothing_but_the_protocol(home: Path, ollama: StandIn) -> None:
     """Its stdout is read here line by line; the client would pass over a line that is none of the protocol's."""
     environment = {**os.environ, config.HOME_VARIABLE: str(home)}

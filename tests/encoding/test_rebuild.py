@@ -28,6 +28,7 @@ def test_a_rebuilt_index_holds_the_vectors_that_it_held(desk: Desk, encoder: Cou
     assert not kept_path(desk.library).exists()
 
 
+@pytest.mark.campaign(part="models")
 def test_an_encoder_without_sparse_vectors_is_kept_too(desk: Desk, dense_folder: Path) -> None:
     encoder = Counting.of(dense_folder)
     desk.run(encoder)
@@ -49,6 +50,7 @@ def test_what_is_not_right_any_more_is_made_anew(desk: Desk, encoder: Counting) 
     assert desk.run(encoder)[1].made == len(encoder.read) == 2
 
 
+@pytest.mark.campaign(part="models")
 def test_a_rebuild_that_is_ended_half_way_loses_none(desk: Desk, encoder: Counting) -> None:
     desk.run(encoder)
     before = desk.holding(encoder)
@@ -73,6 +75,7 @@ def test_an_index_that_has_lost_points_gets_vectors_for_them(desk: Desk, encoder
     assert desk.run(encoder)[1].made == len(lost) == len(encoder.read)
 
 
+@pytest.mark.campaign(part="models")
 def test_points_that_are_there_keep_their_vectors_when_words_are_analysed_anew(desk: Desk, encoder: Counting) -> None:
     desk.run(encoder)
     before = desk.holding(encoder)

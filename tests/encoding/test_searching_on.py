@@ -71,6 +71,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     end_hosts([tmp_path / "home" / "index"])
 
 
+@pytest.mark.campaign(part="models")
 def test_no_query_fails_while_an_encoder_arrives_and_is_changed(
     folder: Path, captions: Path, tmp_path: Path, analyzer: Analyzer, encoder: Counting, other: Counting
 ) -> None:

@@ -46,6 +46,7 @@ def compare(*arguments: object) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=os.environ, check=False)
 
 
+@pytest.mark.campaign(part="hosts")
 def test_every_setting_has_a_row_and_a_second_run_asks_nothing(questions: Path, ollama: StandIn) -> None:
     told = compare(questions, "--scenes", "3,5")
     assert (told.returncode, told.stderr) == (0, "")

@@ -36,6 +36,7 @@ def watched(desk: Desk) -> list[str]:
     return [asked.video for asked in desk.youtube.asked("watch")]
 
 
+@pytest.mark.campaign(part="lists")
 def test_a_channel_of_250_videos_costs_four_requests_to_list(desk: Desk) -> None:
     desk.youtube.add(channel(*silent(250)))
     assert report(desk.run(HANDLE)).found == 250
@@ -55,6 +56,7 @@ def test_a_tab_of_250_videos_costs_nine_requests_to_list(desk: Desk) -> None:
     assert desk.asked == {"tab": 1}
 
 
+@pytest.mark.campaign(part="lists")
 def test_new_videos_are_found_above_what_is_known(desk: Desk) -> None:
     made = channel(*silent(60))
     desk.youtube.add(made)
@@ -88,6 +90,7 @@ def test_new_videos_of_a_small_channel_are_found_below_what_stands_above(desk: D
     assert desk.done == {"slowcook100", "slowcook101"}
 
 
+@pytest.mark.campaign(part="lists")
 def test_more_new_videos_than_a_page_holds_are_all_found(desk: Desk) -> None:
     made = channel(*silent(60))
     desk.youtube.add(made)

@@ -32,6 +32,7 @@ PROGRAMS = "TEST_GUARD_PROGRAMS"
 FREE, CACHES, CLOSED = "free", "caches", "closed"
 """Anything goes · reading, and writing of caches · nothing. Elsewhere: reading."""
 CACHE_NAMES = frozenset({"__pycache__", ".hypothesis", ".pytest_cache", "__snapshots__", "snapshot_report.html"})
+CACHE_PREFIXES = (".coverage", "pytest-cache-files-")
 NOBODY = (1, 9)
 """Ports that tests name where nobody is to answer; whoever listens there is not asked."""
 SERVICES = (6333, 6334, 11434)
@@ -272,7 +273,7 @@ def _is_address(name: str) -> bool:
 
 def _is_cache(path: str) -> bool:
     parts = path.split("/")
-    return not CACHE_NAMES.isdisjoint(parts) or parts[-1].startswith(".coverage")
+    return not CACHE_NAMES.isdisjoint(parts) or any(part.startswith(CACHE_PREFIXES) for part in parts)
 
 
 def _which(name: str, path: str) -> str | None:

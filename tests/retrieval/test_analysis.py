@@ -42,6 +42,7 @@ def test_texts_are_analysed_as_at_home_and_in_their_order(apart: ApartAnalyzer, 
     assert list(apart.morphemes([])) == []
 
 
+@pytest.mark.campaign(part="hosts")
 def test_a_process_that_dies_is_begun_anew(apart: ApartAnalyzer, analyzer: Analyzer) -> None:
     found = apart.morphemes(TEXTS)
     first = next(found)
@@ -54,6 +55,7 @@ def test_a_process_that_dies_is_begun_anew(apart: ApartAnalyzer, analyzer: Analy
     assert list(apart.morphemes(TEXTS[:3])) == list(analyzer.morphemes(TEXTS[:3]))
 
 
+@pytest.mark.campaign(part="hosts")
 def test_it_ends_when_it_has_nothing_to_do(apart: ApartAnalyzer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analysis, "IDLE_S", 0.1)
     found = apart.morphemes(TEXTS)
@@ -65,6 +67,7 @@ def test_it_ends_when_it_has_nothing_to_do(apart: ApartAnalyzer, monkeypatch: py
     assert len(list(apart.morphemes(TEXTS[:2]))) == 2
 
 
+@pytest.mark.campaign(part="hosts")
 def test_it_ends_with_its_parent() -> None:
     code = """
 import multiprocessing, time

@@ -104,6 +104,7 @@ def test_half_a_character_harms_nothing(encoder: FlagEncoder) -> None:
 
 
 @pytest.mark.parametrize(("precision", "least"), [("bfloat16", 0.9995), ("int8", 0.99)])
+@pytest.mark.campaign(part="models")
 def test_rounded_vectors_are_nearly_those_of_float32(
     encoder: FlagEncoder, encoder_folder: Path, precision: str, least: float
 ) -> None:
@@ -210,6 +211,7 @@ def test_threads_share_an_encoder(encoder: FlagEncoder) -> None:
             assert cosine(one, other) == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.campaign(part="models")
 def test_a_closed_encoder_lets_go_of_its_model_and_loads_it_again_when_asked(encoder_folder: Path) -> None:
     encoder = FlagEncoder(encoder_folder, "tiny", EXACT)
     before = encoder.passages(["바다"])

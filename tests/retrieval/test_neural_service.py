@@ -35,6 +35,7 @@ def held(service: NeuralService) -> list[str]:
     return sorted(model.id.partition("@")[0] for model in service.state().models)
 
 
+@pytest.mark.campaign(part="models")
 def test_a_model_is_loaded_once_whoever_asks(
     service: NeuralService, encoder_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,6 +53,7 @@ def test_a_model_is_loaded_once_whoever_asks(
     assert found[0] == found[2] != found[1]
 
 
+@pytest.mark.campaign(part="models")
 def test_two_encoders_and_a_reranker_are_held_at_most(
     service: NeuralService, encoder_folder: Path, other_encoder_folder: Path, dense_folder: Path, reranker_folder: Path
 ) -> None:

@@ -108,6 +108,7 @@ def test_reading_stops_between_two_passes(reranker_folder: Path) -> None:
     assert len(seen) == 1
 
 
+@pytest.mark.campaign(part="models")
 def test_a_closed_reranker_lets_go_of_its_model_and_loads_it_again_when_asked(reranker_folder: Path) -> None:
     reranker = CrossReranker(reranker_folder, "tiny", EXACT)
     before = reranker.scores(QUERY, PASSAGES)

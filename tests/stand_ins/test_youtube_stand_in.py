@@ -80,6 +80,7 @@ def test_json3_and_vtt_of_a_track_say_the_same(youtube: StandIn, reader: Reader)
     assert b"position" not in manual
 
 
+@pytest.mark.campaign(part="lists")
 def test_a_tab_is_read_page_by_page(youtube: StandIn, reader: Reader) -> None:
     youtube.add(channel(*clips(250)))
     assert len(reader.entries("@느린부엌/videos", 30)) == 30

@@ -64,6 +64,7 @@ class TestHistory:
             await ask(pilot, screen, "배추")
             assert len(ollama.asked("chat")[-1].messages) == 2
 
+    @pytest.mark.campaign(part="app")
     async def test_one_is_deleted_by_pressing_twice(self, make: MakeApp, ollama: StandIn, runtime: Runtime) -> None:
         ollama.answer(ANSWER, "치킨입니다 [1].")
         async with asking(make()) as (pilot, screen):
@@ -99,6 +100,7 @@ class TestHistory:
 
 
 class TestBesideTheRest:
+    @pytest.mark.campaign(part="app")
     async def test_contexts_wait_while_a_question_is_answered_and_go_on_after_it(
         self, empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch
     ) -> None:

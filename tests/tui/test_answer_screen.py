@@ -82,6 +82,7 @@ class TestAsking:
             assert "✗ [9] No scene of this number was given." in said(screen)
             assert "1 sentence cites no scene." in said(screen)
 
+    @pytest.mark.campaign(part="app")
     async def test_a_further_question_keeps_the_scenes_and_a_new_one_does_not(
         self, make: MakeApp, ollama: StandIn
     ) -> None:
@@ -145,6 +146,7 @@ class TestAsking:
             assert "From what all scenes of “할머니랑 배추" in said(screen)
             assert len(rows(screen)) > 7
 
+    @pytest.mark.campaign(part="app")
     async def test_a_filter_that_cannot_be_read_is_told_and_not_asked(self, make: MakeApp, ollama: StandIn) -> None:
         async with asking(make(), "김치 after:모레") as (pilot, screen):
             await pilot.press("enter")
@@ -162,6 +164,7 @@ class TestAsking:
 
 
 class TestEnteringHangul:
+    @pytest.mark.campaign(part="app")
     async def test_a_syllable_that_comes_after_enter_is_not_lost(self, make: MakeApp, ollama: StandIn) -> None:
         hold = ollama.hold()
         ollama.answer("처음입니다 [1].", "다음입니다 [1].")
@@ -229,6 +232,7 @@ class TestJumping:
             assert len(outside.played) == 1
             assert "No scene of this number was given." in toasts(app_in(pilot))
 
+    @pytest.mark.campaign(part="app")
     async def test_a_scene_of_the_list_is_jumped_to(self, make: MakeApp, ollama: StandIn, outside: Outside) -> None:
         ollama.answer(ANSWER)
         async with asking(make()) as (pilot, screen):
@@ -240,6 +244,7 @@ class TestJumping:
             assert screen.question.has_focus
             assert screen.typed == "가"
 
+    @pytest.mark.campaign(part="app")
     async def test_a_click_chooses_a_citation_and_another_one_jumps(
         self, make: MakeApp, ollama: StandIn, outside: Outside
     ) -> None:
@@ -279,6 +284,7 @@ class TestStopping:
             await pilot.press("f3")
             assert "배추는 배추는" in said(screen)
 
+    @pytest.mark.campaign(part="app")
     async def test_leaving_the_app_does_not_wait_for_the_model(self, make: MakeApp, ollama: StandIn) -> None:
         hold = ollama.hold()
         app = make()
@@ -294,6 +300,7 @@ class TestStopping:
 
 
 class TestWithoutModel:
+    @pytest.mark.campaign(part="app")
     async def test_the_scenes_are_shown_and_how_to_get_answers(
         self, make: MakeApp, runtime: Runtime, outside: Outside
     ) -> None:

@@ -91,6 +91,7 @@ class TestKeys:
             await pilot.pause()
         assert app.return_code == 0
 
+    @pytest.mark.campaign(part="app")
     async def test_themes_change_under_a_list_of_scenes(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:

@@ -98,6 +98,7 @@ class TestFetching:
         (source,) = filled.library.sources.followed()
         assert source.wishes == Wishes(tabs=("shorts", "streams"), languages=("ko", "en"), limit=5)
 
+    @pytest.mark.campaign(part="app")
     async def test_nothing_changed_changes_nothing(self, filled: Runtime) -> None:
         before = follow(filled)
         app = SubtitleApp(filled)
@@ -159,6 +160,7 @@ class TestNames:
             assert toasts(app)[-1] == "Saved. Contexts that are written from now on know the names."
         assert filled.library.contexts.glossary(channel_of(filled)) == ("다온", "은솔포", "[b]은솔포")
 
+    @pytest.mark.campaign(part="app")
     async def test_proposals_come_after_what_is_there(self, filled: Runtime) -> None:
         filled.library.contexts.put_glossary(channel_of(filled), ["다온"])
         app = SubtitleApp(filled)

@@ -131,6 +131,7 @@ class TestRows:
 
 
 class TestNarrowing:
+    @pytest.mark.campaign(part="app")
     async def test_the_chosen_channel_or_list_narrows_the_videos(self, followed: Runtime) -> None:
         app = SubtitleApp(followed)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -293,6 +294,7 @@ class TestDoing:
             assert not app.busy
             assert not {"r", "u", "f", "v", "space"} & set(app.screen.active_bindings)
 
+    @pytest.mark.campaign(part="app")
     async def test_the_footer_begins_with_help_and_has_its_keys_in_eighty_columns(self, followed: Runtime) -> None:
         app = SubtitleApp(followed)
         async with app.run_test(size=(80, 24)) as pilot:

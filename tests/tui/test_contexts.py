@@ -150,6 +150,7 @@ class TestWriting:
             counts = indexed.library.contexts.counts()
             assert counts.written == counts.windows > 8
 
+    @pytest.mark.campaign(part="app")
     async def test_an_empty_library_asks_nobody(self, written: Runtime, ollama: StandIn, model: Model) -> None:
         app = SubtitleApp(written)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -235,6 +236,7 @@ class TestPausing:
 
 
 class TestTrouble:
+    @pytest.mark.campaign(part="app")
     async def test_without_ollama_the_library_says_quietly_what_it_would_gain(
         self, indexed: Runtime, ollama: StandIn
     ) -> None:

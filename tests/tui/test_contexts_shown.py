@@ -18,6 +18,7 @@ from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, shown,
 class TestPreview:
     HOSTILE = "[red]국수[/] \x1b[31m삶는\x07 \u202e장면 [@click=app.quit]여기[/]\n둘째 줄"
 
+    @pytest.mark.campaign(part="app")
     async def test_a_context_is_shown_literally_and_is_never_marked(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene(context=self.HOSTILE, text="국수 삶는 법")])
         async with app.run_test(size=(120, 40)) as pilot:

@@ -158,6 +158,7 @@ class TestOnTheScreen:
             assert [type(one) for one in app.screen_stack] == [SearchScreen]
             assert app.search_screen.query_line.value == "치킨"
 
+    @pytest.mark.campaign(part="app")
     async def test_without_a_scene_there_is_nothing_to_explain(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(120, 30)) as pilot:
@@ -166,6 +167,7 @@ class TestOnTheScreen:
             assert toasts(app) == ["No scene is chosen yet."]
             assert "Find: explain" in commands(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_the_matched_line_stays_in_sight_under_it(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(120, 24)) as pilot:

@@ -189,6 +189,7 @@ class TestRetrying:
             assert track
             assert track.language == "en"
 
+    @pytest.mark.campaign(part="app")
     async def test_it_waits_for_the_job_that_is_under_way(self, hasty: Runtime, youtube: StandIn) -> None:
         clip = broken()
         youtube.add(kitchen(*clips(1), clip))

@@ -95,6 +95,7 @@ class TestChips:
             assert (query(app), row(app)) == ("치킨", "")
             assert app.search_screen.query_line.has_focus
 
+    @pytest.mark.campaign(part="app")
     async def test_what_does_not_fit_is_counted_and_a_click_there_shows_it(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test(size=(80, 24)) as pilot:
@@ -214,6 +215,7 @@ class TestChoosing:
             assert query(app) == app.search_screen.shown == "종류:쇼츠 할머니"
             assert {kinds[one.video.id] for one in found_by(app)} == {"short"}
 
+    @pytest.mark.campaign(part="app")
     async def test_a_typed_month_becomes_a_first_and_a_last_day(self, app_of: MakeApp) -> None:
         app = app_of("en", scenes=[scene()])
         async with app.run_test() as pilot:

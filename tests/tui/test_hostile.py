@@ -235,6 +235,7 @@ class TestSearching:
                     look(app, where=name)
 
     @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.campaign(part="app")
     async def test_last_searches_suggestions_and_what_finds_nothing(
         self, app_of: MakeApp, runtime: Runtime, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -81,6 +81,7 @@ def rows(screen: PlayerScreen) -> list[str]:
 
 
 class TestChoosing:
+    @pytest.mark.campaign(part="app")
     async def test_what_can_play_the_scene_is_listed_with_what_it_does(self, app_of: MakeApp, runtime: Runtime) -> None:
         runtime.settings = replace(runtime.settings, players={"내 것": ("mpv", "{url}"), "없는 것": ("none", "{url}")})
         app = app_of(scenes=[scene(title="[red]제목[/red]")])
@@ -114,6 +115,7 @@ class TestChoosing:
             assert {play["link"] for play in outside.played} == {LINK}
             assert preferred_player(app.runtime.library) is None
 
+    @pytest.mark.campaign(part="app")
     async def test_a_digit_plays(self, app_of: MakeApp, outside: Outside) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
@@ -126,6 +128,7 @@ class TestChoosing:
             assert app.screen is app.search_screen
 
     @pytest.mark.parametrize("key", ["escape", "ctrl+o"])
+    @pytest.mark.campaign(part="app")
     async def test_it_closes_without_playing(self, app_of: MakeApp, outside: Outside, key: str) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
@@ -135,6 +138,7 @@ class TestChoosing:
             assert app.screen is app.search_screen
             assert not outside.played
 
+    @pytest.mark.campaign(part="app")
     async def test_a_click_plays(self, app_of: MakeApp, outside: Outside) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
@@ -208,6 +212,7 @@ class TestDefault:
             await settle(pilot)
         assert [play["name"] for play in outside.played] == ["mpv", "mpv"]
 
+    @pytest.mark.campaign(part="app")
     async def test_the_configs_player_comes_back_with_the_next_run(
         self, app_of: MakeApp, runtime: Runtime, outside: Outside
     ) -> None:
@@ -265,6 +270,7 @@ class TestFiles:
             assert [play["name"] for play in outside.played] == ["vlc"]
 
     @pytest.mark.parametrize("key", ["enter", "ctrl+o"])
+    @pytest.mark.campaign(part="app")
     async def test_without_a_player_of_files_it_is_told_what_helps(
         self, app_of: MakeApp, on_disk: Scene, programs: Path, key: str
     ) -> None:
@@ -355,6 +361,7 @@ class TestInABrowser:
             assert app.clipboard == LINK
             assert not outside.copied
 
+    @pytest.mark.campaign(part="app")
     async def test_a_file_of_the_server_is_not_played(
         self, app_of: MakeApp, outside: Outside, on_disk: Scene, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -95,6 +95,7 @@ class TestAsking:
 
 
 class TestNothingIsLost:
+    @pytest.mark.campaign(part="app")
     async def test_what_ran_and_what_waited_comes_back_held_and_ctrl_r_goes_on(
         self, resting: Runtime, youtube: StandIn
     ) -> None:
@@ -156,6 +157,7 @@ class TestNothingIsLost:
         assert left(resting.library) == [LIST]
 
 
+@pytest.mark.campaign(part="app")
 async def test_news_that_come_when_the_screens_have_gone_harm_nothing(app_of: MakeApp) -> None:
     app = app_of()
     async with app.run_test() as pilot:

@@ -194,6 +194,7 @@ class TestJobs:
             assert "! [red]제목" in said(app, "#failures")
             assert "without a single spoken line" in said(app, "#failures")
 
+    @pytest.mark.campaign(part="app")
     async def test_a_busy_library_says_who_holds_it(self, unindexed: Runtime) -> None:
         steps = Steps(BusyError("library_busy", path="/tmp/x"))
         unindexed.__dict__["indexer"] = steps

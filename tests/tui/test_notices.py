@@ -105,6 +105,7 @@ class TestTheApp:
             await look(pilot)
         assert written == []
 
+    @pytest.mark.campaign(part="app")
     async def test_in_a_browser_nothing_is_written(
         self, notifying: Runtime, written: list[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:

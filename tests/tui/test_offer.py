@@ -153,6 +153,7 @@ class TestOffer:
             assert offered.asked == []
 
     @pytest.mark.parametrize("encoder", ["", "folder"])
+    @pytest.mark.campaign(part="app")
     async def test_who_wants_none_or_has_one_is_not_asked(
         self, indexed: Runtime, encoder_folder: Path, encoder: str
     ) -> None:
@@ -243,6 +244,7 @@ class TestFetching:
             await until(pilot, lambda: "GB are free" in welcome(app))
             assert offered.large_requests() == []
 
+    @pytest.mark.campaign(part="app")
     async def test_leaving_meanwhile_is_prompt_and_the_next_time_goes_on(self, indexed: Runtime, offered: Hub) -> None:
         offered.slow = 0.2
         app = SubtitleApp(indexed)

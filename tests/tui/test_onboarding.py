@@ -115,6 +115,7 @@ class TestChecks:
             assert not app.screen.query_one(Onboarding).region
             assert looked == {}
 
+    @pytest.mark.campaign(part="app")
     async def test_pictures_do_not_differ_from_machine_to_machine(self, empty: Runtime, looked: dict[str, int]) -> None:
         app = SubtitleApp(empty, show_times=False)
         async with app.run_test(size=(120, 40)) as pilot:
@@ -162,6 +163,7 @@ class TestModels:
             assert {"encoder", "reranker"} <= seen(app)
             assert "models" not in seen(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_put_away_they_are_offered_no_more(self, new: Runtime) -> None:
         app = SubtitleApp(new)
         async with app.run_test(size=(120, 40)) as pilot:

@@ -348,6 +348,7 @@ class TestRemoval:
 
         assert picture(SubtitleApp(library, show_times=False), remove)
 
+    @pytest.mark.campaign(part="app")
     def test_the_minute_after(self, library: Runtime, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(removal_app, "time", SimpleNamespace(monotonic=lambda: 100.0))
 

@@ -91,6 +91,7 @@ def at_once(app: SubtitleApp, *keys: str) -> None:
 
 class TestTheSlowerOlderAnswer:
     @pytest.mark.usefixtures("unhurried")
+    @pytest.mark.campaign(part="app")
     async def test_of_a_search(self, app_of: MakeApp, runtime: Runtime) -> None:
         gates = {"치킨": threading.Event(), "치킨 소스": threading.Event()}
         begun = threading.Event()
@@ -214,6 +215,7 @@ class TestTheSlowerOlderAnswer:
             await usable.let(pilot)
             assert app.screen is app.search_screen
 
+    @pytest.mark.campaign(part="app")
     async def test_of_checks_that_are_asked_for_twice(
         self, app_of: MakeApp, slow: MakeSlow, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -322,6 +324,7 @@ class TestEnterTooEarly:
             assert [errand.source.key for errand in started if errand.source] == ["@동네시장"]
             assert app.screen.path.value == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_in_filters_that_are_not_read_yet(self, app_of: MakeApp, slow: MakeSlow) -> None:
         named = slow(filter_screen, "named")
         app = app_of("en", scenes=[scene()])

@@ -100,6 +100,7 @@ class TestOneVideo:
             assert toasts(app)[-1].endswith("” is back.")
         assert chosen in videos(runtime)
 
+    @pytest.mark.campaign(part="app")
     async def test_searching_does_not_find_it_meanwhile(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
@@ -319,6 +320,7 @@ class TestJobs:
             assert not app._removals.all
             assert "“느린 부엌” is back." in toasts(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_a_folder_that_is_read_anew_is_back(self, filled: Runtime) -> None:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:

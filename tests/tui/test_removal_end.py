@@ -12,6 +12,7 @@ from tests.tui.test_removal import open_library, videos
 
 
 class TestTrouble:
+    @pytest.mark.campaign(part="app")
     async def test_another_process_at_work_is_waited_for(
         self, filled: Runtime, soon: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -60,6 +61,7 @@ class TestTheEnd:
         assert chosen not in videos(filled)
         assert filled.index.count() == filled.library.counts().windows
 
+    @pytest.mark.campaign(part="app")
     async def test_a_failure_then_is_told_on_the_terminal(
         self, filled: Runtime, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
+import pytest
 from textual import on
 from textual.app import App, ComposeResult
 
@@ -51,6 +52,7 @@ def lines(table: Numbers) -> list[str]:
     return [table.render_line(y).text.rstrip() for y in range(table.size.height)]
 
 
+@pytest.mark.campaign(part="app")
 async def test_only_the_rows_that_are_seen_are_made() -> None:
     app = Shown()
     async with app.run_test(size=(40, 10)) as pilot:

@@ -49,6 +49,7 @@ class TestTyping:
             await settle(pilot)
             assert app.search_screen.shown == "치킨"
 
+    @pytest.mark.campaign(part="app")
     async def test_letters_typed_in_quick_succession_are_one_search(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -179,6 +180,7 @@ class TestLateAnswers:
             assert app.search_screen.shown == "치킨"
             assert app.search_screen.scenes.scene == scene(2)
 
+    @pytest.mark.campaign(part="app")
     async def test_old_scenes_stay_dimmed_until_new_ones_come(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
@@ -268,6 +270,7 @@ class TestTheList:
             assert screen.query_line.has_focus
             assert screen.query_line.value == "치킨집"
 
+    @pytest.mark.campaign(part="app")
     async def test_escape_goes_from_list_to_query_to_empty_and_never_out(self, app_of: MakeApp) -> None:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
@@ -303,6 +306,7 @@ class TestLinks:
             assert outside.copied == ["https://youtu.be/video-00002?t=61"]
             assert toasts(app) == ["Link copied: https://youtu.be/video-00002?t=61"]
 
+    @pytest.mark.campaign(part="app")
     async def test_without_a_clipboard_program_the_terminal_is_asked(
         self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -118,6 +118,7 @@ class TestOneQuery:
             assert [play["link"] for play in outside.played] == ["https://youtu.be/video-00001?t=61"]
             assert app.search_screen.scenes.scene == scenes([1])[0]
 
+    @pytest.mark.campaign(part="app")
     async def test_the_list_stays_where_it_is_scrolled_to(self, app_of: MakeApp, runtime: Runtime) -> None:
         first = list(range(1, 31))
         app, steps = app_of(scenes=[]), Steps(first, [2, 1, *first[2:]], [3, *first[:2], *first[3:]])
@@ -133,6 +134,7 @@ class TestOneQuery:
             assert listed(app)[0] == "03"
             assert (app.search_screen.scenes.scroll_y, app.search_screen.scenes.highlighted) == place
 
+    @pytest.mark.campaign(part="app")
     async def test_a_library_that_grows_brings_no_worse_order_back(self, app_of: MakeApp, runtime: Runtime) -> None:
         app, steps = app_of(scenes=[]), Steps((1, 2), (2, 1), (2, 1))
         async with app.run_test() as pilot:
@@ -153,6 +155,7 @@ class TestOneQuery:
 
 
 class TestTheNextQuery:
+    @pytest.mark.campaign(part="app")
     async def test_a_better_order_of_an_earlier_query_is_dropped(self, app_of: MakeApp, runtime: Runtime) -> None:
         gate, begun, done = threading.Event(), threading.Event(), threading.Event()
 

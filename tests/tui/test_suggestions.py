@@ -140,6 +140,7 @@ class TestPage:
             assert shown(app, "#tips").count("·") == 1
             assert "치킨" in drawn_by(app)
 
+    @pytest.mark.campaign(part="app")
     async def test_without_any_there_are_two_sentences(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:

@@ -136,6 +136,7 @@ class TestInTheApp:
                 await settle(pilot)
                 assert remembered_theme(empty.settings.paths.library) == ""
 
+    @pytest.mark.campaign(part="app")
     async def test_a_remembered_theme_that_is_no_more_is_passed_over(self, empty: Runtime) -> None:
         app = SubtitleApp(empty)
         app.first_theme = "gone"

@@ -240,6 +240,7 @@ class TestOnTheScreen:
             await settle(pilot)
             assert [video for _query, video in asked] == [passed[end]]
 
+    @pytest.mark.campaign(part="app")
     async def test_a_late_answer_of_another_query_is_dropped(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -282,6 +283,7 @@ class TestOnTheScreen:
             assert app.is_running
             assert not app._notifications
 
+    @pytest.mark.campaign(part="app")
     async def test_a_click_goes_to_the_nearest_listed_scene(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:

@@ -91,6 +91,7 @@ class TestPasting:
             assert [row[0] for row in rows(app)] == [f"국수 삶기 {n}편" for n in range(3)]
             assert {row[-1] for row in rows(app)} == {"✓ searchable"}
 
+    @pytest.mark.campaign(part="app")
     async def test_what_is_pasted_over_the_table_goes_into_the_field(self, hasty: Runtime, youtube: StandIn) -> None:
         youtube.add(kitchen(*clips(1)))
         app = SubtitleApp(hasty)
@@ -148,6 +149,7 @@ class TestPasting:
             assert youtube.count() == 0
 
     @pytest.mark.parametrize(("key", "videos"), [("enter", 1), ("ctrl+l", 2)])
+    @pytest.mark.campaign(part="app")
     async def test_a_video_that_names_a_list_is_taken_alone_or_with_it(
         self, hasty: Runtime, youtube: StandIn, key: str, videos: int
     ) -> None:
@@ -228,6 +230,7 @@ class TestTheJob:
             counts = hasty.library.counts()
             assert (counts.searchable, counts.failed) == (3, 1)  # the one that was refused has a time of its own
 
+    @pytest.mark.campaign(part="app")
     async def test_what_youtube_does_not_give_at_all_ends_the_job_with_the_reason(
         self, hasty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch
     ) -> None:
