@@ -50,6 +50,7 @@ remember_device_probes()
 HOSTS.install()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Have one worker run all tests that load models: importing PyTorch takes 4 s of processor and 300 MB."""
     for item in items:

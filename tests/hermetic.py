@@ -25,7 +25,6 @@ from tests.guard import audit
 ROOT = Path(__file__).resolve().parents[1]
 OPTIONS = (
     "CI",
-    "PYTHONDONTWRITEBYTECODE",
     "PYTHONFAULTHANDLER",
     "SUBTITLE_RAG_DATA",
     "SUBTITLE_RAG_EXAMPLES",
@@ -127,6 +126,7 @@ def _settle() -> None:
         if name not in KEPT and not name.startswith(KEPT_PREFIXES):
             del os.environ[name]
     os.environ.update(surroundings(home) | guarding)
+    sys.dont_write_bytecode = False  # every process of the run would compile the program and the tests anew
     if audit.SITE not in sys.path:
         sys.path.append(audit.SITE)  # processes are started with this path too
     with suppress(locale.Error):
