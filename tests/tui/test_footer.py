@@ -1,0 +1,74 @@
+"""The line of keys at the bottom: each can be clicked, and the mouse is told what a key does."""
+
+from textual.binding import Binding
+
+from subtitle_rag.tui.footer import KeyBar
+from subtitle_rag.tui.library_screen import LibraryScreen
+from tests.tui.conftest import MakeApp, drawn_by, settle
+
+
+def column(bar: KeyBar, description: str) -> int:
+    """Where a key's description begins on the line."""
+    return str(bar.render()).index(description)
+
+
+async def test_a_click_presses_the_key_that_is_drawn_there(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(120, 30)) as pilot:
+        await settle(pilot)
+        bar = app.screen.query_one(KeyBar)
+        await pilot.click(KeyBar, offset=(column(bar, "Library"), 0))
+        await settle(pilot)
+        assert isinstance(app.screen, LibraryScreen)
+
+
+async def test_a_click_beside_the_keys_does_nothing(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(200, 30)) as pilot:
+        await settle(pilot)
+        before = app.screen
+        bar = before.query_one(KeyBar)
+        assert bar.hint_at(199) is None
+        await pilot.click(KeyBar, offset=(199, 0))
+        await settle(pilot)
+        assert app.screen is before
+
+
+async def test_hangul_takes_two_cells_in_front_of_the_keys_behind_it(app_of: MakeApp) -> None:
+    app = app_of("ko")
+    async with app.run_test(size=(120, 30)) as pilot:
+        await settle(pilot)
+        bar = app.screen.query_one(KeyBar)
+        cells = 0
+        for hint in bar.hints:
+            assert bar.hint_at(cells) == bar.hint_at(cells + hint.cells - 1) == hint
+            cells += hint.cells
+        assert bar.hint_at(cells) is None
+        assert "".join(f" {hint.shown} {hint.description} " for hint in bar.hints)[:40] in drawn_by(app).split("\n")[-1]
+
+
+async def test_the_key_under_the_mouse_is_marked_and_told(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(120, 30)) as pilot:
+        await settle(pilot)
+        app.screen._bindings.key_to_bindings["f9"] = [Binding("f9", "app.bell", "Ring", tooltip="Rings the bell")]
+        app.screen.refresh_bindings()
+        await settle(pilot)
+        bar = app.screen.query_one(KeyBar)
+        await pilot.hover(KeyBar, offset=(column(bar, "Ring"), 0))
+        assert [hint.key for hint in bar.hints if hint is bar.hovered] == ["f9"]
+        assert str(bar.tooltip) == "Rings the bell"
+        await pilot.hover("#calm")
+        assert bar.tooltip is None
+
+
+async def test_of_two_keys_for_one_action_the_first_is_shown(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(120, 30)) as pilot:
+        await settle(pilot)
+        app.screen._bindings.key_to_bindings["f10"] = [Binding("f10", "library", "Again")]
+        app.screen.refresh_bindings()
+        await settle(pilot)
+        actions = [hint.description for hint in app.screen.query_one(KeyBar).hints]
+        assert len(actions) == len(set(actions))
+        assert "Library" not in actions or "Again" not in actions
