@@ -102,6 +102,7 @@ class TestWriting:
             await typed(pilot, "소스")
             await until(pilot, hold.arrived.is_set)
             await pilot.press("down")
+            await settle(pilot)  # the answer that was on its way is there
             chosen = app.search_screen.scenes.scene
             assert chosen
             hold.release()
