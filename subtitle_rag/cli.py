@@ -118,7 +118,7 @@ def run(arguments: list[str]) -> int:
 def _process_name(arguments: Sequence[str]) -> str:
     """How the log names this process."""
     verb = _command(arguments)
-    return verb if verb in ("mcp", "serve") else "cli" if verb else "app"
+    return verb if verb in ("demo", "mcp", "serve") else "cli" if verb else "app"
 
 
 def _wants_debug(arguments: Sequence[str]) -> bool:
