@@ -62,7 +62,7 @@ class Part:
     name: str
     proof: str
     minutes: float
-    """Measured on 2 cores, without --ci."""
+    """On 2 cores, without --ci."""
     select: str = ""
     """pytest's -m; empty: the tests that are marked with the name of the part."""
     ci: bool = False
@@ -96,31 +96,31 @@ PARTS = (
     Part(
         "hosts",
         "Real host processes of the index and the models under many clients, and the command line as real processes.",
-        5,
+        1,
         ci=True,
     ),
     Part(
         "models",
         "The real neural host with tiny models, silent models, and an Ollama that is silent for its whole time-out.",
-        5,
+        2,
         ci=True,
     ),
     Part(
         "processes",
         "The tests of command line and index again, with hosts as processes of their own, as users have them.",
-        4,
+        2,
         select=FAST,
         ci=True,
         arguments=PROCESS_TESTS,
         variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
         ci_variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
     ),
-    Part("app", "Whole journeys through the app, beside those of the fast suite.", 10, ci=True),
+    Part("app", "Whole journeys through the app, beside those of the fast suite.", 6, ci=True),
     Part("lists", "Lists of hundreds of videos through the stand-in of YouTube.", 1, ci=True),
     Part(
         "properties",
         "Every property of the fast suite with many more examples; counterexamples are kept in .hypothesis/.",
-        15,
+        8,
         select=f"(hypothesis and {FAST}) or campaign(part='properties')",
         ci=True,
         arguments=("--hypothesis-profile=campaign",),
@@ -129,7 +129,7 @@ PARTS = (
     Part(
         "wheel",
         "Wheel and sdist are built; the wheel runs in an empty environment outside the repository.",
-        3,
+        4,
         ci=True,
         parallel=False,
     ),
@@ -138,7 +138,7 @@ PARTS = (
     Part(
         "scale",
         "100,000 windows: counts, planted scenes, a rebuild, and memory over 2,000 searches.",
-        6,
+        10,
         parallel=False,
     ),
     Part(
