@@ -81,7 +81,6 @@ class TestMade:
             await settle(pilot)
             assert recent_searches(runtime.library) == []
 
-    @pytest.mark.campaign(part="app")
     async def test_nothing_is_kept_or_shown_where_the_settings_say_so(
         self, app_of: MakeApp, runtime: Runtime, searched: list[str], outside: Outside
     ) -> None:

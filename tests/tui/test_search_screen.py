@@ -49,7 +49,6 @@ class TestTyping:
             await settle(pilot)
             assert app.search_screen.shown == "치킨"
 
-    @pytest.mark.campaign(part="app")
     async def test_letters_typed_in_quick_succession_are_one_search(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:

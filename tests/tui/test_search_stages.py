@@ -155,7 +155,6 @@ class TestOneQuery:
 
 
 class TestTheNextQuery:
-    @pytest.mark.campaign(part="app")
     async def test_a_better_order_of_an_earlier_query_is_dropped(self, app_of: MakeApp, runtime: Runtime) -> None:
         gate, begun, done = threading.Event(), threading.Event(), threading.Event()
 
