@@ -1,7 +1,7 @@
 """Letting go of who watches a value and has closed.
 
 Textual 8.2.8 does so when the value changes next (`Reactive._check_watchers`); some change once a day, and until then a
-closed screen would stay with thousands of rows, and every key that a footer has ever shown with its footer.
+closed screen would stay with thousands of rows.
 """
 
 from typing import TYPE_CHECKING
