@@ -103,9 +103,6 @@ class Hosts:
                 host.end()
                 self._threads.remove(host)
 
-    def running(self, folder: Path) -> bool:
-        return any(host.folder == folder.absolute() and host.poll() is None for host in self._threads)
-
 
 HOSTS = Hosts()
 
