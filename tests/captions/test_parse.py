@@ -174,6 +174,11 @@ def test_odd_times() -> None:
     assert 2**31 < found[4][0] <= found[4][1] < 2**53
 
 
+def test_a_fraction_counts_as_tenths_hundredths_and_thousandths_of_a_second() -> None:
+    srt = "00:00:01,5 --> 00:00:02,25\n하나\n\n00:00:03,125 --> 00:00:04,0625\n둘\n"
+    assert spans(srt, "srt") == [(1500, 2250, "하나"), (3125, 4062, "둘")]
+
+
 def test_manual_cues_may_overlap_and_keep_the_order_of_their_starts() -> None:
     vtt = f"{HEAD}00:02.000 --> 00:09.000\n나\n\n00:01.000 --> 00:05.000\n가\n\n00:02.000 --> 00:03.000\n다\n"
     assert spans(vtt) == [(1000, 5000, "가"), (2000, 9000, "나"), (2000, 3000, "다")]

@@ -101,6 +101,13 @@ def test_the_overlap_is_the_neighbouring_speech_and_never_the_windows_own(cues: 
             assert kept == " ".join(all_of_it) or len(" ".join(all_of_it)) > MAX_CHARS
 
 
+def test_the_overlap_ends_before_a_cue_that_begins_where_its_time_is_over() -> None:
+    within, beyond = (300_000 + SHIPPED.overlap_ms + late for late in (-1, 0))
+    for start, said in ((within, "나중"), (beyond, "")):
+        made = windows("v", [Cue(240_000, 300_000, "먼저"), Cue(start, start + 60_000, "나중")])
+        assert [w.overlap_after for w in made] == [said, ""]
+
+
 def test_no_cues_make_no_windows() -> None:
     assert windows("v", []) == []
 
