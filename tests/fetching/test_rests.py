@@ -59,6 +59,17 @@ def test_a_track_that_is_refused_for_ever_ends_the_run_after_its_rests(desk: Des
     assert state.retry_at >= before + 3_600
 
 
+def test_a_video_that_comes_between_two_refusals_makes_the_next_rest_a_first_one(desk: Desk, clock: Clock) -> None:
+    desk.youtube.add(channel(*clips(3)))
+    desk.settings = replace(QUICK, rest=3_600)
+    for refused in ("slowcook000", "slowcook002"):
+        desk.youtube.refuse("timedtext", times=5, video=refused)
+    events = desk.run(HANDLE)
+    assert rests(events) == [("rate_limited", True)] * 2
+    assert [round(wait / 3_600) for wait in clock.waits if wait > 60] == [1, 1]
+    assert len(desk.done) == 3
+
+
 def test_a_long_wait_that_youtube_names_is_a_rest_and_no_repetition(desk: Desk, clock: Clock) -> None:
     desk.youtube.add(channel(*clips(1)))
     desk.youtube.refuse("timedtext", headers={"Retry-After": "900"})
