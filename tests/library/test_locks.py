@@ -1,0 +1,32 @@
+"""Locks beside the library's file."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import filelock
+import pytest
+
+from subtitle_rag.errors import BusyError
+from subtitle_rag.library.locks import alone
+
+
+def test_a_lock_that_one_thread_took_is_released_by_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reference to each lock is kept: some versions of filelock release by themselves what nobody refers to."""
+    made, kept = filelock.FileLock, []
+
+    def keep(*given: Any, **options: Any) -> filelock.BaseFileLock:
+        kept.append(made(*given, **options))
+        return kept[-1]
+
+    monkeypatch.setattr(filelock, "FileLock", keep)
+    lock, busy = tmp_path / "library.lock", BusyError("library_busy", path=str(tmp_path))
+    held = alone(lock, busy)
+    taking = threading.Thread(target=held.__enter__)
+    taking.start()
+    taking.join()
+    with pytest.raises(BusyError), alone(lock, busy):
+        pass
+    held.__exit__(None, None, None)
+    with alone(lock, busy):
+        pass
