@@ -60,6 +60,19 @@ def test_a_host_that_runs_is_asked_without_starting_one(folder: Path) -> None:
     other.close()
 
 
+def test_no_connection_of_a_host_that_is_gone_hides_the_one_that_came_after_it(folder: Path) -> None:
+    one, other = Client(KIND, folder, step=1), Client(KIND, folder, step=1)
+    for connection in [other._connect(), other._connect()]:
+        other._give_back(connection)
+    os.kill(other.host_pid, signal.SIGKILL)
+    assert came_true(lambda: not alive(other.host_pid))
+    one._call("count")
+    assert other._call_running("count") == 2
+    assert other.host_pid == one.host_pid
+    one.close()
+    other.close()
+
+
 def test_a_service_may_leave_while_clients_are_connected(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COUNTER_LINGER", "60")
     one = Client(KIND, folder, step=1)

@@ -48,6 +48,15 @@ def test_vectors_are_added_and_dropped_while_points_stay(index: Index) -> None:
     assert index.search("dense-b", dense(1.0, 2.0), limit=1) == []
 
 
+def test_a_vector_that_was_dropped_is_refused_and_not_found(index: Index) -> None:
+    index.add_vector("dense-b", 2)
+    index.insert([Point(pid(1), {"dense-b": dense(1.0, 2.0)}, {"video": "a"})])
+    index.drop_vector("dense-b")
+    with pytest.raises(ValueError, match="dense-b"):
+        index.replace_vector("dense-b", {pid(1): dense(1.0, 2.0)})
+    assert index.search("dense-b", dense(1.0, 2.0), limit=1) == []
+
+
 @cases(
     ("name", "vector"),
     [
