@@ -105,6 +105,13 @@ def test_far_too_few_tokens_are_a_cut_by_other_rules() -> None:
     assert not gauge.was_cut(more, 2_500, num_ctx=8192, answer=9)
 
 
+def test_what_fills_the_context_to_its_last_token_was_not_cut() -> None:
+    messages = [{"role": "user", "content": SENTENCE * 100}]
+    gauge = Gauge()
+    assert not gauge.was_cut(messages, 1_900, num_ctx=2_000, answer=100)
+    assert gauge.was_cut(messages, 1_900, num_ctx=2_000, answer=101)
+
+
 def test_the_cut_s_size_is_the_servers() -> None:
     """Measured: ollama #17427, #17889, #3839."""
     assert [left_after_cut(num_ctx)[0] for num_ctx in (4_096, 16_384, 65_536)] == [2_050, 8_194, 32_770]
