@@ -180,6 +180,15 @@ def test_a_hub_that_knows_no_ranges_sends_the_file_anew(hub: Hub, store: ModelSt
     assert (place(store) / "pytorch_model.bin").read_bytes() == WEIGHTS
 
 
+def test_a_range_that_begins_elsewhere_than_asked_begins_the_file_anew(hub: Hub, store: ModelStore) -> None:
+    left_over(store, 1_000_000)
+    hub.whole_ranges = True
+    fetched(store)
+    (asked,) = [one for one in hub.large_requests() if one.start]
+    assert asked.start == 1_000_000
+    assert (place(store) / "pytorch_model.bin").read_bytes() == WEIGHTS
+
+
 def left_over(store: ModelStore, kept: int) -> Path:
     """A part of the weights, as an earlier run left it."""
     folder = place(store)
