@@ -6,6 +6,7 @@ import pytest
 from subtitle_rag import config
 from subtitle_rag.config import (
     HOME_VARIABLE,
+    HOSTS_VARIABLE,
     LANGUAGE_VARIABLE,
     Paths,
     PlayerSettings,
@@ -202,6 +203,18 @@ def test_a_flag_wins_over_the_environment_over_the_file_over_the_locale(
     assert config.load(language="en").language == "en"
     monkeypatch.setenv(LANGUAGE_VARIABLE, "")
     assert config.load().language == "en"
+
+
+def test_hosts_of_the_environment_win_over_the_file_and_may_be_none_at_all(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text("llm.hosts = ['http://127.0.0.1:1']")
+    monkeypatch.delenv(HOSTS_VARIABLE)
+    assert config.load().llm.hosts == ("http://127.0.0.1:1",)
+    monkeypatch.setenv(HOSTS_VARIABLE, "http://127.0.0.1:2, http://127.0.0.1:3,")
+    assert config.load().llm.hosts == ("http://127.0.0.1:2", "http://127.0.0.1:3")
+    monkeypatch.setenv(HOSTS_VARIABLE, "")
+    assert config.load().llm.hosts == ()
 
 
 @pytest.mark.parametrize(
