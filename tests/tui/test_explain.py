@@ -52,6 +52,12 @@ class TestRows:
             "  sparse      –",
         ]
 
+    def test_with_just_the_room_all_columns_stand_and_with_a_cell_less_they_do_not(self) -> None:
+        whole = table(rows(HYBRID))
+        widest = max(map(len, whole))
+        assert table(rows(HYBRID, widest)) == whole
+        assert table(rows(HYBRID, widest - 1)) == table(rows(HYBRID, 34))
+
     def test_words_alone_need_no_fusion(self) -> None:
         assert table(rows(replace(HYBRID, retrievers=("bm25",), reranked=False))) == ["  bm25  words  #12  11.20"]
 

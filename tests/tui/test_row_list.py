@@ -89,6 +89,15 @@ async def test_other_rows_leave_the_list_where_it_is_as_far_as_there_are_any() -
         assert app.list.highlighted is None
 
 
+async def test_a_row_of_the_same_id_is_made_anew_when_rows_are_put_again() -> None:
+    app = Shown()
+    async with app.run_test(size=(40, 10)):
+        app.list.put(ids(1), app.row)
+        assert lines(app)[:2] == ["000 줄", "000 아래"]
+        app.list.put(ids(1), lambda _id: (Content("다른 줄"), Content("다른 아래")))
+        assert lines(app)[:2] == ["다른 줄", "다른 아래"]
+
+
 async def test_a_click_chooses_and_says_so_and_below_the_rows_nothing_is() -> None:
     app = Shown()
     async with app.run_test(size=(40, 10)) as pilot:

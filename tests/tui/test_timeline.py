@@ -69,6 +69,10 @@ class TestDrawing:
         heat = [Heat(0, 10, 0.1), Heat(10, 20, 1.0), Heat(20, 100, 0.1)]
         assert rows(Timeline(100, heat=heat), 4)[1] == "█▁▁▁"
 
+    def test_a_part_that_ends_where_a_cell_begins_is_not_in_it(self) -> None:
+        heat = [Heat(0, 50, 1.0), Heat(50, 100, 0.1)]
+        assert rows(Timeline(100, heat=heat), 4)[1] == "██▁▁"
+
     def test_too_many_chapters_are_left_out(self) -> None:
         line = Timeline(10 * MINUTE, chapters=range(0, 10 * MINUTE, 10_000))
         assert CHAPTER not in rows(line, 60)[3]
