@@ -120,6 +120,20 @@ class TestAsking:
             await until(pilot, lambda: not screen.running)
             assert "Stopped" in said(screen)
 
+    async def test_a_question_that_is_being_typed_when_the_answer_comes_stays(
+        self, make: MakeApp, ollama: StandIn
+    ) -> None:
+        hold = ollama.hold()
+        ollama.answer(ANSWER)
+        async with asking(make()) as (pilot, screen):
+            await pilot.press("enter")
+            await until(pilot, hold.arrived.is_set)
+            screen.question.value = "소금은"
+            hold.release()
+            await until(pilot, lambda: not screen.running)
+            assert screen._turns[0].text == ANSWER
+            assert screen.typed == "소금은"
+
     @pytest.mark.campaign(part="app")
     async def test_another_query_of_the_search_begins_anew_and_the_same_one_does_not(
         self, make: MakeApp, ollama: StandIn

@@ -124,6 +124,21 @@ class TestOneVideo:
             assert not app.check_action("undo_removal", ())
         assert filled.index.count() == filled.library.counts().windows
 
+    async def test_what_comes_back_before_it_was_counted_is_found_again(
+        self, app_of: MakeApp, runtime: Runtime
+    ) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "캠핑 텐트")
+            found = list(app.search_screen.scenes._scenes)
+            hidden = next(iter(app.search_screen.scenes._scenes.values())).video
+            app._hide(Removal.of(Target(hidden.title, hidden.id), runtime.library))
+            assert list(app.search_screen.scenes._scenes) != found
+            app.action_undo_removal()
+            await settle(pilot)
+            assert list(app.search_screen.scenes._scenes) == found
+
     async def test_several_come_back_one_by_one_the_newest_first(self, app_of: MakeApp) -> None:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
