@@ -47,7 +47,6 @@ class Onboarding(Vertical):
         self._models = CheckRow("models", _("Models"))
         super().__init__(self._sample, self._title, self.checks, self._models, id="onboarding")
         self._begun = False
-        self._offered = False
 
     def on_mount(self) -> None:
         sample = _("Just looking? {key} loads nine sample videos in a few seconds.").format(key=key("library.sample"))
@@ -65,13 +64,11 @@ class Onboarding(Vertical):
     def _show_models(self, models: "Offer | None") -> None:
         """In the place of the checks of models, where the app itself can fetch them."""
         said = offer.line(models)
-        arrived = self._offered and models is None
-        self._offered = models is not None
         self._models.display = bool(said)
         self.checks.leave_out(MODELS if said else ())
         if models and models.state in ("offered", "paused", "failed"):
             self._models.say("!", _("Optional: search for words works without them."), said)
         else:
             self._models.say("…", said)
-        if arrived and self._begun:
+        if models is None and self._begun:  # they have come
             self.checks.start(MODELS)
