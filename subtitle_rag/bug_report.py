@@ -22,6 +22,8 @@ from subtitle_rag import __version__, log_file
 from subtitle_rag.config import Settings
 from subtitle_rag.doctor import Check
 from subtitle_rag.errors import UsageError
+from subtitle_rag.installation.environment import current
+from subtitle_rag.installation.extras import EXTRAS
 from subtitle_rag.redaction import MARK, describe, one_line, redact, register_secret
 from subtitle_rag.runtime import Runtime
 
@@ -89,6 +91,9 @@ def _versions() -> Iterator[str]:
     yield f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} processors"
     yield f"encoding {sys.getfilesystemencoding()}, language {os.environ.get('LANG', '')}"
     yield f"terminal {os.environ.get('TERM', '')} {os.environ.get('TERM_PROGRAM', '')}".rstrip()
+    here = current()
+    extras = ", ".join(extra.name for extra in EXTRAS.values() if extra.is_installed)
+    yield f"installed by {here.installer} from {here.origin.url or 'an index'}, extras: {extras or 'none'}"
     yield ""
     for name in dependencies():
         try:
@@ -104,7 +109,7 @@ def dependencies() -> list[str]:
     except PackageNotFoundError:
         return []
     names = {re.split(r"[\s;<>=!~\[(]", each, maxsplit=1)[0] for each in wanted if "extra == 'test'" not in each}
-    return sorted(names, key=str.lower)
+    return sorted(names - {DISTRIBUTION}, key=str.lower)
 
 
 def _settings(settings: Settings) -> Iterator[str]:

@@ -42,6 +42,7 @@ VERBS = {
     "eval": "evaluation",
     "mcp": "mcp",
     "serve": "serve",
+    "self": "self_",
 }
 """Verb → module of `commands`, in the order in which help lists them."""
 

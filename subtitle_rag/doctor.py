@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
-from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
@@ -22,6 +21,9 @@ from subtitle_rag import i18n, player
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.errors import AppError, FetchError, LlmError
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.installation.advice import upgrade_line
+from subtitle_rag.installation.aging import EXTRACTOR, extractor_age
+from subtitle_rag.installation.extras import EXTRAS, NEURAL, require
 from subtitle_rag.library.preferred import preferred_player
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.runtime import Runtime
@@ -29,8 +31,6 @@ from subtitle_rag.runtime import Runtime
 logger = logging.getLogger(__name__)
 
 LOW_DISK_BYTES = 500_000_000
-OLD_DAYS = 90
-"""Age of a yt-dlp that is likely to fail; it warns about itself from there on, too."""
 DEVICE_S = 120.0
 """Longest wait for PyTorch, which a slow disk takes long to read."""
 
@@ -154,16 +154,17 @@ def _player(runtime: Runtime) -> Check:
     return Check("player", "ok", name)
 
 
-def _yt_dlp(_runtime: Runtime) -> Check:
-    """A release is named after its day; YouTube changes often enough that an old one stops working."""
-    found = version("yt-dlp")
-    day = date(*map(int, found.split(".")[:3]))
-    age = (date.today() - day).days
-    told = f"yt-dlp {found}"
-    if age > OLD_DAYS:
-        remedy = _("It is {n} days old: pip install --upgrade yt-dlp").format(n=age)
-        return Check("yt-dlp", "warning", told, remedy)
-    return Check("yt-dlp", "ok", told)
+def _yt_dlp(runtime: Runtime) -> Check:
+    """Whether YouTube has outrun it, by its age and by what has failed."""
+    failures = runtime.library.failure_details("yt_dlp_outdated")
+    age = extractor_age(str(details.get("version", "")) for details in failures)
+    told = f"yt-dlp {age.version}"
+    if not age.is_due:
+        return Check("yt-dlp", "ok", told)
+    why = _("It is {n} days old.").format(n=age.days)
+    if age.has_failed:
+        why = _("YouTube has answered in a way that it does not understand.")
+    return Check("yt-dlp", "warning", told, f"{why} {upgrade_line(EXTRACTOR)}")
 
 
 def _cookies(runtime: Runtime) -> Check:
@@ -215,6 +216,8 @@ def _ollama(runtime: Runtime) -> Check:
 def _device(runtime: Runtime) -> Check:
     """What the neural models run on here, and why, as a process of its own finds it: importing PyTorch holds up every
     other thread for a second, and an installation that does not suit this machine ends its process."""
+    if not NEURAL.is_installed:
+        return Check("device", "ok", _("not looked at: search by meaning is not installed"))
     ran = subprocess.run(  # noqa: S603 - our own interpreter and module
         [sys.executable, "-m", "subtitle_rag.doctor", json.dumps(asdict(runtime.settings.models))],
         stdin=subprocess.DEVNULL,
@@ -258,6 +261,7 @@ def _model(runtime: Runtime, kind: Kind, gain: str) -> Check:
     if not name:
         return Check(kind, "ok", _("none is set"))
     try:
+        require(NEURAL)
         files = runtime.models.files(name, kind)
     except AppError as error:
         return Check(kind, "warning", error.message, gain.format(remedy=error.hint))
@@ -266,14 +270,16 @@ def _model(runtime: Runtime, kind: Kind, gain: str) -> Check:
 
 def _packages(_runtime: Runtime) -> Check:
     missing = []
-    for name in ("yt-dlp", "qdrant-edge-py", "qdrant-client", "ollama", "FlagEmbedding", "sentence-transformers"):
+    for name in ("yt-dlp", "qdrant-edge-py", "kiwipiepy", "textual", "ollama"):
         try:
             version(name)
         except PackageNotFoundError:
             missing.append(name)
     if missing:
         return Check("packages", "error", ", ".join(missing), _("Install subtitle-rag anew."))
-    return Check("packages", "ok", f"qdrant-edge-py {version('qdrant-edge-py')}")
+    here = [extra.name for extra in EXTRAS.values() if extra.is_installed]
+    extras = _("extras: {names}").format(names=", ".join(here)) if here else _("no extras")
+    return Check("packages", "ok", f"qdrant-edge-py {version('qdrant-edge-py')}, {extras}")
 
 
 PROBES: dict[str, Callable[[Runtime], Check]] = {
@@ -303,6 +309,7 @@ DOORS = {
     "index": ("library", "index"),
     "kiwi": ("analyzer",),
     "player": ("library",),
+    "yt-dlp": ("library",),
     "encoder": ("models",),
     "reranker": ("models",),
 }

@@ -245,6 +245,26 @@ class ModelFetched:
 
 
 @dataclass(frozen=True, slots=True)
+class PackagesAdvanced:
+    """How far an installer has come with packages of this program."""
+
+    step: Literal["resolving", "fetching", "installing"]
+    package: str
+    """That it is at, as the installer names it."""
+    done: int
+    all: int
+    """Packages to be brought; 0 until that is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackagesInstalled:
+    """The packages are here."""
+
+    packages: tuple[str, ...]
+    """`torch 2.13.0`: what was brought or changed."""
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
     """A scene as the answering model was given it, under its number."""
 
@@ -345,5 +365,6 @@ class Answer:
 AnswerEvent = Evidence | AnswerPiece | Answer
 VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | VectorsReport
 ModelEvent = ModelFetching | ModelFetched
+PackagesEvent = PackagesAdvanced | PackagesInstalled
 ContextEvent = ContextsDue | ContextWritten | ContextFailed | ContextReport
 IndexEvent = Found | Listed | VideoDone | VideoFailed | Resting | WindowsIndexed | IndexReport

@@ -15,6 +15,7 @@ from subtitle_rag import __version__
 from subtitle_rag.domain import clock, parse_clock, watch_url
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Answer, Source
+from subtitle_rag.installation.extras import MCP, missing
 from subtitle_rag.retrieval.query import Query, day, kind_named, parse, tidy
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.runtime import Runtime
@@ -47,7 +48,7 @@ def build(runtime: Runtime) -> "MCPServer[Any]":
         from mcp.server.mcpserver import MCPServer
         from mcp_types import ToolAnnotations
     except ImportError as error:
-        raise AppError("mcp_missing", reason=str(error)) from error
+        raise missing(MCP) from error
     server: MCPServer[Any] = MCPServer(
         "subtitle-rag", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )

@@ -246,15 +246,19 @@ class Runtime:
         """What makes neural vectors; `stop` ends its runs from another thread.
 
         Raises:
-            AppError: `model_missing`, `encoder_off`, and what `HostedModels.encoder` raises.
+            AppError: `neural_missing`, `model_missing`, `encoder_off`, and what `HostedModels.encoder` raises.
         """
         from subtitle_rag.encoding import EncodingRun
+        from subtitle_rag.installation.extras import NEURAL, require
         from subtitle_rag.models.manifest import ENCODER
 
         encoder = self.neural.encoder()
         if encoder is None:
             name = self.models.chosen(ENCODER)
-            raise AppError("model_missing", name=name) if name else AppError("encoder_off")
+            if not name:
+                raise AppError("encoder_off")
+            require(NEURAL)
+            raise AppError("model_missing", name=name)
         return EncodingRun(self.library, self.index, encoder, self.neural, stop)
 
     @contextmanager

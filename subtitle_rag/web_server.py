@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subtitle_rag.errors import AppError
+from subtitle_rag.installation.extras import WEB, missing
 from subtitle_rag.redaction import register_secret
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
         from aiohttp import web
         from textual_serve.server import Server
     except ImportError as error:
-        raise AppError("web_missing", reason=str(error)) from error
+        raise missing(WEB) from error
     listening = _listen(host, port)
     port = listening.getsockname()[1]
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

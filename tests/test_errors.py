@@ -14,7 +14,8 @@ from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.errors import AppError, BusyError, CaptionError, FetchError, LlmError, UsageError
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.fetching.run import REMEMBERED
-from subtitle_rag.sentences import SENTENCES, captions, evaluation, library, models, requests
+from subtitle_rag.installation.extras import EXTRAS, Extra, missing
+from subtitle_rag.sentences import SENTENCES, captions, evaluation, installation, library, models, requests
 from tests.cases import cases
 
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}
@@ -63,7 +64,14 @@ def test_an_error_is_raised_with_every_detail_that_its_sentences_name(
 
 
 def test_every_code_is_raised_somewhere() -> None:
-    assert set(SENTENCES) == {code for _place, code, _given in RAISED} | set(RULES)
+    of_extras = {extra.code for extra in EXTRAS.values()}
+    assert set(SENTENCES) == {code for _place, code, _given in RAISED} | set(RULES) | of_extras
+
+
+@cases("extra", EXTRAS.values())
+def test_an_extra_that_is_missing_is_told_with_the_line_that_installs_it(extra: Extra) -> None:
+    assert extra.code in SENTENCES
+    assert missing(extra).hint.endswith(missing(extra).details["line"])
 
 
 REFUSALS = {
@@ -123,7 +131,7 @@ def test_sentences_begin_and_end_as_sentences(code: str) -> None:
     message, hint = SENTENCES[code]
     assert message[0].isupper() or message[0] == "{"
     assert message.endswith((".", "?"))
-    assert hint.endswith((".", "?"))
+    assert hint.endswith((".", "?", ": {line}"))  # a line to copy has no full stop behind it
 
 
 @pytest.mark.parametrize("kind", KINDS.values())
@@ -140,5 +148,5 @@ def test_details_may_hold_braces_and_percent_signs() -> None:
 
 
 def test_no_code_is_explained_twice() -> None:
-    parts = (captions, evaluation, library, models, requests)
+    parts = (captions, evaluation, installation, library, models, requests)
     assert len(SENTENCES) == sum(len(part.SENTENCES) for part in parts)

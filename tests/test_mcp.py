@@ -17,6 +17,9 @@ from mcp_types import CallToolResult, TextContent
 from subtitle_rag import cli, config, mcp_server
 from subtitle_rag.config import load
 from subtitle_rag.errors import AppError
+from subtitle_rag.installation.advice import install_line
+from subtitle_rag.installation.environment import current
+from subtitle_rag.installation.extras import MCP
 from subtitle_rag.runtime import Runtime
 from tests.answers.model import quoting
 from tests.invented import dump, end_hosts
@@ -244,4 +247,4 @@ def test_without_the_sdk_it_says_what_to_install(home: Path, monkeypatch: pytest
     with Runtime(load()) as runtime, pytest.raises(AppError) as caught:
         mcp_server.build(runtime)
     assert caught.value.code == "mcp_missing"
-    assert "subtitle-rag[mcp]" in caught.value.hint
+    assert caught.value.details["line"] == install_line(MCP, current())

@@ -8,6 +8,7 @@ import math
 import os
 import re
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -33,6 +34,12 @@ LIMIT = 64 * 2**20
 """Bytes of an answer; the largest caption track has less than a tenth."""
 
 Info = dict[str, Any]
+
+
+def forget_extractor() -> None:
+    """Have the next session import yt-dlp anew: its files have changed. No session may be open."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "yt_dlp"]:
+        del sys.modules[name]
 
 
 class Session:

@@ -13,6 +13,7 @@ from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import ModelFetching
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.installation.extras import NEURAL, require
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -208,6 +209,7 @@ def _pulled(runtime: Runtime, name: str, bar: "Progress") -> dict[str, Any]:
 
 
 def _downloaded(runtime: Runtime, offered: "Neural", bar: "Progress") -> dict[str, Any]:
+    require(NEURAL)
     due = runtime.models.due_bytes(offered)
     if due:
         said = _("{model} ({licence}): {size:.1f} GB to fetch into {path}")

@@ -18,6 +18,7 @@ from subtitle_rag.evaluation.dataset import Dataset
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.report import EvalReport, Figures, Gap, Over, Row
 from subtitle_rag.evaluation.views import Progress, Views
+from subtitle_rag.installation.extras import EVAL, require
 from subtitle_rag.retrieval.query import Query, parse
 from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, Reading, reordered
 from subtitle_rag.retrieval.scenes import OwnWindows, readings
@@ -64,8 +65,10 @@ def run(
     Raises:
         UsageError: `unreadable`, `bad_queries`; the latter also where the library has none of the videos asked for.
             `retriever_not_ready` where an arm is wanted whose models are not here.
+        AppError: `eval_missing`.
         BusyError, AppError: from the library, the index and the models.
     """
+    require(EVAL)
     dataset = sets.load(path)
     laid = given.load(contexts) if contexts is not None else []
     own = {video.id: windows for video, windows in dataset.documents} or asking.all_windows(runtime.library)

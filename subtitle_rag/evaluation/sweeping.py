@@ -18,6 +18,7 @@ from subtitle_rag.evaluation.split import halves
 from subtitle_rag.evaluation.sweep import OBJECTIVE, Climb, Outcome, Space, Tried
 from subtitle_rag.evaluation.words_space import Words
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.installation.extras import EVAL, require
 from subtitle_rag.runtime import Runtime
 
 SHOWN = ("hit@1", "hit@5", "hit@20", FAILURE, OBJECTIVE, "ndcg@10")
@@ -66,6 +67,7 @@ class Sweep:
     Raises:
         UsageError: `unreadable`, `bad_queries`; the latter also where the set brings its own documents, or where there
             are too few questions for two halves.
+        AppError: `eval_missing`.
     """
 
     runtime: Runtime
@@ -82,6 +84,7 @@ class Sweep:
     _climbs: list[Climb] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        require(EVAL)
         self._dataset = sets.load(self.path)
         if self._dataset.documents:
             raise bad_queries(self.path, 1, _("its questions are about documents of its own, not about scenes"))

@@ -130,6 +130,12 @@ class Library:
                 (video.id, code, told, int(time.time())),
             )
 
+    def failure_details(self, code: str) -> list[dict[str, Any]]:
+        """The details of the videos' failures of one code."""
+        with self._read() as db:
+            rows = db.execute("SELECT details FROM stage WHERE state = 'failed' AND failure = ?", (code,)).fetchall()
+        return [json.loads(details or "{}") for (details,) in rows]
+
     def remove_video(self, video_id: str) -> None:
         """Forget a video; its points leave the index with the next purge."""
         with self._write() as db:

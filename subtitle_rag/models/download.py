@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.events import ModelEvent, ModelFetched, ModelFetching
 from subtitle_rag.i18n import _
+from subtitle_rag.installation.extras import NEURAL, require
 from subtitle_rag.models.guard import alone, writing
 from subtitle_rag.models.manifest import Neural
 from subtitle_rag.models.record import Filed, Record, matches
@@ -51,9 +52,10 @@ def fetch(
     Raises:
         BusyError: trying again goes on where it ended: `hub_unreachable`, `hub_busy`, `download_damaged`, `disk_short`,
             `disk_full`, `folder_unwritable`, `model_busy`.
-        AppError: `hub_refused`, `hub_not_found`, `model_changed`, `interrupted`.
+        AppError: `neural_missing`, `hub_refused`, `hub_not_found`, `model_changed`, `interrupted`.
         UsageError: `hub_offline`.
     """
+    require(NEURAL)
     with writing(folder), alone(folder, offered):
         hub = _Hub(offered, endpoint)
         target = folder / offered.folder

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.hosting.client import Client
+from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.models import manifest
 from subtitle_rag.models.manifest import ENCODER, RERANKER
 from subtitle_rag.models.manifest import Kind as ModelKind
@@ -111,7 +112,8 @@ class HostedReranker:
 class HostedModels(Client):
     """`Models` of a store's settings, through the host process of `folder`; safe from any number of threads.
 
-    The process starts with the first call to a model. A model whose files are not here is None; a wrong setting or a
+    The process starts with the first call to a model. A model whose files are not here is None, as
+    all are without the extra `neural`; a wrong setting or a
     damaged folder raises what `ModelStore.files` raises.
     """
 
@@ -183,7 +185,7 @@ class HostedModels(Client):
 
     def _files(self, name: str, kind: ModelKind) -> "ModelFiles | None":
         """A model's files, looked through again where one of them has changed; None where they are not here."""
-        if not name:
+        if not name or not NEURAL.is_installed:
             return None
         known = self._known.get((name, kind))
         if known and known[0] == _stamp(known[1].path):

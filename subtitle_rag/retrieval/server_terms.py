@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import _
+from subtitle_rag.installation.extras import SERVER, require
 from subtitle_rag.redaction import register_secret
 from subtitle_rag.retrieval.index import DenseVector, Filter, Point, SparseVector, Vector
 
@@ -44,6 +45,13 @@ def address(url: str) -> str:
 
 
 def connect(settings: QdrantSettings) -> "QdrantClient":
+    """A client of the server; sends nothing.
+
+    Raises:
+        AppError: `server_missing`.
+        UsageError: `qdrant_url`, `qdrant_no_key`.
+    """
+    require(SERVER)
     from qdrant_client import QdrantClient
 
     headers = {}

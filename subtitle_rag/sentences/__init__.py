@@ -3,12 +3,13 @@
 Message ids, with the names of the failure's details in braces.
 """
 
-from subtitle_rag.sentences import captions, evaluation, library, models, requests
+from subtitle_rag.sentences import captions, evaluation, installation, library, models, requests
 
 SENTENCES: dict[str, tuple[str, str]] = {
     **captions.SENTENCES,
     **requests.SENTENCES,
     **models.SENTENCES,
+    **installation.SENTENCES,
     **evaluation.SENTENCES,
     **library.SENTENCES,
 }

@@ -87,7 +87,7 @@ SENTENCES = {
     ),
     "yt_dlp_outdated": (
         N_("YouTube answered in a way that yt-dlp {version} does not understand, at {title}: {reason}."),
-        N_("Update it: pip install --upgrade yt-dlp. What is left is kept, subtitle-rag sync goes on."),
+        N_("Update it with subtitle-rag self update yt-dlp. What is left is kept, subtitle-rag sync goes on."),
     ),
     "youtube_busy": (
         N_("Another subtitle-rag is fetching from YouTube into {path}."),

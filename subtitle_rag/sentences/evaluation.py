@@ -51,18 +51,6 @@ SENTENCES = {
         N_("Another subtitle-rag is making vectors in {path}."),
         N_("Wait until it has finished, or stop it, and run the same command again."),
     ),
-    "mcp_missing": (
-        N_("What serves other assistants is not installed: {reason}."),
-        N_("Install it with pip install 'subtitle-rag[mcp]'."),
-    ),
-    "web_missing": (
-        N_("What serves the app to a browser is not installed: {reason}."),
-        N_("Install it with pip install 'subtitle-rag[web]'."),
-    ),
-    "pictures_missing": (
-        N_("Pictures of scenes cannot be drawn: {reason}."),
-        N_("Install what draws them with pip install 'subtitle-rag[pictures]', or take pictures out of the config."),
-    ),
     "web_address": (
         N_("Nothing can be served at {host}, port {port}: {reason}."),
         N_("Choose another port with --port, or one of this computer's addresses with --host."),

@@ -19,6 +19,7 @@ from subtitle_rag.i18n import N_
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.tui import commands, errands, messages, offer
 from subtitle_rag.tui.channel_app import ChannelApp
+from subtitle_rag.tui.extractor_update import find_update
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.jump_app import JumpApp
 from subtitle_rag.tui.search_screen import SearchScreen
@@ -89,7 +90,9 @@ class SubtitleApp(ChannelApp, JumpApp):
 
     def _counted(self) -> messages.LibraryOpened:
         library = self.runtime.library
-        return messages.LibraryOpened(self.counted(library), len(library.sources.followed()), offer.look(self.runtime))
+        followed = len(library.sources.followed())
+        found = offer.look(self.runtime), find_update(self.runtime)
+        return messages.LibraryOpened(self.counted(library), followed, *found)
 
     @work(thread=True, group="count", exclusive=True, exit_on_error=False)
     def look_up(self) -> None:
@@ -107,6 +110,7 @@ class SubtitleApp(ChannelApp, JumpApp):
             return
         self._followed = message.followed
         self.models_looked_up(message.offer)
+        self.update_looked_up(message.update)
         self.search_screen.library_opened(message.counts)
         self.show_keys()
         if library := self.library_screen():

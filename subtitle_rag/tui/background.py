@@ -34,7 +34,7 @@ SAMPLE = 5
 REPORT_S = 0.5
 """Least time between two reports: a quick model answers several times a second."""
 
-Stage = Literal["contexts", "vectors", "offer"]
+Stage = Literal["contexts", "vectors", "offer", "update"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 State = Literal["asking", "working", "waiting", "paused", "failed", "done", "offered", "dismissed", "elsewhere"]
 """Models are offered, or no longer, before they are fetched; another process may be at it."""

@@ -14,6 +14,7 @@ from subtitle_rag.tui import background, contexts, messages, offer, vectors
 from subtitle_rag.tui.background import Progress, Stage
 from subtitle_rag.tui.base_app import BaseApp
 from subtitle_rag.tui.contexts import Progress as ContextProgress
+from subtitle_rag.tui.extractor_update import ExtractorUpdate, ExtractorUpdateRun
 from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.offer import Offer
 from subtitle_rag.tui.text import clean
@@ -26,6 +27,7 @@ RUNS: dict[Stage, type[background.Run[Any]]] = {
     "contexts": contexts.Run,
     "vectors": vectors.Run,
     "offer": offer.Run,
+    "update": ExtractorUpdateRun,
 }
 UNASKED: tuple[Stage, ...] = ("contexts", "vectors")
 """Stages that begin by themselves; one key pauses them."""
@@ -45,6 +47,7 @@ class BackgroundApp(BaseApp):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+t", "background", N_("Pause/go on"), priority=True, id="library.background"),
         Binding("ctrl+g", "models", N_("Fetch models"), show=False, priority=True, id="models.fetch"),
+        Binding("f7", "update", N_("Update yt-dlp"), show=False, priority=True, id="packages.update"),
         Binding("ctrl+x", "dismiss_offer", N_("Put away"), show=False, priority=True, id="models.dismiss"),
     ]
 
@@ -53,6 +56,8 @@ class BackgroundApp(BaseApp):
     vectors: var[VectorProgress | None] = var(None)
     offer: var[Offer | None] = var(None)
     """None where there is nothing to fetch."""
+    update: var[ExtractorUpdate | None] = var(None)
+    """None where yt-dlp has not aged."""
 
     def __init__(self, runtime: "Runtime") -> None:
         super().__init__(runtime)
@@ -149,6 +154,8 @@ class BackgroundApp(BaseApp):
             self._begin_vectors()
         elif stage == "offer":
             self._fetching_ended(progress)
+        elif stage == "update" and progress.state == "done":
+            self._update_ended()
 
     def _take(self, stage: Stage, progress: Progress, *, ended: bool = False) -> None:
         """Show how far a stage has come, and have done what follows from that."""
@@ -158,7 +165,7 @@ class BackgroundApp(BaseApp):
         if stage == "offer":
             if progress.taken > (before.taken if before else 0):
                 self.begin("vectors")
-        elif progress.taken and (stage == "contexts" or first or ended):
+        elif stage in UNASKED and progress.taken and (stage == "contexts" or first or ended):
             self._look_soon()
         self.show_keys()
 
@@ -241,10 +248,18 @@ class BackgroundApp(BaseApp):
         self.look_up()
 
     def action_models(self) -> None:
-        """Fetch the models that are missing, or stop that."""
+        """Bring packages and models that are missing, or stop that; packages only after the user has agreed."""
         if self.fetching:
             self._pause("offer")
+        elif self.offer and self.offer.fetchable and self.offer.packages:
+            from subtitle_rag.tui.install_screen import InstallScreen
+
+            self.push_screen(InstallScreen(self.offer), self._install_answered)
         elif self.offer and self.offer.fetchable:
+            self._go_on("offer")
+
+    def _install_answered(self, way: str | None) -> None:
+        if way and self.offer and self.offer.fetchable:
             self._go_on("offer")
 
     @property
@@ -273,10 +288,33 @@ class BackgroundApp(BaseApp):
             return self.background_told
         if action == "models":
             return self.fetching or bool(self.offer and self.offer.fetchable and self.offer_seen)
+        if action == "update":
+            return bool(self.update and self.update.can_start)
         if action == "dismiss_offer":
             state = self.offer.state if self.offer else None
             return state in ("offered", "paused", "failed") and self.offer_seen
         return super().check_action(action, parameters)
+
+    # --- yt-dlp ---
+
+    def update_looked_up(self, found: ExtractorUpdate | None) -> None:
+        """Take up whether yt-dlp has aged, as `find_update` found it."""
+        if "update" not in self._runs and not (self.update and self.update.state == "failed" and found):
+            self.update = found
+
+    def begin_update(self) -> None:
+        """Bring the newest yt-dlp, if that can be done."""
+        if self.update and self.update.can_start:
+            self._go_on("update")
+
+    def _update_ended(self) -> None:
+        found = self.update
+        self.update = None
+        if found and found.taken:
+            said = _("yt-dlp {version} is here.")
+        else:
+            said = _("yt-dlp {version} is the newest there is.")
+        self.notify(clean(said.format(version=found.version if found else "")), markup=False)
 
     # --- the end ---
 

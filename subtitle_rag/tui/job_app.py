@@ -78,6 +78,13 @@ class JobApp(AnswerApp):
             self._begin_next()
         return added
 
+    def action_update(self) -> None:
+        """Bring the newest yt-dlp, unless captions are being fetched with the one that is here."""
+        if self.busy:
+            self.notify(_("Stop the job first, or wait for its end: it uses yt-dlp."), markup=False, severity="warning")
+        else:
+            self.begin_update()
+
     @property
     def busy(self) -> bool:
         return self._queue.current is not None

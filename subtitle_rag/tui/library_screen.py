@@ -65,6 +65,7 @@ class LibraryScreen(EditableTables):
             yield Static(id="check", markup=False)
             yield Stages()
             yield StageBar("offer")
+            yield StageBar("update")
             yield RemovalBar()
             yield Static(id="failures", markup=False)
             yield from self.tables()
@@ -73,7 +74,8 @@ class LibraryScreen(EditableTables):
 
     def on_mount(self) -> None:
         self.watch(self.app, "job", self._job_changed)
-        self.watch(self.app, "offer", self.query_one(StageBar).show)
+        for stage in ("offer", "update"):
+            self.watch(self.app, stage, self.query_one(f"#{stage}", StageBar).show)
         for stage in ("contexts", "vectors"):
             self.watch(self.app, stage, self.show_deeds, init=False)
         self._draw()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.background import Progress, Stage
     from subtitle_rag.tui.channel_form import Form
     from subtitle_rag.tui.errands import Errand
+    from subtitle_rag.tui.extractor_update import ExtractorUpdate
     from subtitle_rag.tui.field import Check
     from subtitle_rag.tui.filter_offers import Catalogue
     from subtitle_rag.tui.jobs import Job
@@ -35,7 +36,9 @@ class LibraryOpened(Message):
     followed: int = 0
     """Sources in which `sync` looks for new videos."""
     offer: "Offer | None" = None
-    """The models that are not here."""
+    """The packages and models that are not here."""
+    update: "ExtractorUpdate | None" = None
+    """The update of yt-dlp that is due."""
 
 
 @dataclass

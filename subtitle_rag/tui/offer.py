@@ -1,9 +1,10 @@
-"""The models that search by meaning needs and that are not here: the offer to fetch them, and the thread that does it.
+"""What search by meaning needs and what is not here, packages and models: the offer, and the thread that brings them.
 
-They are offered until they are fetched or the offer is put away; the library remembers that.
+They are offered until they are here or the offer is put away; the library remembers that.
 """
 
 import logging
+import sys
 import threading
 import time
 from collections import deque
@@ -12,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from subtitle_rag.errors import BusyError
-from subtitle_rag.events import ModelFetching
-from subtitle_rag.i18n import _
+from subtitle_rag.events import ModelFetching, PackagesAdvanced
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.library.offer import offer_dismissed
 from subtitle_rag.models import manifest
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Neural
@@ -52,11 +54,47 @@ class Offer(Progress):
     """By the manifest, until the hub has told it."""
     rate: float | None = None
     """Bytes in a second."""
+    packages: int = 0
+    """Megabytes of the packages that are not here; 0 where they are."""
+    place: str = ""
+    """The environment into which packages go."""
+    by_hand: str = ""
+    """What the user does where the program does not install packages by itself."""
+    step: PackagesAdvanced | None = None
+    """How far the packages have come."""
 
     @property
     def fetchable(self) -> bool:
         """It can be begun, or gone on with, here."""
         return self.state in ("offered", "dismissed", "paused", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way in which search by meaning can be had here."""
+
+    name: str
+    title: str
+    detail: str
+
+
+IN_PROCESS = "packages"
+"""Encoder and reranker run in a process of this program, by PyTorch."""
+STEPS = {
+    "resolving": N_("choosing versions {package}"),
+    "fetching": N_("fetching {package}"),
+    "installing": N_("installing"),
+}
+
+
+def ways(offer: Offer) -> tuple[Way, ...]:
+    """The ways from which a user chooses; none where the program does not install packages by itself."""
+    if offer.by_hand:
+        return ()
+    size = _("packages {size}").format(size=_size(offer.packages * 1_000_000))
+    if offer.names:
+        size += " · " + _("models {size}").format(size=_size(offer.all - offer.done))
+    return (Way(IN_PROCESS, _("On this computer, in a process of this program"), size),)
 
 
 def look(runtime: "Runtime") -> Offer | None:
@@ -65,7 +103,7 @@ def look(runtime: "Runtime") -> Offer | None:
     try:
         due = _due(runtime)
         begun = any(runtime.models.state(one.name).status == "partial" for one in due)
-        if not (begun or any(one.kind == ENCODER for one in due)):
+        if not (begun or _lacks_packages(runtime) or any(one.kind == ENCODER for one in due)):
             return None
         if begun and any(_elsewhere(runtime, one) for one in due):
             return _sized(runtime, due, "elsewhere")
@@ -77,6 +115,11 @@ def look(runtime: "Runtime") -> Offer | None:
         return None
 
 
+def _lacks_packages(runtime: "Runtime") -> bool:
+    """Whether the settings want an encoder and what runs it is not installed."""
+    return bool(runtime.models.chosen(ENCODER)) and not NEURAL.is_installed
+
+
 def _keys() -> dict[str, str]:
     """What fetches and stops, and what puts the offer away."""
     return {"key": key("models.fetch"), "away": key("models.dismiss")}
@@ -85,6 +128,8 @@ def _keys() -> dict[str, str]:
 def line(offer: Offer | None) -> str:
     """What the screens say of it; empty where there is nothing to tell."""
     match offer:
+        case Offer(state="offered" | "paused", packages=packages) if packages:
+            return _packages_line(offer)
         case Offer(state="offered"):
             said = _(
                 "Scenes can be found by what they mean, too: {key} fetches {models} ({size}) onto this computer, "
@@ -104,17 +149,45 @@ def line(offer: Offer | None) -> str:
     return ""
 
 
+def _packages_line(offer: Offer) -> str:
+    """What is said where packages are missing, and perhaps models."""
+    said = _(
+        "Scenes can be found by what they mean, too: {key} installs what that needs ({size}), {away} puts this away."
+    )
+    if offer.state == "paused":
+        said = _("Installing what search by meaning needs has stopped; {key} goes on, {away} puts this away.")
+    return said.format(size=_size(_due_bytes(offer)), **_keys())
+
+
+def _due_bytes(offer: Offer) -> int:
+    """Of packages and models."""
+    return offer.packages * 1_000_000 + offer.all - offer.done
+
+
 def size(offer: Offer) -> str:
     """What is to be fetched, and how much."""
+    if offer.packages:
+        return _("packages and models, {size} onto this computer").format(size=_size(_due_bytes(offer)))
     return _("{models}, {size} onto this computer").format(models=_listed(offer), size=_size(offer.all - offer.done))
 
 
 def brief(offer: Offer) -> str:
     """How far it has come, how fast it is, and how long it still takes."""
+    if offer.packages:
+        return _packages_progress(offer.step)
     parts = [_megabytes(_("Fetching {models}  {done}/{all} MB"), offer)]
     if offer.rate:
         parts.append(_("{rate} MB/s").format(rate=f"{offer.rate / _MB:.1f}"))
         parts.append(jobs.remaining(max(0, offer.all - offer.done) / offer.rate))
+    return "  ".join(parts)
+
+
+def _packages_progress(step: PackagesAdvanced | None) -> str:
+    parts = [_("Installing what search by meaning needs")]
+    if step is not None:
+        parts.append(clean(_(STEPS[step.step]).format(package=step.package)).strip())
+        if step.all:
+            parts.append(f"{step.done}/{step.all}")
     return "  ".join(parts)
 
 
@@ -141,7 +214,17 @@ def _due(runtime: "Runtime") -> list[Neural]:
 def _sized(runtime: "Runtime", due: list[Neural], state: background.State) -> Offer:
     done = sum(runtime.models.state(one.name).bytes for one in due)
     left = sum(runtime.models.due_bytes(one) for one in due)
-    return Offer(state, names=tuple(one.name for one in due), done=done, all=done + left)
+    offer = Offer(state, names=tuple(one.name for one in due), done=done, all=done + left)
+    return _with_packages(runtime, offer) if _lacks_packages(runtime) else offer
+
+
+def _with_packages(runtime: "Runtime", offer: Offer) -> Offer:
+    """The offer with what the packages take, and whether the program can install them."""
+    from subtitle_rag.installation.run import PackageInstaller
+
+    refusal = PackageInstaller(runtime.settings.paths.cache).refusal(NEURAL)
+    by_hand = refusal.hint if refusal else ""
+    return replace(offer, packages=NEURAL.megabytes, place=sys.prefix, by_hand=by_hand)
 
 
 def _elsewhere(runtime: "Runtime", model: Neural) -> bool:
@@ -159,7 +242,7 @@ def _elsewhere(runtime: "Runtime", model: Neural) -> bool:
 
 
 class Run(background.Run[Offer]):
-    """Fetches what is not here; what has arrived at a halt is kept."""
+    """Brings what is not here, packages first; what has arrived at a halt is kept."""
 
     stage: ClassVar[background.Stage] = "offer"
 
@@ -170,6 +253,8 @@ class Run(background.Run[Offer]):
 
     def _work(self) -> None:
         due = _due(self._runtime)
+        if _lacks_packages(self._runtime):
+            self._install_packages(due)
         for at, model in enumerate(due):
             others = replace(_sized(self._runtime, due[at + 1 :], "working"), taken=at)
             self._progress = replace(_sized(self._runtime, due[at:], "working"), taken=at)
@@ -184,6 +269,19 @@ class Run(background.Run[Offer]):
                 return
             if others.names:
                 self._report(now=True)
+
+    def _install_packages(self, due: list[Neural]) -> None:
+        from subtitle_rag.installation.run import PackageInstaller
+
+        self._progress = _sized(self._runtime, due, "working")
+        self._report(now=True)
+        installer = PackageInstaller(self._runtime.settings.paths.cache, self._stop_work)
+        with closing(installer.add(NEURAL)) as events:
+            for event in events:
+                if isinstance(event, PackagesAdvanced):
+                    self._progress = replace(self._progress, step=event)
+                    self._report()
+        self._progress = replace(_sized(self._runtime, due, "working"), taken=0 if due else 1)
 
     def _arrived(self, event: ModelFetching, others: Offer) -> None:
         now = time.monotonic()

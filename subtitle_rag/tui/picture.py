@@ -13,6 +13,7 @@ from textual import work
 from textual.containers import Container
 
 from subtitle_rag.errors import AppError, FetchError
+from subtitle_rag.installation.extras import PICTURES, missing
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -37,9 +38,9 @@ def prepare(settings: "Settings") -> AppError | None:
         return None
     try:
         import textual_image.widget  # noqa: F401 - for what it finds out of the terminal
-    except ImportError as error:
+    except ImportError:
         logger.info("pictures cannot be drawn", exc_info=True)
-        return AppError("pictures_missing", reason=str(error))
+        return missing(PICTURES)
     return None
 
 

@@ -15,7 +15,7 @@ from textual.screen import Screen
 from textual.widgets import Input, Static
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui import contexts, jobs, offer, text, vectors
+from subtitle_rag.tui import contexts, extractor_update, jobs, offer, text, vectors
 from subtitle_rag.tui.field import pasted_address
 from subtitle_rag.tui.text import visible
 
@@ -32,6 +32,7 @@ TOLD: dict["Stage", tuple[Callable[[Any], str], Callable[[Any], str]]] = {
     "contexts": (contexts.line, contexts.brief),
     "vectors": (vectors.line, vectors.brief),
     "offer": (offer.line, offer.brief),
+    "update": (extractor_update.line, extractor_update.line),
 }
 """How each is told: as far as there is room, and in one line while it goes on."""
 PLACES = {"app.help": 0, "library.back": 2, "app.quit": 3}

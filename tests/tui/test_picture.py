@@ -94,7 +94,7 @@ def test_a_missing_package_is_told(runtime: Runtime, pictured: Path, monkeypatch
     monkeypatch.setitem(sys.modules, "textual_image.widget", None)
     trouble = picture.prepare(runtime.settings)
     assert trouble
-    assert "subtitle-rag[pictures]" in trouble.hint
+    assert trouble.code == "pictures_missing"
     assert picture.prepare(replace(runtime.settings, tui=TuiSettings())) is None
 
 

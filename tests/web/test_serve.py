@@ -14,6 +14,9 @@ import aiohttp
 import pytest
 
 from subtitle_rag import config
+from subtitle_rag.installation.advice import install_line
+from subtitle_rag.installation.environment import current
+from subtitle_rag.installation.extras import WEB
 from subtitle_rag.runtime import Runtime
 from tests.web.browser import Tab, tab
 
@@ -123,4 +126,4 @@ def test_without_the_extra_the_command_says_how_to_get_it(home: Path, tmp_path: 
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{os.environ['PYTHONPATH']}"}
     ended = subprocess.run(command(home), capture_output=True, text=True, env=environment, timeout=STARTING_S)
     assert ended.returncode == 1
-    assert "subtitle-rag[web]" in ended.stderr
+    assert install_line(WEB, current()) in ended.stderr

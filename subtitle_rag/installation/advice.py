@@ -1,0 +1,99 @@
+"""What a user types to install or update packages, for the way in which this copy came here."""
+
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from subtitle_rag.i18n import _
+from subtitle_rag.installation.environment import Environment, current
+from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra
+
+TORCH_PAGE = "https://pytorch.org/get-started/locally/"
+CPU_BUILD = ("--torch-backend", "cpu")
+GPU_FILES = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia/version")
+"""Of drivers of NVIDIA, of Windows' GPUs as WSL shows them, and of AMD."""
+
+
+def instruction(extra: Extra, environment: Environment | None = None) -> str:
+    """The line that installs an extra; where pip would bring CUDA for nothing, with what comes before it."""
+    environment = environment or current()
+    brings_cuda = extra is NEURAL and wants_cpu_build() and not environment.has_uv and find_spec("torch") is None
+    # the repository's script looks by itself what pip would take
+    if brings_cuda and environment.repository is None:
+        return cpu_instruction(extra, environment)
+    return install_line(extra, environment)
+
+
+def cpu_instruction(extra: Extra, environment: Environment) -> str:
+    """The line for pip, which takes PyTorch's usual build unless another one is there already."""
+    said = _(
+        "first PyTorch without the gigabytes of CUDA, by the line that {page} shows for CPU, run with {python}; then "
+        "{line}"
+    )
+    line = install_line(extra, environment)
+    return said.format(page=TORCH_PAGE, python=environment.python, line=line)
+
+
+def install_line(extra: Extra, environment: Environment) -> str:
+    """The line that installs an extra."""
+    if environment.repository is not None:
+        return _repository_line(extra, environment.repository)
+    torch = CPU_BUILD if extra is NEURAL and wants_cpu_build() else ()
+    named = _named(extra, environment)
+    match environment.installer:
+        case "uv tool":
+            extras = {*environment.extras, extra.name}
+            named = environment.origin.requirement(*extras) if environment.origin.is_here else [PACKAGE]
+            others = named if environment.origin.is_here else [*named, *_with(extra.requirements())]
+            return spelled("uv", "tool", "install", *torch, *_with(environment.companions), *others)
+        case "uvx":
+            return spelled("uvx", *torch, "--from", *environment.origin.requirement(extra.name), PACKAGE)
+        case "pipx":
+            return spelled("pipx", "inject", environment.prefix.name, *extra.requirements())
+        case "uv":
+            return spelled("uv", "pip", "install", "--python", str(environment.python), *torch, *named)
+        case "system" if environment.externally_managed:
+            return spelled("pipx", "install", *environment.origin.requirement(extra.name))
+        case _:
+            return spelled(str(environment.python), "-m", "pip", "install", *named)
+
+
+def upgrade_line(package: str, environment: Environment | None = None) -> str:
+    """The line that brings the newest version of one package."""
+    environment = environment or current()
+    match environment.installer:
+        case "uv" | "uv tool":
+            return spelled("uv", "pip", "install", "--python", str(environment.python), "--upgrade", package)
+        case "uvx":
+            return spelled("uvx", "--refresh", "--from", *environment.origin.requirement(), PACKAGE)
+        case "pipx":
+            return spelled("pipx", "runpip", environment.prefix.name, "install", "--upgrade", package)
+        case _:
+            return spelled(str(environment.python), "-m", "pip", "install", "--upgrade", package)
+
+
+def wants_cpu_build() -> bool:
+    """Whether PyTorch's usual build would bring CUDA for nothing: on Linux, where no GPU's driver is."""
+    return sys.platform == "linux" and not any(Path(file).exists() for file in GPU_FILES)
+
+
+def spelled(*arguments: str) -> str:
+    """The arguments as this system's shell takes them."""
+    return subprocess.list2cmdline(arguments) if sys.platform == "win32" else shlex.join(arguments)
+
+
+def _named(extra: Extra, environment: Environment) -> list[str]:
+    """The distribution with the extra; where it can be had no more, the extra's own packages."""
+    return environment.origin.requirement(extra.name) if environment.origin.is_here else extra.requirements()
+
+
+def _with(requirements: Sequence[str]) -> list[str]:
+    return [part for requirement in requirements for part in ("--with", requirement)]
+
+
+def _repository_line(extra: Extra, root: Path) -> str:
+    script = f"cd {shlex.quote(str(root))} && ./scripts/start"
+    return f"{script} --{extra.name}" if extra is NEURAL else f"{script} --with {extra.name}"

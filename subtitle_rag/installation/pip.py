@@ -1,0 +1,121 @@
+"""Packages brought by pip, one after the other, so that what has arrived whole is not fetched again.
+
+pip itself keeps a wheel only where it came over HTTP and its cache is on, and begins a stopped installation anew. Here
+its resolver tells which packages are needed (`pip install --dry-run --report`), each is made a wheel in a folder
+(`pip wheel --no-deps`), and all of them are installed from there without an index.
+"""
+
+import json
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from subtitle_rag.events import PackagesAdvanced, PackagesEvent, PackagesInstalled
+from subtitle_rag.installation.process import InstallerError, lines
+
+CUDA = re.compile(r"nvidia-|cuda-|triton$|pytorch-triton")
+"""Packages that come with the CUDA build of PyTorch alone."""
+_NAMED = re.compile(r"^\s*(?:Collecting|Downloading)\s+([A-Za-z0-9._-]+)")
+
+
+class CudaError(InstallerError):
+    """pip knows PyTorch with CUDA alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A package as pip has resolved it."""
+
+    name: str
+    version: str
+
+    @property
+    def requirement(self) -> str:
+        return f"{self.name}=={self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pip:
+    """pip of the interpreter `python`; `folder` keeps wheels, `constraints` is a file. `stop` ends what runs."""
+
+    python: Path
+    folder: Path
+    constraints: Path
+    stop: threading.Event
+
+    def add(self, requirements: Sequence[str], *, cuda: bool) -> Generator[PackagesEvent, None, None]:
+        """Install what is missing of the requirements. The last event is `PackagesInstalled`.
+
+        Raises:
+            InstallerError: CudaError where only a build with CUDA is to be had, unless `cuda` allows it.
+            AppError: `interrupted`.
+        """
+        needed = yield from self._resolved(requirements)
+        if not cuda and any(CUDA.match(each.name) for each in needed):
+            raise CudaError
+        self.folder.mkdir(parents=True, exist_ok=True)
+        there = set(self._arrived())
+        for at, each in enumerate(needed):
+            yield PackagesAdvanced("fetching", each.name, at, len(needed))
+            if each.requirement not in there:
+                self._fetch(each)
+        yield PackagesAdvanced("installing", "", len(needed), len(needed))
+        if needed:
+            offline = ["install", "--no-deps", "--no-index", "--find-links", str(self.folder)]
+            self._run(*offline, *(each.requirement for each in needed))
+        shutil.rmtree(self.folder, ignore_errors=True)
+        yield PackagesInstalled(tuple(f"{each.name} {each.version}" for each in needed))
+
+    def upgrade(self, package: str) -> Generator[PackagesEvent, None, None]:
+        """Bring the newest version of a package. Raises InstallerError, AppError `interrupted`."""
+        yield PackagesAdvanced("fetching", package, 0, 1)
+        self._run("install", "--constraint", str(self.constraints), "--upgrade", package)
+        yield PackagesInstalled((package,))
+
+    def _resolved(self, requirements: Sequence[str]) -> Generator[PackagesEvent, None, list[Pinned]]:
+        """What is to be installed for the requirements."""
+        with tempfile.TemporaryDirectory(prefix="subtitle-rag-") as name:
+            report = Path(name) / "report.json"
+            options = ["--dry-run", "--report", str(report), "--constraint", str(self.constraints)]
+            for line in self._lines("install", *options, *requirements):
+                if named := _NAMED.match(line):
+                    yield PackagesAdvanced("resolving", named[1], 0, 0)
+            try:
+                entries = json.loads(report.read_text(encoding="utf-8"))["install"]
+                return [Pinned(_canonical(each["metadata"]["name"]), each["metadata"]["version"]) for each in entries]
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                raise InstallerError(f"pip: {error}") from error
+
+    def _fetch(self, package: Pinned) -> None:
+        """Bring a package's wheel into the folder, whole or not at all."""
+        with tempfile.TemporaryDirectory(prefix=".part-", dir=self.folder) as name:
+            self._run("wheel", "--no-deps", "--wheel-dir", name, package.requirement)
+            for wheel in Path(name).glob("*.whl"):
+                wheel.replace(self.folder / wheel.name)
+
+    def _arrived(self) -> Iterator[str]:
+        from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+
+        for wheel in self.folder.glob("*.whl"):
+            try:
+                name, version, _build, _tags = parse_wheel_filename(wheel.name)
+            except InvalidWheelFilename:
+                continue
+            yield f"{name}=={version}"
+
+    def _run(self, *arguments: str) -> None:
+        for _line in self._lines(*arguments):
+            pass
+
+    def _lines(self, *arguments: str) -> Generator[str, None, None]:
+        return lines([str(self.python), "-m", "pip", *arguments], self.stop)
+
+
+def _canonical(name: str) -> str:
+    from packaging.utils import canonicalize_name
+
+    return canonicalize_name(name)

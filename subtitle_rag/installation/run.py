@@ -1,0 +1,201 @@
+"""Extras added to the environment of this copy, and one package of it updated, by the installer that made it.
+
+Installed packages keep their versions: they are the constraints under which the installer resolves. A Python that is
+not this program's own is never written to.
+"""
+
+import logging
+import shutil
+import threading
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from importlib.metadata import distributions
+from pathlib import Path
+
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.events import PackagesEvent, PackagesInstalled
+from subtitle_rag.installation import advice
+from subtitle_rag.installation.environment import Environment, current, program
+from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, look_again
+from subtitle_rag.installation.pip import CudaError, Pip
+from subtitle_rag.installation.process import InstallerError, lines
+from subtitle_rag.installation.uv import Uv, followed
+
+logger = logging.getLogger(__name__)
+
+INSTALLERS = ("pip", "setuptools", "wheel")
+"""That an environment begins with; nothing of the program runs on them, and PyTorch wants a newer setuptools."""
+RESERVE_MEGABYTES = 500
+"""That stay free on the disk."""
+
+
+class PackageInstaller:
+    """Adds packages to an environment, by default this copy's. `cache` keeps what has arrived; `stop` ends a run."""
+
+    def __init__(
+        self, cache: Path, stop: threading.Event | None = None, environment: Environment | None = None
+    ) -> None:
+        self._folder = cache / "packages"
+        self._stop = stop or threading.Event()
+        self._environment = environment or current()
+
+    def refusal(self, extra: Extra) -> AppError | None:
+        """Why the program does not add an extra by itself; the hint holds the line to type. None where it does."""
+        return None if self._can_install else AppError("packages_refused", line=self._instruction(extra))
+
+    def add(self, extra: Extra) -> Generator[PackagesEvent, None, None]:
+        """Install an extra. The last event is `PackagesInstalled`.
+
+        Raises:
+            AppError: `packages_refused`, `packages_failed`, `packages_cuda`, `interrupted`.
+            BusyError: `packages_busy`, `packages_disk`, `folder_unwritable`.
+        """
+        refusal = self.refusal(extra)
+        if refusal:
+            raise refusal
+        cpu = extra is NEURAL and advice.wants_cpu_build()
+        with self._alone(), self._advised(self._instruction(extra)):
+            self._see_room(extra)
+            constraints = self._constraints()
+            if self._environment.installer == "pipx" and self._environment.uses_uv:
+                yield from self._inject(extra, constraints, cpu=cpu)
+            elif self._environment.has_uv:
+                yield from self._uv(constraints).add(extra.requirements(), advice.CPU_BUILD if cpu else ())
+            else:
+                yield from self._by_pip(extra, constraints, cpu=cpu)
+            self._record(extra)
+        look_again()
+
+    def upgrade(self, package: str) -> Generator[PackagesEvent, None, None]:
+        """Bring the newest version of one package; all others keep theirs. Raises what `add` raises."""
+        line = advice.upgrade_line(package, self._environment)
+        if not self._can_install:
+            raise AppError("packages_refused", line=line)
+        with self._alone(), self._advised(line):
+            constraints = self._constraints(leaving=package)
+            if self._environment.installer == "pipx" and self._environment.uses_uv:
+                command = [self._program, "runpip", self._environment.prefix.name, "install", "--upgrade", package]
+                yield from followed(command, self._stop, {"UV_CONSTRAINT": str(constraints)})
+            elif self._environment.has_uv:
+                yield from self._uv(constraints).add([package], upgrade=package)
+            else:
+                yield from self._pip(constraints).upgrade(package)
+        look_again()
+
+    @property
+    def _can_install(self) -> bool:
+        return self._environment.installer not in ("uvx", "system") and bool(self._program)
+
+    @property
+    def _program(self) -> str:
+        """The installer's path, empty where it is not to be found; pip runs in this copy's own interpreter."""
+        name = {"uv": "uv", "uv tool": "uv", "pipx": "pipx"}.get(self._environment.installer)
+        return (program(name) or "") if name else str(self._environment.python)
+
+    def _pip(self, constraints: Path) -> Pip:
+        return Pip(self._environment.python, self._folder / "wheels", constraints, self._stop)
+
+    def _uv(self, constraints: Path) -> Uv:
+        return Uv(self._program, self._environment.python, constraints, self._stop)
+
+    def _by_pip(self, extra: Extra, constraints: Path, *, cpu: bool) -> Generator[PackagesEvent, None, None]:
+        """Have pip install an extra. Where it knows PyTorch with CUDA alone and no GPU is here, uv brings PyTorch."""
+        pip = self._pip(constraints)
+        try:
+            yield from pip.add(extra.requirements(), cuda=not cpu)
+            return
+        except CudaError as error:
+            uv = program("uv")
+            if uv is None:
+                raise AppError("packages_cuda", line=advice.cpu_instruction(extra, self._environment)) from error
+        torch = [each for each in extra.requirements() if each.startswith("torch")]
+        for event in Uv(uv, self._environment.python, constraints, self._stop).add(torch, advice.CPU_BUILD):
+            if not isinstance(event, PackagesInstalled):
+                yield event
+        yield from self._pip(self._constraints()).add(extra.requirements(), cuda=False)
+
+    def _inject(self, extra: Extra, constraints: Path, *, cpu: bool) -> Generator[PackagesEvent, None, None]:
+        """Have pipx and its uv install an extra, and note it."""
+        variables = {"UV_CONSTRAINT": str(constraints), **({"UV_TORCH_BACKEND": "cpu"} if cpu else {})}
+        command = [self._program, "inject", self._environment.prefix.name, *extra.requirements()]
+        for event in followed(command, self._stop, variables):
+            if not isinstance(event, PackagesInstalled):
+                yield event
+        yield PackagesInstalled(tuple(extra.requirements()))
+
+    def _record(self, extra: Extra) -> None:
+        """Have the installer note what was added, so that its own updates keep it; nothing is fetched for that."""
+        environment = self._environment
+        if environment.installer == "uv tool" and environment.origin.is_here:
+            extras = {*environment.extras, extra.name}
+            others = [part for each in environment.companions for part in ("--with", each)]
+            command = ["tool", "install", *others, *environment.origin.requirement(*extras)]
+        elif environment.installer == "pipx" and not environment.uses_uv:
+            command = ["inject", environment.prefix.name, *extra.requirements()]
+        else:
+            return
+        try:
+            for _line in lines([self._program, *command], self._stop):
+                pass
+        except InstallerError:  # the packages are here all the same
+            logger.warning("the installer did not note the extra %s", extra.name, exc_info=True)
+
+    def _constraints(self, leaving: str = "") -> Path:
+        """A file that holds every installed package at its version, and others at that of the repository's lock."""
+        from packaging.utils import canonicalize_name
+
+        pins = {
+            canonicalize_name(each.name): f"{each.name}=={each.version}"
+            for each in distributions(path=self._site_packages())
+        }
+        lock = self._environment.repository and self._environment.repository / "requirements.lock"
+        if lock and lock.is_file():
+            for line in lock.read_text(encoding="utf-8").splitlines():
+                name, sign, _version = line.partition("==")
+                if sign and not line.startswith("#"):
+                    pins.setdefault(canonicalize_name(name), line)
+        for name in (PACKAGE, leaving, *INSTALLERS):
+            pins.pop(canonicalize_name(name), None)
+        path = self._folder / "constraints.txt"
+        path.write_text("\n".join(sorted(pins.values())) + "\n", encoding="utf-8")
+        return path
+
+    def _site_packages(self) -> list[str]:
+        prefix = self._environment.prefix
+        return [str(each) for each in (*prefix.glob("lib/python*/site-packages"), prefix / "Lib" / "site-packages")]
+
+    def _see_room(self, extra: Extra) -> None:
+        free = shutil.disk_usage(self._environment.prefix).free // 1_000_000
+        # wheels lie in a cache, too, until they are installed
+        needed = extra.megabytes * 3 // 2 + RESERVE_MEGABYTES
+        if free < needed:
+            raise BusyError("packages_disk", path=str(self._environment.prefix), needed=needed, free=free)
+
+    def _instruction(self, extra: Extra) -> str:
+        return advice.instruction(extra, self._environment)
+
+    @contextmanager
+    def _advised(self, line: str) -> Iterator[None]:
+        """Tell a failure of the installer with what the user can type instead."""
+        try:
+            yield
+        except InstallerError as error:
+            raise AppError("packages_failed", reason=str(error), line=line) from error
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        from filelock import FileLock, Timeout
+
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            # a generator may be closed by another thread than the one that began it
+            lock = FileLock(self._folder / ".lock", thread_local=False)
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise BusyError("packages_busy") from None
+        except OSError as error:
+            raise BusyError("folder_unwritable", path=str(self._folder), reason=error.strerror or str(error)) from error
+        try:
+            yield
+        finally:
+            lock.release()

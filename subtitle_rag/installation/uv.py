@@ -1,0 +1,59 @@
+"""Packages brought by uv, which keeps what has arrived in its cache and can be told to take PyTorch without CUDA."""
+
+import re
+import threading
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from subtitle_rag.events import PackagesAdvanced, PackagesEvent, PackagesInstalled
+from subtitle_rag.installation.process import lines
+
+_RESOLVED = re.compile(r"^Resolved (\d+) packages?")
+_FETCHING = re.compile(r"^\s*(?:Downloading|Building) ([\w.-]+)")
+_FETCHED = re.compile(r"^\s*(?:Downloaded|Built) ([\w.-]+)")
+_CHANGED = re.compile(r"^ [+~] ([\w.-]+)==([\w.+!-]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Uv:
+    """The uv at `program`, for the environment of the interpreter `python`; `constraints` is a file."""
+
+    program: str
+    python: Path
+    constraints: Path
+    stop: threading.Event
+
+    def add(
+        self, requirements: Sequence[str], options: Sequence[str] = (), *, upgrade: str = ""
+    ) -> Generator[PackagesEvent, None, None]:
+        """Install what is missing of the requirements; of the package `upgrade` the newest version.
+
+        The last event is `PackagesInstalled`. Raises InstallerError, AppError `interrupted`.
+        """
+        command = [self.program, "pip", "install", "--python", str(self.python)]
+        command += ["--constraint", str(self.constraints), *options]
+        if upgrade:
+            command += ["--upgrade-package", upgrade]
+        yield from followed([*command, *requirements], self.stop)
+
+
+def followed(
+    command: Sequence[str], stop: threading.Event, variables: dict[str, str] | None = None
+) -> Generator[PackagesEvent, None, None]:
+    """Run a command that has uv install packages, and tell how far it has come by what uv prints."""
+    fetched, changed = 0, []
+    yield PackagesAdvanced("resolving", "", 0, 0)
+    for line in lines(command, stop, variables):
+        if _RESOLVED.match(line):
+            yield PackagesAdvanced("fetching", "", 0, 0)
+        elif found := _FETCHING.match(line):
+            yield PackagesAdvanced("fetching", found[1], fetched, 0)
+        elif found := _FETCHED.match(line):
+            fetched += 1
+            yield PackagesAdvanced("fetching", found[1], fetched, 0)
+        elif line.startswith("Prepared "):
+            yield PackagesAdvanced("installing", "", fetched, 0)
+        elif found := _CHANGED.match(line):
+            changed.append(f"{found[1]} {found[2]}")
+    yield PackagesInstalled(tuple(changed))
