@@ -251,7 +251,7 @@ class BackgroundApp(BaseApp):
         """Bring packages and models that are missing, or stop that; packages only after the user has agreed."""
         if self.fetching:
             self._pause("offer")
-        elif self.offer and self.offer.fetchable and self.offer.packages:
+        elif self.offer and self.offer.fetchable and self.offer.packages and self.offer.state != "paused":
             from subtitle_rag.tui.install_screen import InstallScreen
 
             self.push_screen(InstallScreen(self.offer), self._install_answered)
