@@ -100,7 +100,7 @@ FLOWS: dict[str, tuple[str, ...]] = {
     "explaining and choosing": (*"치킨", "f2", "f2", "ctrl+o", "escape"),
     "filters": (*"치킨", "ctrl+f", *"채널", "down", "escape"),
     "the library": ("f4", "tab", "down", "pagedown", "enter", "escape", "escape"),
-    "a path and an address": ("f4", *"/tmp", "ctrl+u", *"youtu.be", "escape", "escape"),
+    "a path and an address": ("f4", *"tests", "ctrl+u", *"youtu.be", "escape", "escape"),
     "syncing and stopping": ("ctrl+r", "ctrl+s", "ctrl+t", "ctrl+t"),
     "asking": (*"치킨", "f3", "enter", "f5", "escape", "escape"),
     "help, checks and commands": ("f1", "escape", "f6", "escape", "ctrl+p", *"lib", "escape"),
