@@ -60,8 +60,24 @@ SENTENCES = {
         N_("Write times as 12:41, 1:02:33 or 761."),
     ),
     "bad_config": (
-        N_("The setting in {path} is wrong: {reason}."),
-        N_("Correct that setting; subtitle-rag paths shows where the file lies."),
+        N_("The setting in {place} is wrong: {reason}."),
+        N_("subtitle-rag config edit opens the file, subtitle-rag config validate tells all that is wrong in it."),
+    ),
+    "config_exists": (
+        N_("There is a config already: {path}."),
+        N_("subtitle-rag config edit opens it; nothing was overwritten."),
+    ),
+    "no_config_file": (
+        N_("There is no file {path}."),
+        N_("Name a config file, or none for your own; subtitle-rag config init writes one."),
+    ),
+    "unknown_setting": (
+        N_("There is no setting {name}{near}."),
+        N_("subtitle-rag config show lists the settings, subtitle-rag keys the ids of keys."),
+    ),
+    "no_editor": (
+        N_("The editor did not work: {reason}."),
+        N_("Name one in the environment variable VISUAL or EDITOR, and try again."),
     ),
     "unsupported_source": (
         N_("{source} is neither a caption file nor a folder, or it does not exist."),
