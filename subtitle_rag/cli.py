@@ -44,11 +44,12 @@ VERBS = {
     "mcp": "mcp",
     "serve": "serve",
     "config": "config",
+    "help": "help",
     "completion": "completion",
 }
 """Verb → module of `commands`, in the order in which help lists them."""
 
-LENIENT = ("completion", "config")
+LENIENT = ("completion", "config", "help")
 """Verbs that work with a config that is wrong: they need little of it, or tell what is wrong."""
 
 

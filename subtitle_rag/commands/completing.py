@@ -84,6 +84,18 @@ def key_ids(_ctx: "click.Context", _param: "click.Parameter", incomplete: str) -
     return _items([(id, key_help.meaning(id)) for id in keys.declared()], incomplete)
 
 
+def topics(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
+    """Topics of the help, and commands."""
+    import click
+
+    from subtitle_rag.i18n import _
+    from subtitle_rag.manual.topics import TOPICS
+
+    root = ctx.find_root().command
+    verbs = root.list_commands(ctx) if isinstance(root, click.Group) else []
+    return _items([*((topic.name, _(topic.title)) for topic in TOPICS), *((verb, "") for verb in verbs)], incomplete)
+
+
 def files(_ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
     """Files and folders, which shells complete themselves."""
     from click.shell_completion import CompletionItem

@@ -79,6 +79,10 @@ SENTENCES = {
         N_("The editor did not work: {reason}."),
         N_("Name one in the environment variable VISUAL or EDITOR, and try again."),
     ),
+    "unknown_topic": (
+        N_("There is no topic and no command {name}{near}."),
+        N_("subtitle-rag help lists the topics, subtitle-rag --help the commands."),
+    ),
     "unsupported_source": (
         N_("{source} is neither a caption file nor a folder, or it does not exist."),
         N_("Name a .vtt, .srt, .sbv or .json3 file, a folder of them, or an address on YouTube."),
