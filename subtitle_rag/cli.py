@@ -46,10 +46,11 @@ VERBS = {
     "config": "config",
     "help": "help",
     "completion": "completion",
+    "desktop": "desktop",
 }
 """Verb → module of `commands`, in the order in which help lists them."""
 
-LENIENT = ("completion", "config", "help")
+LENIENT = ("completion", "config", "desktop", "help")
 """Verbs that work with a config that is wrong: they need little of it, or tell what is wrong."""
 
 
@@ -246,7 +247,7 @@ def _told(arguments: Sequence[str], entry: dict[str, Any], code: ExitCode) -> in
     return code
 
 
-GROUPS = ("config", "contexts", "eval", "models", "vectors")
+GROUPS = ("config", "contexts", "desktop", "eval", "models", "vectors")
 """Verbs that have verbs of their own."""
 
 

@@ -83,6 +83,14 @@ SENTENCES = {
         N_("There is no topic and no command {name}{near}."),
         N_("subtitle-rag help lists the topics, subtitle-rag --help the commands."),
     ),
+    "no_desktop_entries": (
+        N_("Menu entries are made on Linux desktops alone, not on this system."),
+        N_("Start subtitle-rag in a terminal."),
+    ),
+    "foreign_file": (
+        N_("{path} is there already, and not from this command."),
+        N_("Move it away if you do not need it, and try again; nothing was overwritten."),
+    ),
     "unsupported_source": (
         N_("{source} is neither a caption file nor a folder, or it does not exist."),
         N_("Name a .vtt, .srt, .sbv or .json3 file, a folder of them, or an address on YouTube."),
