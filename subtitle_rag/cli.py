@@ -47,10 +47,11 @@ VERBS = {
     "help": "help",
     "completion": "completion",
     "desktop": "desktop",
+    "self": "self_check",
 }
 """Verb → module of `commands`, in the order in which help lists them."""
 
-LENIENT = ("completion", "config", "desktop", "help")
+LENIENT = ("completion", "config", "desktop", "help", "self")
 """Verbs that work with a config that is wrong: they need little of it, or tell what is wrong."""
 
 
@@ -247,7 +248,7 @@ def _told(arguments: Sequence[str], entry: dict[str, Any], code: ExitCode) -> in
     return code
 
 
-GROUPS = ("config", "contexts", "desktop", "eval", "models", "vectors")
+GROUPS = ("config", "contexts", "desktop", "eval", "models", "self", "vectors")
 """Verbs that have verbs of their own."""
 
 

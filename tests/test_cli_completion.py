@@ -80,7 +80,7 @@ def test_another_shell_is_refused(run: Run) -> None:
 
 
 def test_names_of_the_library_and_the_settings_are_offered(home: Path, complete: Complete) -> None:
-    assert complete("se") == ["search", "serve"]
+    assert complete("se") == ["search", "serve", "self"]
     assert complete("contexts", "st") == ["status"]
     assert complete("search", "--channel", "''") == ["느긋한 식탁", "바다: 밥"]
     assert complete("list", "--channel", "바") == ["바다: 밥"]

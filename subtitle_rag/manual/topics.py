@@ -285,6 +285,7 @@ def _troubleshooting(_settings: Settings) -> Iterator[Block]:
         (
             ("subtitle-rag doctor", _("what is there, what is missing, and what mends it")),
             ("subtitle-rag config validate", _("all that is wrong in the config, by line")),
+            ("subtitle-rag self check", _("whether the packages that are installed fit")),
             ("subtitle-rag status", _("which videos failed, why, and what to do")),
             ("subtitle-rag rebuild", _("make a damaged search index anew; nothing is lost")),
             ("subtitle-rag models check", _("verify the files of fetched models")),

@@ -91,6 +91,18 @@ SENTENCES = {
         N_("{path} is there already, and not from this command."),
         N_("Move it away if you do not need it, and try again; nothing was overwritten."),
     ),
+    "no_metadata": (
+        N_("This copy runs from its source without being installed, so that it is not known what it needs."),
+        N_("Install it with pip, and try again."),
+    ),
+    "package_missing": (
+        N_("The package {name} is missing."),
+        N_("Install subtitle-rag anew."),
+    ),
+    "package_unfit": (
+        N_("{name} {installed} is here, but {wanted} is needed."),
+        N_("Install subtitle-rag anew, in an environment of its own."),
+    ),
     "unsupported_source": (
         N_("{source} is neither a caption file nor a folder, or it does not exist."),
         N_("Name a .vtt, .srt, .sbv or .json3 file, a folder of them, or an address on YouTube."),
