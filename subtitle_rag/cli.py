@@ -5,6 +5,7 @@ Nothing heavy is imported before a verb needs it: `--help` costs what click cost
 
 import copy
 import logging
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from typing import Any
 import click
 
 from subtitle_rag import __version__, config, i18n, log_file, output
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for
 
@@ -42,9 +43,16 @@ VERBS = {
     "eval": "evaluation",
     "mcp": "mcp",
     "serve": "serve",
+    "config": "config",
+    "help": "help",
+    "completion": "completion",
+    "desktop": "desktop",
     "self": "self_",
 }
 """Verb → module of `commands`, in the order in which help lists them."""
+
+LENIENT = ("completion", "config", "desktop", "help", "self")
+"""Verbs that work with a config that is wrong: they need little of it, or tell what is wrong."""
 
 
 class Verbs(click.Group):
@@ -87,7 +95,8 @@ def localized(command: click.Command) -> click.Command:
 @click.version_option(__version__, prog_name="subtitle-rag", help=N_("Show the version and exit."))
 @click.pass_context
 def root(ctx: click.Context, home: str | None, language: str | None, debug: bool) -> None:  # noqa: ARG001 - see `run`
-    settings = config.load(home, language)
+    lenient = ctx.invoked_subcommand in LENIENT
+    settings = config.read(home, language).settings if lenient else config.load(home, language)
     i18n.activate(settings.language)
     ctx.obj = settings
     if ctx.invoked_subcommand is None:
@@ -102,7 +111,17 @@ def root(ctx: click.Context, home: str | None, language: str | None, debug: bool
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console script."""
     output.prepare()
+    if "_SUBTITLE_RAG_COMPLETE" in os.environ:
+        sys.exit(_complete())
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def _complete() -> int:
+    """Answer a shell that completes a command line; nothing is logged, made or told."""
+    from subtitle_rag.commands import completion
+
+    i18n.activate(_early_language([]))
+    return completion.answer(localized(root))
 
 
 def run(arguments: list[str]) -> int:
@@ -189,10 +208,7 @@ def _run(arguments: list[str]) -> int:
 def _early_language(arguments: Sequence[str]) -> str:
     """The language before the arguments are parsed, so that help and usage errors speak it too."""
     given, _rest = _divided(arguments)
-    try:
-        return config.load(given.get("--home"), given.get("--language")).language
-    except UsageError:
-        return i18n.system_language()
+    return config.read(given.get("--home"), given.get("--language")).settings.language
 
 
 def _divided(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
@@ -232,7 +248,7 @@ def _told(arguments: Sequence[str], entry: dict[str, Any], code: ExitCode) -> in
     return code
 
 
-GROUPS = ("contexts", "eval", "models", "vectors")
+GROUPS = ("config", "contexts", "desktop", "eval", "models", "self", "vectors")
 """Verbs that have verbs of their own."""
 
 

@@ -5,14 +5,13 @@ The file is only ever read. What the program itself remembers lives in the libra
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import Field, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.config_file import ConfigFile
+from subtitle_rag.config_file import ConfigFile, Mistake, bad_config
 from subtitle_rag.domain import TABS
-from subtitle_rag.errors import UsageError
-from subtitle_rag.i18n import LANGUAGES, _, system_language
+from subtitle_rag.i18n import LANGUAGES, N_, _, system_language
 
 HOME_VARIABLE = "SUBTITLE_RAG_HOME"
 LANGUAGE_VARIABLE = "SUBTITLE_RAG_LANGUAGE"
@@ -62,104 +61,110 @@ class Paths:
         return cls(config, dirs.user_data_path, dirs.user_cache_path, dirs.user_log_path)
 
 
+def setting(default: Any, about: str, **rules: Any) -> Any:
+    """A field of a section: its default, what it is for, and what it may be (`ConfigFile` keeps the rules)."""
+    return field(default=default, metadata={"about": about, **rules})
+
+
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
     """`[search]`"""
 
-    limit: int = field(default=20, metadata={"least": 1})
-    """Scenes that a search shows."""
-    remember: bool = True
-    """Whether the app keeps the last searches, in the library."""
+    limit: int = setting(20, N_("How many scenes a search shows."), least=1)
+    remember: bool = setting(True, N_("Whether the app keeps the last searches, in the library."))
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerSettings:
     """`[player]`"""
 
-    default: str = ""
-    """`browser`, `mpv`, `iina`, `vlc`, or a name from `[players]`; empty: the one chosen in the app."""
-    lead_in: int = 2
-    """Seconds before the scene at which playing starts, in the browser too."""
+    default: str = setting(
+        "", N_("browser, mpv, iina, vlc, or a name from [players]; empty: the one chosen in the app, else the browser.")
+    )
+    lead_in: int = setting(2, N_("Seconds before the scene at which playing starts, in the browser too."))
 
 
 @dataclass(frozen=True, slots=True)
 class TuiSettings:
     """`[tui]`"""
 
-    kitty_keyboard: bool = False
-    """Speak the Kitty keyboard protocol, which breaks Hangul input on some terminals."""
-    theme: str = ""
-    """The name of one of Textual's themes, or of one from `[themes]`; empty: the one that was chosen last."""
-    pictures: bool = False
-    """Show scenes with a picture, where the terminal can draw one; each sheet of pictures is a request to YouTube."""
-    notify: bool = False
-    """Ring and name in the terminal's title the end of a long job, when somebody is in another window."""
+    kitty_keyboard: bool = setting(
+        False, N_("Speak the Kitty keyboard protocol, which breaks Hangul input on some terminals.")
+    )
+    theme: str = setting(
+        "", N_("One of Textual's themes, or one from [themes]; empty: the one that was chosen last in the app.")
+    )
+    pictures: bool = setting(
+        False, N_("Show a picture of the chosen scene; each sheet of pictures is a request to YouTube.")
+    )
+    notify: bool = setting(
+        False, N_("Tell the end of a long job by title, bell and desktop notice, when you are in another window.")
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class ThemeSettings:
     """`[themes.NAME]`: colours as CSS writes them; those that are left empty follow from the others."""
 
-    primary: str = ""
-    secondary: str = ""
-    accent: str = ""
-    foreground: str = ""
-    background: str = ""
-    surface: str = ""
-    panel: str = ""
-    boost: str = ""
-    success: str = ""
-    warning: str = ""
-    error: str = ""
-    dark: bool = True
-    ansi: bool = False
-    """The colours are the terminal's own: `ansi_blue`, `ansi_default`."""
-    luminosity_spread: float = 0.15
-    """How far lighter and darker shades lie from their colour."""
-    text_alpha: float = 0.95
-    variables: Mapping[str, str] = field(default_factory=dict)
-    """Textual's other theme variables, such as `footer-key-foreground`."""
+    primary: str = setting("", N_("The main colour, as CSS writes it."), required=True)
+    secondary: str = setting("", N_("A colour; empty: it follows from the others."))
+    accent: str = setting("", N_("A colour; empty: it follows from the others."))
+    foreground: str = setting("", N_("A colour; empty: it follows from the others."))
+    background: str = setting("", N_("A colour; empty: it follows from the others."))
+    surface: str = setting("", N_("A colour; empty: it follows from the others."))
+    panel: str = setting("", N_("A colour; empty: it follows from the others."))
+    boost: str = setting("", N_("A colour; empty: it follows from the others."))
+    success: str = setting("", N_("A colour; empty: it follows from the others."))
+    warning: str = setting("", N_("A colour; empty: it follows from the others."))
+    error: str = setting("", N_("A colour; empty: it follows from the others."))
+    dark: bool = setting(True, N_("Whether the theme is a dark one."))
+    ansi: bool = setting(False, N_("The colours are the terminal's own: ansi_blue, ansi_default."))
+    luminosity_spread: float = setting(0.15, N_("How far lighter and darker shades lie from their colour."))
+    text_alpha: float = setting(0.95, N_("How opaque text is, from 0 to 1."))
+    variables: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={"about": N_("Textual's other theme variables, such as footer-key-foreground.")},
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class YoutubeSettings:
-    """`[youtube]`: how politely, and as whom, captions are fetched. Times are seconds."""
+    """`[youtube]`"""
 
-    tabs: tuple[str, ...] = field(default=TABS, metadata={"among": TABS})
-    """What a channel brings."""
-    pause_min: int = 5
-    """Between one video and the next, at least."""
-    pause_max: int = 10
-    """And at most."""
-    pause_request: int = 1
-    """Between two requests for the same video or list."""
-    back_off: int = 2
-    """First wait before a refused request is repeated; it doubles with every repetition."""
-    rest: int = 3600
-    """The queue's rest after a block for which YouTube names no time."""
-    cookies_from_browser: str = ""
-    """As yt-dlp writes it: `firefox`, `chrome:Profile 1`."""
-    cookie_file: str = ""
-    """Cookies in Netscape's format; the file is never written to."""
-    proxy: str = ""
+    tabs: tuple[str, ...] = setting(TABS, N_("Which tabs of a channel are brought."), among=TABS)
+    pause_min: int = setting(5, N_("Seconds between one video and the next, at least."))
+    pause_max: int = setting(10, N_("Seconds between one video and the next, at most."))
+    pause_request: int = setting(1, N_("Seconds between two requests for the same video or list."))
+    back_off: int = setting(
+        2, N_("First wait in seconds before a refused request is repeated; it doubles with every repetition.")
+    )
+    rest: int = setting(3600, N_("Seconds of rest after a block for which YouTube names no time."))
+    cookies_from_browser: str = setting(
+        "", N_("Whose cookies are used, as yt-dlp writes it: firefox, chrome:Profile 1.")
+    )
+    cookie_file: str = setting("", N_("A file of cookies in Netscape's format; it is read, never written."))
+    proxy: str = setting("", N_("The proxy for requests to YouTube, such as socks5://127.0.0.1:9050."), address=True)
 
 
 @dataclass(frozen=True, slots=True)
 class LlmSettings:
     """`[llm]`: the local models, which Ollama serves."""
 
-    hosts: tuple[str, ...] = field(default=("http://127.0.0.1:11434",), metadata={"empty": True})
-    """Where Ollama answers; several share the work, none switches models off."""
-    model: str = ""
-    """What writes contexts; empty: what suits this machine's memory."""
-    cloud: tuple[str, ...] = field(default=(), metadata={"empty": True})
-    """Models by name that may run in Ollama's cloud, which is sent the captions then."""
-    remote: bool = False
-    """Whether `hosts` may name other computers, which are sent the captions then."""
-    timeout: int = field(default=600, metadata={"least": 1})
-    """Seconds without a sign of life; a long prompt is given more by itself."""
-    keep_alive: str = "30m"
-    """How long the model stays in memory after an answer."""
+    hosts: tuple[str, ...] = setting(
+        ("http://127.0.0.1:11434",),
+        N_("Where Ollama answers; several share the work, none switches models off."),
+        empty=True,
+        address=True,
+    )
+    model: str = setting("", N_("What writes contexts; empty: what suits this machine's memory."))
+    cloud: tuple[str, ...] = setting(
+        (),
+        N_("Models by name that may run in Ollama's cloud, which is sent the captions then."),
+        empty=True,
+    )
+    remote: bool = setting(False, N_("Whether hosts may name other computers, which are sent the captions then."))
+    timeout: int = setting(600, N_("Seconds without a sign of life; a long prompt is given more by itself."), least=1)
+    keep_alive: str = setting("30m", N_("How long the model stays in memory after an answer."))
 
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -170,30 +175,30 @@ PRECISIONS = ("auto", "float32", "bfloat16", "float16", "int8")
 class ModelSettings:
     """`[models]`: the neural models, which run in this program."""
 
-    encoder: str = "BAAI/bge-m3"
-    """By its name in the manifest, or a folder; empty searches without one."""
-    reranker: str = "BAAI/bge-reranker-v2-m3"
-    """Likewise."""
-    folder: str = ""
-    """Where fetched models lie; empty: with the library."""
-    device: str = field(default="auto", metadata={"one_of": DEVICES})
-    precision: str = field(default="auto", metadata={"one_of": PRECISIONS})
-    """`int8` is the fastest on a CPU and rounds the most."""
+    encoder: str = setting(
+        "BAAI/bge-m3",
+        N_("The model that searches by meaning: a name of models list, or a folder; empty: without one."),
+    )
+    reranker: str = setting(
+        "BAAI/bge-reranker-v2-m3",
+        N_("The model that puts the best scenes first: a name of models list, or a folder; empty: without one."),
+    )
+    folder: str = setting("", N_("Where fetched models lie; empty: with the library."))
+    device: str = setting("auto", N_("What the models run on."), one_of=DEVICES)
+    precision: str = setting(
+        "auto", N_("How exactly they compute; int8 is the fastest on a CPU and rounds the most."), one_of=PRECISIONS
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class QdrantSettings:
     """`[qdrant]`: a server or cluster in the place of the embedded index."""
 
-    url: str = ""
-    """Empty: the embedded index."""
-    api_key_env: str = ""
-    """The environment variable that holds the key."""
-    shards: int = field(default=1, metadata={"least": 1})
-    replication: int = field(default=1, metadata={"least": 1})
-    """Both count when the collection is made."""
-    timeout: int = field(default=30, metadata={"least": 1})
-    """Seconds for one call."""
+    url: str = setting("", N_("The server's address; empty: the index is in the library's folder."), address=True)
+    api_key_env: str = setting("", N_("The environment variable that holds the key; never the key itself."))
+    shards: int = setting(1, N_("Parts of the collection; counts when it is made."), least=1)
+    replication: int = setting(1, N_("Copies of each part; counts when the collection is made."), least=1)
+    timeout: int = setting(30, N_("Seconds for one request."), least=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +221,7 @@ class Settings:
     themes: Mapping[str, ThemeSettings] = field(default_factory=dict)
 
 
-_SECTIONS: dict[str, type[Any]] = {
+SECTIONS: Mapping[str, type[Any]] = {
     "search": SearchSettings,
     "player": PlayerSettings,
     "tui": TuiSettings,
@@ -225,30 +230,91 @@ _SECTIONS: dict[str, type[Any]] = {
     "models": ModelSettings,
     "qdrant": QdrantSettings,
 }
+"""The tables of one kind; `players`, `keys` and `themes` hold what the user names."""
+ABOUT = {
+    "language": N_("The language of messages and screens; left out: the system's."),
+    "search": N_("Search"),
+    "player": N_("Playing scenes"),
+    "tui": N_("The app in the terminal"),
+    "youtube": N_("How politely, and as whom, captions are fetched"),
+    "llm": N_("Local models that write contexts and answer, through Ollama"),
+    "models": N_("Neural models, which run in a process of this program"),
+    "qdrant": N_("A Qdrant server or cluster in the place of the index in the library's folder"),
+    "players": N_("Players of your own; {url} and {seconds} are filled in"),
+    "keys": N_("Keys of the app by their ids, which subtitle-rag keys lists"),
+    "themes": N_("Themes of your own"),
+}
+"""What the settings at the top and the tables are about."""
+
+
+def about(name: str) -> str:
+    """What a setting at the top or a table is about, in the language in force."""
+    sentence = ABOUT[name]
+    return _(sentence)
+
+
+def about_field(each: "Field[Any]") -> str:
+    """What a setting of a table is for, in the language in force."""
+    sentence: str = each.metadata["about"]
+    return _(sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The settings as they were read, and how they came about."""
+
+    settings: Settings
+    file: ConfigFile
+    mistakes: tuple[Mistake, ...]
+    """Each of them has its default in the settings."""
+    overrides: Mapping[str, str]
+    """What neither file nor default decided → the flag or the environment variable that did."""
 
 
 def load(home: str | Path | None = None, language: str | None = None) -> Settings:
     """The settings in force; arguments are flags that the user typed.
 
     Raises:
-        UsageError: `bad_config`, naming the file and the key.
+        UsageError: `bad_config`, naming the file, the line and the key.
     """
+    reading = read(home, language)
+    if reading.mistakes:
+        raise bad_config(reading.mistakes[0])
+    return reading.settings
+
+
+def read(home: str | Path | None = None, language: str | None = None, path: Path | None = None) -> Reading:
+    """The settings with every mistake that the file and the environment hold; `path` names another file."""
     paths = Paths.find(home)
-    file = ConfigFile.read(paths.config)
-    file.known("", file.table, ("language", "players", "keys", "themes", *_SECTIONS))
-    from_environment = os.environ.get(LANGUAGE_VARIABLE)
-    chosen = language or from_environment or file.table.get("language") or system_language()
-    if chosen not in LANGUAGES:
-        place = "--language" if language else LANGUAGE_VARIABLE if from_environment else str(paths.config)
-        reason = _("language is {value}, but only {known} are known").format(value=chosen, known=", ".join(LANGUAGES))
-        raise UsageError("bad_config", path=place, reason=reason)
-    sections = {name: file.section(name, kind) for name, kind in _SECTIONS.items()}
+    overrides = {"paths": "--home" if home else HOME_VARIABLE} if home or os.environ.get(HOME_VARIABLE) else {}
+    file = ConfigFile.read(path or paths.config)
+    file.known("", file.table, ABOUT)
+    chosen = _language(file, language, overrides)
+    sections = {name: file.section(name, kind) for name, kind in SECTIONS.items()}
     hosts = os.environ.get(HOSTS_VARIABLE)
     if hosts is not None:
         given = tuple(host.strip() for host in hosts.split(",") if host.strip())
         sections["llm"] = replace(sections["llm"], hosts=given)
+        overrides["llm.hosts"] = HOSTS_VARIABLE
     themes = {name: file.entry(f"themes.{name}", theme, ThemeSettings) for name, theme in file.tables("themes").items()}
-    return Settings(paths, chosen, players=_players(file), keys=file.texts("keys"), themes=themes, **sections)
+    settings = Settings(paths, chosen, players=_players(file), keys=file.texts("keys"), themes=themes, **sections)
+    return Reading(settings, file, tuple(file.mistakes), overrides)
+
+
+def _language(file: ConfigFile, flag: str | None, overrides: dict[str, str]) -> str:
+    """The language in force; one that is not known is noted where it is said."""
+    written = file.table.get("language")
+    if flag or os.environ.get(LANGUAGE_VARIABLE):
+        overrides["language"] = "--language" if flag else LANGUAGE_VARIABLE
+    chosen = flag or os.environ.get(LANGUAGE_VARIABLE) or written or system_language()
+    if chosen in LANGUAGES:
+        return str(chosen)
+    message = _("language is {value}, but only {known} are known").format(value=chosen, known=", ".join(LANGUAGES))
+    if "language" in overrides:
+        file.mistakes.append(Mistake(overrides["language"], "language", message))
+    else:
+        file.note("language", message)
+    return system_language()
 
 
 def _players(file: ConfigFile) -> dict[str, tuple[str, ...]]:
@@ -258,5 +324,6 @@ def _players(file: ConfigFile) -> dict[str, tuple[str, ...]]:
         if isinstance(entry, dict):
             file.known(f"players.{name}.", entry, ("command",))
             command = entry.get("command")
-        players[name] = file.strings(f"players.{name}.command", command)
+        if strings := file.strings(f"players.{name}.command", command):
+            players[name] = strings
     return players

@@ -45,3 +45,8 @@ def n_(singular: str, plural: str, n: int) -> str:
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext tools look for
     """Mark `message` for the catalogue; it is translated where it is shown."""
     return message
+
+
+def translated(message: str, language: str) -> str:
+    """`message` in a language that need not be the one in force."""
+    return gettext.translation(DOMAIN, LOCALE_DIR, languages=[language], fallback=True).gettext(message)

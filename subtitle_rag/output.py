@@ -234,6 +234,11 @@ def _json(value: Any, indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=not utf8, indent=indent)
 
 
+def document(value: Any) -> None:
+    """A JSON document that is data by itself, such as a schema."""
+    data(_json(value, indent=2))
+
+
 def report_values(report: IndexReport) -> dict[str, Any]:
     """The sum of a run as `index --json` tells it."""
     return {

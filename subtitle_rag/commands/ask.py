@@ -13,7 +13,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.answers import wording
-from subtitle_rag.commands import answer_text, json_option
+from subtitle_rag.commands import answer_text, completing, json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Answer, AnswerPiece, Evidence
@@ -83,12 +83,21 @@ class Asked:
 
 @click.command("ask", help=N_("Have a local model answer a question from the library's scenes, and show them."))
 @click.argument("question", nargs=-1)
-@click.option("--channel", multiple=True, help=N_("Only channels whose name holds this."))
-@click.option("--video", multiple=True, help=N_("Only this video: its id, or a part of its title."))
+@click.option(
+    "--channel", multiple=True, shell_complete=completing.channels, help=N_("Only channels whose name holds this.")
+)
+@click.option(
+    "--video",
+    multiple=True,
+    shell_complete=completing.videos,
+    help=N_("Only this video: its id, or a part of its title."),
+)
 @click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later."))
 @click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier."))
 @click.option("--scenes", type=click.IntRange(1, MOST_SCENES), help=N_("Answer from so many scenes (default 7)."))
-@click.option("--model", help=N_("Another model of Ollama than the config names."))
+@click.option(
+    "--model", shell_complete=completing.context_models, help=N_("Another model of Ollama than the config names.")
+)
 @click.option(
     "--builder",
     type=click.Choice(BUILDERS),

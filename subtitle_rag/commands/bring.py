@@ -12,7 +12,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.captions.sources import Source, looks_like_address, parse
-from subtitle_rag.commands import json_option, jsonl_option, vectors, writing
+from subtitle_rag.commands import completing, json_option, jsonl_option, vectors, writing
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import AppError, BusyError, LlmError, UsageError
@@ -44,7 +44,7 @@ no_wait_option = click.option(
 
 
 @click.command("index", help=N_("Bring captions in: from YouTube (channel, playlist, video), or files and folders."))
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completing.files)
 @click.option("--lang", default="ko", help=N_("Languages to prefer, best first, with commas: ko,en."))
 @click.option("--limit", type=click.IntRange(min=1), help=N_("Only so many videos, the newest."))
 @click.option("--since", metavar="DATE", help=N_("Only videos published on this day or later."))
@@ -94,7 +94,7 @@ def index_(
 
 
 @click.command("sync", help=N_("Look for new videos of what is followed, and ask again for what is due."))
-@click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]")
+@click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]", shell_complete=completing.channels)
 @click.option("--retry", is_flag=True, help=N_("Ask again for everything that failed, whenever its time is."))
 @no_contexts_option
 @no_vectors_option

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import json_option, jsonl_option, writing
+from subtitle_rag.commands import completing, json_option, jsonl_option, writing
 from subtitle_rag.config import Settings
 from subtitle_rag.contexts import choosing
 from subtitle_rag.domain import clock
@@ -20,9 +20,18 @@ from subtitle_rag.runtime import Runtime
 if TYPE_CHECKING:
     from subtitle_rag.library.contexts import ContextCounts
 
-channel_option = click.option("--channel", multiple=True, help=N_("Only channels whose name holds this."))
-video_option = click.option("--video", multiple=True, help=N_("Only this video: its id, or a part of its title."))
-model_option = click.option("--model", help=N_("Another model of Ollama than the config names."))
+channel_option = click.option(
+    "--channel", multiple=True, shell_complete=completing.channels, help=N_("Only channels whose name holds this.")
+)
+video_option = click.option(
+    "--video",
+    multiple=True,
+    shell_complete=completing.videos,
+    help=N_("Only this video: its id, or a part of its title."),
+)
+model_option = click.option(
+    "--model", shell_complete=completing.context_models, help=N_("Another model of Ollama than the config names.")
+)
 limit_option = click.option("--limit", type=click.IntRange(min=1), help=N_("Only so many windows."))
 
 
@@ -122,7 +131,7 @@ def contexts_status(settings: Settings, suspect: bool, as_json: bool) -> int:
 
 
 @contexts_.command("glossary", help=N_("Show or set a channel's proper nouns, which the model is told."))
-@click.argument("channel")
+@click.argument("channel", shell_complete=completing.channels)
 @click.option("--propose", is_flag=True, help=N_("Propose some from the channel's own captions; check them."))
 @click.option("--edit", is_flag=True, help=N_("Open the list in your editor."))
 @click.option("--set", "file", type=click.File(encoding="utf-8"), help=N_("Read the list from a file, one a line."))
@@ -148,8 +157,14 @@ def contexts_glossary(settings: Settings, channel: str, propose: bool, edit: boo
 
 
 @contexts_.command("model", help=N_("Show or choose the model that writes a channel's contexts."))
-@click.argument("channel")
-@click.option("--set", "name", metavar="MODEL", help=N_("Have this model of Ollama write them from now on."))
+@click.argument("channel", shell_complete=completing.channels)
+@click.option(
+    "--set",
+    "name",
+    metavar="MODEL",
+    shell_complete=completing.context_models,
+    help=N_("Have this model of Ollama write them from now on."),
+)
 @click.option("--default", "usual", is_flag=True, help=N_("Have the model write them that writes those of the others."))
 @json_option
 @click.pass_obj

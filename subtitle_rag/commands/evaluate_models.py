@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import json_option, writing
+from subtitle_rag.commands import completing, json_option, writing
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import AppError, BusyError, UsageError
@@ -41,7 +41,9 @@ KEYS = ("k", "e", "d", "q")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--count", type=click.IntRange(1, 10_000), default=100, help=N_("So many questions in all (100)."))
 @click.option("--seed", type=click.IntRange(0), help=N_("Chooses the windows (7)."))
-@click.option("--model", help=N_("Another model of Ollama than the config names."))
+@click.option(
+    "--model", shell_complete=completing.context_models, help=N_("Another model of Ollama than the config names.")
+)
 @click.option("--review", is_flag=True, help=N_("Look at the questions one by one: keep, edit or drop. Makes none."))
 @json_option
 @click.pass_obj
@@ -170,7 +172,11 @@ def _decided(review: "Review", id: str, query: str) -> bool:
 @click.option(
     "--output", "out", type=click.Path(path_type=Path), help=N_("Where judgements are kept, and gone on with.")
 )
-@click.option("--model", help=N_("The judge; by default the largest model here that does not write contexts."))
+@click.option(
+    "--model",
+    shell_complete=completing.context_models,
+    help=N_("The judge; by default the largest model here that does not write contexts."),
+)
 @click.option("--allow-same", is_flag=True, help=N_("Let the model that writes contexts be the judge."))
 @click.option(
     "--scenes", type=click.IntRange(1, 20), default=5, help=N_("How many scenes of each search to judge (5).")

@@ -13,7 +13,7 @@ import click
 
 from subtitle_rag import output, player
 from subtitle_rag.captions.media import media
-from subtitle_rag.commands import json_option
+from subtitle_rag.commands import completing, json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import Chapter, Details, Track, Video, clock, parse_clock, watch_url
 from subtitle_rag.errors import AppError, UsageError
@@ -36,8 +36,15 @@ PATIENCE_S = 1.0
 @click.command("search", help=N_('Find scenes. "a phrase", -word, channel:NAME, after:2026-01-01, before:2026-12-31.'))
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", type=click.IntRange(1, 200), help=N_("Show at most this many scenes (default 20)."))
-@click.option("--channel", multiple=True, help=N_("Only channels whose name holds this."))
-@click.option("--video", multiple=True, help=N_("Only this video: its id, or a part of its title."))
+@click.option(
+    "--channel", multiple=True, shell_complete=completing.channels, help=N_("Only channels whose name holds this.")
+)
+@click.option(
+    "--video",
+    multiple=True,
+    shell_complete=completing.videos,
+    help=N_("Only this video: its id, or a part of its title."),
+)
 @click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later."))
 @click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier."))
 @click.option(
@@ -207,7 +214,7 @@ def best_text(scene: Scene) -> tuple[str, list[tuple[int, int]]]:
 
 
 @click.command("show", help=N_("Print a video's transcript, or the part of it around a time."))
-@click.argument("video")
+@click.argument("video", shell_complete=completing.videos)
 @click.option("--at", "at", metavar="TIME", help=N_("Only a minute on either side of this time (12:41)."))
 @json_option
 @click.pass_obj
@@ -274,8 +281,10 @@ def _doubts(track: Track | None) -> Iterator[str]:
 
 
 @click.command("open", help=N_("Play a scene, or a video at a time: SCENE (its id) or VIDEO@TIME."))
-@click.argument("target", metavar="SCENE|VIDEO@TIME")
-@click.option("--player", "name", help=N_("browser, mpv, iina, vlc, or one from the config."))
+@click.argument("target", metavar="SCENE|VIDEO@TIME", shell_complete=completing.videos)
+@click.option(
+    "--player", "name", shell_complete=completing.players, help=N_("browser, mpv, iina, vlc, or one from the config.")
+)
 @click.option("--print", "only_print", is_flag=True, help=N_("Only print the link."))
 @json_option
 @click.pass_obj

@@ -9,7 +9,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.captions.sources import parse
-from subtitle_rag.commands import json_option
+from subtitle_rag.commands import completing, json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
@@ -21,7 +21,7 @@ from subtitle_rag.runtime import Runtime
 
 
 @click.command("list", help=N_("Show the channels and videos of the library."))
-@click.option("--channel", help=N_("Only channels whose name holds this."))
+@click.option("--channel", shell_complete=completing.channels, help=N_("Only channels whose name holds this."))
 @json_option
 @click.pass_obj
 def list_(settings: Settings, channel: str | None, as_json: bool) -> int:
@@ -174,7 +174,9 @@ def _failure_lines(failed: Sequence[VideoState]) -> Iterator[str]:
 
 
 @click.command("remove", help=N_("Forget videos, channels or playlists. The caption files themselves stay."))
-@click.argument("targets", nargs=-1, required=True, metavar="VIDEO|CHANNEL|URL...")
+@click.argument(
+    "targets", nargs=-1, required=True, metavar="VIDEO|CHANNEL|URL...", shell_complete=completing.channels_and_videos
+)
 @click.option("--yes", is_flag=True, help=N_("Do not ask."))
 @json_option
 @click.pass_obj

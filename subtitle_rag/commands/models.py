@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import json_option
+from subtitle_rag.commands import completing, json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import ModelFetching
@@ -151,7 +151,7 @@ def _neural_values(
         " has arrived is kept, and the same command goes on from there; files that are here are verified."
     ),
 )
-@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=completing.all_models)
 @json_option
 @click.pass_obj
 def models_get(settings: Settings, names: tuple[str, ...], as_json: bool) -> int:
@@ -226,7 +226,7 @@ def _downloaded(runtime: Runtime, offered: "Neural", bar: "Progress") -> dict[st
 
 
 @models_.command("check", help=N_("Verify the files of encoders and rerankers; without a name, of all that are here."))
-@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=completing.neural_models)
 @json_option
 @click.pass_obj
 def models_check(settings: Settings, names: tuple[str, ...], as_json: bool) -> int:
@@ -280,7 +280,7 @@ def _present(runtime: Runtime) -> list[str]:
 
 
 @models_.command("remove", help=N_("Delete a fetched encoder or reranker; ollama rm deletes a model of Ollama."))
-@click.argument("name")
+@click.argument("name", shell_complete=completing.neural_models)
 @json_option
 @click.pass_obj
 def models_remove(settings: Settings, name: str, as_json: bool) -> int:

@@ -60,8 +60,48 @@ SENTENCES = {
         N_("Write times as 12:41, 1:02:33 or 761."),
     ),
     "bad_config": (
-        N_("The setting in {path} is wrong: {reason}."),
-        N_("Correct that setting; subtitle-rag paths shows where the file lies."),
+        N_("The setting in {place} is wrong: {reason}."),
+        N_("subtitle-rag config edit opens the file, subtitle-rag config validate tells all that is wrong in it."),
+    ),
+    "config_exists": (
+        N_("There is a config already: {path}."),
+        N_("subtitle-rag config edit opens it; nothing was overwritten."),
+    ),
+    "no_config_file": (
+        N_("There is no file {path}."),
+        N_("Name a config file, or none for your own; subtitle-rag config init writes one."),
+    ),
+    "unknown_setting": (
+        N_("There is no setting {name}{near}."),
+        N_("subtitle-rag config show lists the settings, subtitle-rag keys the ids of keys."),
+    ),
+    "no_editor": (
+        N_("The editor did not work: {reason}."),
+        N_("Name one in the environment variable VISUAL or EDITOR, and try again."),
+    ),
+    "unknown_topic": (
+        N_("There is no topic and no command {name}{near}."),
+        N_("subtitle-rag help lists the topics, subtitle-rag --help the commands."),
+    ),
+    "no_desktop_entries": (
+        N_("Menu entries are made on Linux desktops alone, not on this system."),
+        N_("Start subtitle-rag in a terminal."),
+    ),
+    "foreign_file": (
+        N_("{path} is there already, and not from this command."),
+        N_("Move it away if you do not need it, and try again; nothing was overwritten."),
+    ),
+    "no_metadata": (
+        N_("This copy runs from its source without being installed, so that it is not known what it needs."),
+        N_("Install it with pip, and try again."),
+    ),
+    "package_missing": (
+        N_("The package {name} is missing."),
+        N_("Install subtitle-rag anew."),
+    ),
+    "package_unfit": (
+        N_("{name} {installed} is here, but {wanted} is needed."),
+        N_("Install subtitle-rag anew, in an environment of its own."),
     ),
     "unsupported_source": (
         N_("{source} is neither a caption file nor a folder, or it does not exist."),

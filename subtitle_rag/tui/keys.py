@@ -18,8 +18,7 @@ from textual.dom import DOMNode
 from textual.keys import Keys, format_key
 from textual.screen import Screen
 
-from subtitle_rag.config_file import nearest
-from subtitle_rag.errors import UsageError
+from subtitle_rag.config_file import Mistake, bad_config, did_you_mean, mistake_in, nearest
 from subtitle_rag.i18n import _
 
 PACKAGE = "subtitle_rag.tui"
@@ -138,20 +137,32 @@ def check(keymap: Mapping[str, str], path: Path) -> None:
     Raises:
         UsageError: `bad_config`, naming the id, and what is wrong with it or with its key.
     """
+    for mistake in mistakes(keymap, path):
+        raise bad_config(mistake)
+
+
+def mistakes(keymap: Mapping[str, str], path: Path) -> Iterator[Mistake]:
+    """All that cannot be put in force; keys that two share are looked for where all else is right."""
     if not keymap:
         return
     known = declared()
+    sound = True
     for id, written in keymap.items():
+        key = f"keys.{id}"
         if id not in known:
-            reason = _("there is no setting {name}").format(name=f"keys.{id}") + nearest(id, known, "keys.")
-            raise UsageError("bad_config", path=str(path), reason=reason)
+            sound = False
+            message = _("there is no setting {name}").format(name=key)
+            yield mistake_in(path, key, message, nearest(id, known, "keys."))
+            continue
         parts = _parts(written)
         wrong = next(filter(None, (_wrong(part, known[id][1]) for part in parts)), "")
         if not parts:
             wrong = _("no key is named")
         if wrong:
-            raise UsageError("bad_config", path=str(path), reason=f"keys.{id}: {wrong}")
-    _check_clashes(keymap, path, known)
+            sound = False
+            yield mistake_in(path, key, f"{key}: {wrong}")
+    if sound:
+        yield from _clashes(keymap, path, known)
 
 
 def _wrong(key: str, binding: Binding) -> str:
@@ -163,7 +174,7 @@ def _wrong(key: str, binding: Binding) -> str:
     if "alt" in key.split("+")[:-1]:
         return _("{key} writes a symbol on some keyboards").format(key=key)
     if key not in NAMES and not _types(key):
-        return _("there is no key {key}").format(key=key) + nearest(key, NAMES)
+        return _("there is no key {key}").format(key=key) + did_you_mean(nearest(key, NAMES))
     own = any(_types(part) or part in EDITING for part in _parts(binding.key))
     if binding.priority and not own and (_types(key) or key in EDITING):
         return _("{key} is needed for typing").format(key=spoken(key))
@@ -175,18 +186,22 @@ def _types(key: str) -> bool:
     return key == "space" or (key not in NAMES and len(format_key(key)) == 1)
 
 
-def _check_clashes(keymap: Mapping[str, str], path: Path, known: Mapping[str, tuple[type[DOMNode], Binding]]) -> None:
+def _clashes(
+    keymap: Mapping[str, str], path: Path, known: Mapping[str, tuple[type[DOMNode], Binding]]
+) -> Iterator[Mistake]:
     before = in_force()
     activate(keymap)
     forced = {id: set(keys(id)) for id in known}
     changed = in_force()
     activate(before)
+    told: set[str] = set()
     for one, other in combinations(known, 2):
-        shared = forced[one] & forced[other]
+        shared = (forced[one] & forced[other]) - told  # keys that follow others would tell the same once more
         if shared and (one in changed or other in changed) and _meet(known[one], known[other]):
+            told |= shared
             said = _("{key} is the key of both {one} and {other}")
-            reason = said.format(key=spoken(min(shared)), one=one, other=other)
-            raise UsageError("bad_config", path=str(path), reason=reason)
+            message = said.format(key=spoken(min(shared)), one=one, other=other)
+            yield mistake_in(path, f"keys.{one if one in keymap else other}", message)
 
 
 def _meet(one: tuple[type[DOMNode], Binding], other: tuple[type[DOMNode], Binding]) -> bool:

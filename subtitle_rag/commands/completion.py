@@ -1,0 +1,164 @@
+"""`completion`: the script by which a shell completes subtitle-rag, and the answers that it asks for.
+
+The scripts and the protocol are click's. Bash alone is given a script of its own, since click's knows no names with
+spaces or colons: here the line up to the cursor is sent, and what comes back is quoted as it is typed.
+"""
+
+import os
+import re
+import shlex
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import click
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    split_arg_string,
+)
+
+from subtitle_rag import output
+from subtitle_rag.commands import json_option
+from subtitle_rag.i18n import N_
+
+PROGRAM = "subtitle-rag"
+VARIABLE = "_SUBTITLE_RAG_COMPLETE"
+"""Set by the scripts; its value says which shell asks."""
+LINE_VARIABLE = "_SUBTITLE_RAG_LINE"
+"""Bash: the line up to the cursor."""
+BREAKS_VARIABLE = "_SUBTITLE_RAG_BREAKS"
+"""Bash: the characters at which it divides words, besides spaces."""
+
+_BASH = """\
+%(complete_func)s() {
+    local type value
+    COMPREPLY=()
+    while IFS=',' read -r type value; do
+        case $type in
+            dir) compopt -o dirnames ;;
+            file) compopt -o default ;;
+            plain) COMPREPLY+=("$value") ;;
+        esac
+    done < <(_SUBTITLE_RAG_LINE="${COMP_LINE:0:COMP_POINT}" _SUBTITLE_RAG_BREAKS="$COMP_WORDBREAKS" \\
+        %(complete_var)s=bash_complete "$1" 2>/dev/null)
+}
+
+complete -o nosort -F %(complete_func)s %(prog_name)s 2>/dev/null || complete -F %(complete_func)s %(prog_name)s
+"""
+
+
+class BashCompletion(BashComplete):
+    """Bash, with names that hold spaces, colons and quotes."""
+
+    source_template = _BASH
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        words = split_arg_string(self._line)
+        if not words or _last_word(self._line)[0] == "":
+            return words[1:], ""
+        return words[1:-1], words[-1]
+
+    @property
+    def _line(self) -> str:
+        return os.environ[LINE_VARIABLE]
+
+    def format_completion(self, item: CompletionItem[str]) -> str:
+        word, quote = _last_word(self._line)
+        if item.type != "plain":
+            return f"{item.type},"
+        name, equals, _typed = word.partition("=")
+        given = f"{name}=" if equals and name.startswith("--") else ""  # in --channel=NAME it is NAME that is completed
+        if quote:
+            return f"plain,{_within_quote(item.value, quote)}"
+        breaks = "".join(each for each in os.environ.get(BREAKS_VARIABLE, "") if each in ":=@")
+        typed = re.split(f"[{breaks}]", word)[-1] if breaks else word
+        kept = word[: len(word) - len(typed)].removeprefix(given)  # what bash leaves as it stands
+        spelt = "" if "=" in breaks or kept else given
+        return f"plain,{spelt}{_escaped(_without_start(item.value, kept))}"
+
+
+def _last_word(line: str) -> tuple[str, str]:
+    """The word at the end of the line as it is typed, and the quotation mark that is open in it."""
+    start, quote, at = 0, "", 0
+    while at < len(line):
+        letter = line[at]
+        if letter == "\\" and quote != "'":
+            at += 1
+        elif quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter.isspace():
+            start = at + 1
+        at += 1
+    return line[start:], quote
+
+
+def _without_start(value: str, typed: str) -> str:
+    """What is left of the value behind the part that stands there already, which is typed as the shell reads it."""
+    with suppress(ValueError):
+        typed = "".join(shlex.split(typed))
+    return value[len(typed) :]
+
+
+def _escaped(value: str) -> str:
+    return re.sub(r"([^\w@%+=:,./-])", r"\\\1", value)
+
+
+def _within_quote(value: str, quote: str) -> str:
+    return value.replace("'", "'\\''") if quote == "'" else re.sub(r'(["\\$`])', r"\\\1", value)
+
+
+SHELLS: dict[str, type[ShellComplete]] = {"bash": BashCompletion, "zsh": ZshComplete, "fish": FishComplete}
+
+
+def script(shell: str, root: click.Command) -> str:
+    """The script; click's own way to it starts bash to look at its version."""
+    made = SHELLS[shell](root, {}, PROGRAM, VARIABLE)
+    return made.source_template % made.source_vars()
+
+
+def answer(root: click.Command) -> int:
+    """Answer the script that asks; whatever goes wrong completes nothing, and nobody is told."""
+    import logging
+
+    logging.disable()
+    shell, _separator, instruction = os.environ[VARIABLE].partition("_")
+    if shell not in SHELLS or instruction != "complete":
+        return 1
+    told, sys.stderr = sys.stderr, Path(os.devnull).open("w")  # noqa: SIM115 - until the process ends
+    try:
+        text = SHELLS[shell](root, {}, PROGRAM, VARIABLE).complete()
+    except Exception:  # a shell draws whatever is written into the line that is being typed
+        return 1
+    finally:
+        sys.stderr.close()
+        sys.stderr = told
+    with suppress(OSError):
+        output.data(text)
+        sys.stdout.flush()
+    return 0
+
+
+@click.command(
+    "completion",
+    help=N_(
+        "Print the script by which a shell completes subtitle-rag: its commands and options, and the channels and"
+        " videos of the library. Write it to ~/.local/share/bash-completion/completions/subtitle-rag for bash, to"
+        " _subtitle-rag in a folder of $fpath for zsh, to ~/.config/fish/completions/subtitle-rag.fish for fish."
+    ),
+)
+@click.argument("shell", type=click.Choice(tuple(SHELLS)))
+@json_option
+@click.pass_context
+def completion_(ctx: click.Context, shell: str, as_json: bool) -> int:
+    text = script(shell, ctx.find_root().command)
+    if as_json:
+        output.envelope("completion", output.Outcome({"shell": shell, "script": text}))
+    else:
+        output.piece(text)
+    return 0

@@ -1,0 +1,98 @@
+"""`help`: topics, commands, and the page for man."""
+
+import shutil
+from collections.abc import Sequence
+
+import click
+
+from subtitle_rag import output
+from subtitle_rag.commands import completing, json_option
+from subtitle_rag.config import Settings
+from subtitle_rag.config_file import did_you_mean, nearest
+from subtitle_rag.errors import UsageError
+from subtitle_rag.i18n import N_, _
+
+WIDEST = 100
+
+
+@click.command("help", help=N_("Explain a topic or a command; without one, list the topics."))
+@click.argument("words", metavar="[TOPIC|COMMAND]", nargs=-1, shell_complete=completing.topics)
+@click.option("--man", is_flag=True, help=N_("Print the whole manual as a page for man."))
+@json_option
+@click.pass_context
+def help_(ctx: click.Context, words: Sequence[str], man: bool, as_json: bool) -> int:
+    from subtitle_rag.manual.topics import topic_called
+
+    settings: Settings = ctx.obj
+    if man:
+        return _print_man(ctx, settings, as_json=as_json)
+    if not words:
+        return _list(as_json=as_json)
+    topic = topic_called("-".join(words))
+    usage = _usage(ctx, words)
+    if topic is None and usage is None:
+        raise UsageError("unknown_topic", name=" ".join(words), near=did_you_mean(_nearest(ctx, " ".join(words))))
+    lines: list[str] = []
+    if topic is not None:
+        from subtitle_rag.manual.blocks import text_lines
+
+        width = min(shutil.get_terminal_size().columns, WIDEST)
+        lines += [_(topic.title), "", *text_lines(topic.blocks(settings), width)]
+    if as_json:
+        result = {
+            "topic": topic.name if topic else None,
+            "text": "\n".join(lines) or None,
+            "command": " ".join(words) if usage else None,
+            "usage": usage,
+        }
+        output.envelope("help", output.Outcome(result))
+        return 0
+    for line in (*lines, *(["", ""] if lines and usage else []), *(usage or "").splitlines()):
+        output.data(line)
+    return 0
+
+
+def _list(*, as_json: bool) -> int:
+    from subtitle_rag.manual.topics import TOPICS
+
+    if as_json:
+        listed = [{"name": topic.name, "korean": topic.korean, "title": _(topic.title)} for topic in TOPICS]
+        output.envelope("help", output.Outcome({"topics": listed}))
+        return 0
+    for line in output.table([(topic.name, topic.korean, _(topic.title)) for topic in TOPICS]):
+        output.data(line)
+    output.say(_("subtitle-rag help TOPIC explains one of these, subtitle-rag help COMMAND a command."))
+    return 0
+
+
+def _usage(ctx: click.Context, words: Sequence[str]) -> str | None:
+    """What `--help` of the command prints, or of one within it; None where there is none of this name."""
+    parent = ctx.find_root()
+    command: click.Command | None = parent.command
+    for word in words:
+        command = command.get_command(parent, word) if isinstance(command, click.Group) else None
+        if command is None:
+            return None
+        parent = click.Context(command, info_name=word, parent=parent)
+    return parent.get_help()
+
+
+def _nearest(ctx: click.Context, name: str) -> str:
+    from subtitle_rag.manual.topics import TOPICS
+
+    root = ctx.find_root().command
+    verbs = root.list_commands(ctx) if isinstance(root, click.Group) else []
+    return nearest(name.casefold(), [*(topic.name for topic in TOPICS), *(topic.korean for topic in TOPICS), *verbs])
+
+
+def _print_man(ctx: click.Context, settings: Settings, *, as_json: bool) -> int:
+    from subtitle_rag.manual.man_page import man_page
+
+    root = ctx.find_root().command
+    assert isinstance(root, click.Group)
+    text = man_page(root, settings)
+    if as_json:
+        output.envelope("help", output.Outcome({"man": text}))
+    else:
+        output.piece(text)
+    return 0

@@ -1,0 +1,78 @@
+"""The JSON Schema of `config.toml`, made from the dataclasses of `config`; editors check and complete by it."""
+
+from collections.abc import Mapping
+from dataclasses import Field, fields
+from typing import Any
+
+from subtitle_rag.config import SECTIONS, ThemeSettings, about, about_field
+from subtitle_rag.i18n import LANGUAGES
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_STRINGS: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
+_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
+
+
+def schema(keys: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    """The whole schema, described in the language in force; `keys`: id → what the key is for, and the usual keys."""
+    language = {"type": "string", "enum": list(LANGUAGES), "description": about("language")}
+    tables = {name: {**_table(kind), "description": about(name)} for name, kind in SECTIONS.items()}
+    player = {**_object({"command": {**_STRINGS, "minItems": 1}}), "required": ["command"]}
+    named = {
+        "players": {"type": "object", "additionalProperties": player},
+        "keys": _nested_keys(keys, ""),
+        "themes": {"type": "object", "additionalProperties": _table(ThemeSettings)},
+    }
+    return {
+        "$schema": DIALECT,
+        "title": "subtitle-rag config.toml",
+        **_object(
+            {
+                "language": language,
+                **tables,
+                **{name: {**table, "description": about(name)} for name, table in named.items()},
+            }
+        ),
+    }
+
+
+def _table(kind: type[Any]) -> dict[str, Any]:
+    made = _object({each.name: _setting(each, getattr(kind(), each.name)) for each in fields(kind)})
+    required = [each.name for each in fields(kind) if each.metadata.get("required")]
+    return {**made, "required": required} if required else made
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _setting(each: "Field[Any]", default: Any) -> dict[str, Any]:
+    """A setting by its default's type and its field's rules, as `config_file` reads them."""
+    rules = each.metadata
+    described = {"description": about_field(each)}
+    if isinstance(default, Mapping):
+        return {"type": "object", "additionalProperties": {"type": "string"}, **described}
+    if isinstance(default, tuple):
+        items = {"type": "string", **({"enum": list(rules["among"])} if "among" in rules else {})}
+        least = 0 if rules.get("empty") else 1
+        return {"type": "array", "items": items, "minItems": least, "default": list(default), **described}
+    made: dict[str, Any] = {"type": _TYPES[type(default)]}
+    if type(default) is int:
+        made["minimum"] = rules.get("least", 0)
+    if "one_of" in rules:
+        made["enum"] = list(rules["one_of"])
+    if not rules.get("required"):
+        made["default"] = default
+    return {**made, **described}
+
+
+def _nested_keys(keys: Mapping[str, tuple[str, str]], prefix: str) -> dict[str, Any]:
+    """Ids may stand in quotes or as tables: `"app.library"` and `app.library` are one and the same."""
+    properties: dict[str, Any] = {}
+    for id, (meaning, usual) in keys.items():
+        if id.startswith(prefix):
+            rest = id.removeprefix(prefix)
+            properties[rest] = {"type": "string", "default": usual, "description": meaning}
+            head, dot, _tail = rest.partition(".")
+            if dot and head not in properties:
+                properties[head] = _nested_keys(keys, f"{prefix}{head}.")
+    return _object(properties)

@@ -1,0 +1,85 @@
+"""What a topic is made of, and how a terminal shows it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Sentences."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Things to type, or names, each with what it is."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines as they are, to type or to write into a file."""
+
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The title of a part of the topic."""
+
+    text: str
+
+
+Block = Paragraph | Terms | Lines | Heading
+
+INDENT = 2
+WIDEST_TERM = 34
+"""Cells; what is explained of a wider one stands below it."""
+
+
+def text_lines(blocks: Iterable[Block], width: int) -> Iterator[str]:
+    """The blocks as lines of at most so many cells, with an empty line between each two."""
+    for number, block in enumerate(blocks):
+        if number:
+            yield ""
+        match block:
+            case Paragraph(text):
+                yield from wrapped(text, width)
+            case Heading(text):
+                yield text
+            case Lines(lines):
+                yield from (" " * INDENT + line for line in lines)
+            case Terms(rows):
+                yield from _term_lines(rows, width)
+
+
+def _term_lines(rows: tuple[tuple[str, str], ...], width: int) -> Iterator[str]:
+    from rich.cells import cell_len
+
+    wide = max((cell_len(term) for term, _said in rows if cell_len(term) <= WIDEST_TERM), default=0)
+    margin = INDENT + wide + 2
+    for term, said in rows:
+        told = list(wrapped(said, max(20, width - margin))) or [""]
+        first = " " * INDENT + term
+        if cell_len(term) <= wide:
+            yield (first + " " * (margin - cell_len(first)) + told.pop(0)).rstrip()
+        else:
+            yield first
+        yield from (" " * margin + line for line in told)
+
+
+def wrapped(text: str, width: int) -> Iterator[str]:
+    """The text in lines of at most so many cells, where its words allow it; Hangul takes two cells a letter."""
+    from rich.cells import cell_len
+
+    line = ""
+    for word in text.split():
+        if line and cell_len(line) + 1 + cell_len(word) > width:
+            yield line
+            line = word
+        else:
+            line = f"{line} {word}" if line else word
+    if line:
+        yield line

@@ -1,0 +1,323 @@
+"""The topics of `subtitle-rag help`. Lists that the code has are taken from it, so that both cannot part."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+
+from subtitle_rag import config, log_file
+from subtitle_rag.config import SECTIONS, Settings, about, about_field
+from subtitle_rag.i18n import LANGUAGES, N_, _
+from subtitle_rag.manual.blocks import Block, Heading, Lines, Paragraph, Terms
+from subtitle_rag.output import SCHEMA, ExitCode
+
+EXIT_CODES = {
+    ExitCode.DONE: N_("Done; also where no scene was found."),
+    ExitCode.FAILED: N_("Failed."),
+    ExitCode.USAGE: N_("The command or the config is wrong."),
+    ExitCode.TRY_LATER: N_(
+        "Try again later: YouTube refuses, Ollama or Qdrant cannot be reached, the library is busy, locked or"
+        " read-only, or its disk is full."
+    ),
+    ExitCode.INTERRUPTED: N_("Interrupted; the same command goes on from there."),
+}
+ENVIRONMENT = {
+    config.HOME_VARIABLE: N_("The folder that holds config, data, cache and log together, as --home does."),
+    config.LANGUAGE_VARIABLE: N_("The language of messages and screens, as --language does."),
+    config.HOSTS_VARIABLE: N_("Hosts of Ollama with commas between them; empty switches models off."),
+    log_file.DEBUG_VARIABLE: N_("Set to 1: write everything to the log, also queries and captions, as --debug does."),
+    "SUBTITLE_RAG_HOST_LINGER": N_("Seconds that the index stays loaded after its last use (20)."),
+    "SUBTITLE_RAG_NEURAL_LINGER": N_("Seconds that the process of the neural models stays after its last use (300)."),
+    "SUBTITLE_RAG_NEURAL_IDLE": N_("Seconds after which an unused neural model leaves memory (600)."),
+}
+"""The program's own variables."""
+FILTERS = {
+    "channel": N_("only channels whose name holds this"),
+    "video": N_("only videos whose title holds this, or the video with this id"),
+    "after": N_("only videos published on this day or later"),
+    "before": N_("only videos published on this day or earlier"),
+    "kind": N_("only videos of this kind"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A task or a subject that the help explains."""
+
+    name: str
+    korean: str
+    """Its name in Korean, under which it is found too."""
+    title: str
+    blocks: Callable[[Settings], Iterator[Block]]
+
+
+def _syntax(_settings: Settings) -> Iterator[Block]:
+    from subtitle_rag.retrieval.query import KINDS, KOREAN
+
+    yield Paragraph(
+        _(
+            "Type what you remember of the scene. A word is found with any particle and ending, and with or without the"
+            " spaces. Names that automatic captions misheard are found too, and count less."
+        )
+    )
+    values = {"channel": "식탁", "video": "캠핑", "after": "2026-01-01", "before": "2026-12-31", "kind": "short"}
+    yield Terms(
+        (
+            ("꽃게 먹은 곳", _("these words in any form")),
+            ('"찍어 먹"', _("just these words, whatever the spaces")),
+            ("치킨 -광고", _("no scene that holds the word behind the minus")),
+            *((f"{name}:{values[name]}  {KOREAN[name]}:{values[name]}", _(said)) for name, said in FILTERS.items()),
+        )
+    )
+    yield Paragraph(_("Kinds, and how they may be written:"))
+    yield Terms(tuple((kind, ", ".join(words)) for kind, words in KINDS.items()))
+    yield Paragraph(
+        _(
+            "A name with spaces stands in quotes behind the colon, or without its spaces. Options such as --channel do"
+            " the same; subtitle-rag search --help lists them."
+        )
+    )
+    yield Lines(('subtitle-rag search "치킨 소스" --channel 느긋한식탁', "subtitle-rag search 국수 -- -광고"))
+
+
+def _keys(settings: Settings) -> Iterator[Block]:
+    from subtitle_rag.errors import UsageError
+    from subtitle_rag.tui import key_help, keys
+
+    yield Paragraph(_("The keys of the app. F1 in the app shows those of the place where you are."))
+    try:
+        keys.check(settings.keys, settings.paths.config)
+        keys.activate(settings.keys)
+    except UsageError:  # config validate tells it; the usual keys are shown
+        keys.activate({})
+    kinds = dict.fromkeys(kind for kind, _binding in keys.declared().values())
+    rows = ((names, said) for names, said in key_help.rows(kinds) if said)
+    yield Terms(tuple(dict.fromkeys(rows)))
+    yield Paragraph(_("[keys] in the config changes them by their ids, which subtitle-rag keys lists:"))
+    yield Lines(("[keys]", '"app.library" = "f8,ctrl+b"'))
+
+
+def _config(settings: Settings) -> Iterator[Block]:
+    from subtitle_rag.configuring.template import EXAMPLE_PLAYER, written
+
+    yield Paragraph(
+        _(
+            "Settings stand in {path}. A flag goes before an environment variable, that before the file, that before"
+            " the default. subtitle-rag config init writes a file that has them all, config edit opens it, config"
+            " validate tells all that is wrong in it, config show tells what is in force and why, config schema prints"
+            " a JSON Schema for editors."
+        ).format(path=settings.paths.config)
+    )
+    yield Terms((("language", f"{about('language')} ({', '.join(LANGUAGES)})"),))
+    for name, kind in SECTIONS.items():
+        yield Heading(f"[{name}]  {about(name)}")
+        section = kind()
+        rows = ((f"{each.name} = {written(getattr(section, each.name))}", about_field(each)) for each in fields(kind))
+        yield Terms(tuple(rows))
+    yield Heading(f"[players.NAME]  {about('players')}")
+    yield Lines((f"command = {written(EXAMPLE_PLAYER)}",))
+    yield Heading(f"[keys]  {about('keys')}")
+    yield Heading(f"[themes.NAME]  {about('themes')}")
+    yield Terms(tuple((each.name, about_field(each)) for each in fields(config.ThemeSettings)))
+    yield Heading(_("Environment variables"))
+    yield Terms(tuple((name, _(said)) for name, said in ENVIRONMENT.items()))
+
+
+def _exit_codes(_settings: Settings) -> Iterator[Block]:
+    yield Paragraph(_("What a command ends with, for scripts ($?):"))
+    yield Terms(tuple((str(int(code)), _(said)) for code, said in EXIT_CODES.items()))
+
+
+def _json(_settings: Settings) -> Iterator[Block]:
+    yield Paragraph(
+        _("With --json a command prints one document on stdout. Progress, warnings and errors go to stderr.")
+    )
+    yield Terms(
+        (
+            ("schema", _("the version of all this: {version}").format(version=SCHEMA)),
+            ("command", _("the command that ran")),
+            ("status", _("success; partial: done, with errors; error: not done")),
+            ("result", _("what the command came to, or null")),
+            ("errors", _("code, message, hint and video of each error; codes stay the same in every language")),
+        )
+    )
+    yield Paragraph(
+        _(
+            "index, sync, contexts and vectors take --jsonl too: a line of JSON for every event, while it happens."
+            " Times are seconds, moments ISO 8601 in UTC."
+        )
+    )
+    yield Lines(("subtitle-rag search 치킨 --json | jq -r '.result.scenes[].jump.url'",))
+
+
+def _youtube(settings: Settings) -> Iterator[Block]:
+    pauses = settings.youtube
+    yield Paragraph(
+        _(
+            "Captions alone are fetched, never video or sound: three requests for a video, one for a channel without"
+            " news. Between two videos {least} to {most} seconds pass."
+        ).format(least=pauses.pause_min, most=pauses.pause_max)
+    )
+    yield Terms(
+        (
+            ("subtitle-rag index URL", _("take in a channel, playlist or video")),
+            ("subtitle-rag sync", _("new videos of what is followed, and what is due again")),
+            ("subtitle-rag sync --retry", _("ask again at once for all that failed")),
+            ("subtitle-rag status", _("what failed, why, and when it is asked for again")),
+        )
+    )
+    yield Paragraph(
+        _(
+            "Captions that a person wrote come first, then automatic ones; a machine's translation only with"
+            " --translated. When YouTube refuses, the queue rests and goes on by itself; with --no-wait it ends with"
+            " exit code 3. Whatever ends it, the same command goes on."
+        )
+    )
+    yield Paragraph(
+        _(
+            "For videos that need an account, set cookies_from_browser or cookie_file under [youtube] in the config."
+            " Where refusals come often, longer pauses (pause_min, pause_max) or a newer yt-dlp help."
+        )
+    )
+
+
+def _contexts(settings: Settings) -> Iterator[Block]:
+    yield Paragraph(
+        _(
+            "A context is one or two sentences on what a window is about, written by a local model that has read the"
+            " whole video. It finds scenes whose own words do not name their subject. It needs Ollama ({hosts});"
+            " search works without it."
+        ).format(hosts=", ".join(settings.llm.hosts) or "–")
+    )
+    yield Terms(
+        (
+            ("subtitle-rag models get", _("fetch the model that suits this computer")),
+            ("subtitle-rag contexts write", _("write those that are missing; index and sync do so at their end")),
+            ("subtitle-rag contexts status --suspect", _("list those that name what stands nowhere in their video")),
+            ("subtitle-rag contexts glossary CHANNEL --edit", _("tell the model a channel's proper nouns")),
+        )
+    )
+    yield Paragraph(
+        _(
+            "It may be stopped at any moment and goes on where it was. A model that runs in a cloud is used only when"
+            " its name stands under cloud, another computer's only with remote = true, both under [llm] in the config."
+        )
+    )
+
+
+def _meaning(settings: Settings) -> Iterator[Block]:
+    yield Paragraph(
+        _(
+            "Two neural models find scenes by what they mean: an encoder compares windows and query, a reranker puts"
+            " the best scenes first. Both run on this computer, with or without a GPU. Until they are here, words are"
+            " searched alone."
+        )
+    )
+    yield Terms(
+        (
+            ("subtitle-rag models list", _("the models that are offered, their size, and which are here")),
+            (
+                f"subtitle-rag models get {settings.models.encoder} {settings.models.reranker}".rstrip(),
+                _("fetch both; what has arrived is kept"),
+            ),
+            ("subtitle-rag vectors write", _("have the encoder read all windows, the newest first")),
+            ("subtitle-rag search QUERY --explain", _("which retriever found what, at which rank")),
+        )
+    )
+    yield Paragraph(_("device and precision under [models] in the config say what they run on, and how exactly."))
+
+
+def _privacy(settings: Settings) -> Iterator[Block]:
+    yield Paragraph(
+        _(
+            "Captions, contexts, vectors, queries and answers stay on this computer. Nothing is measured, and nobody is"
+            " asked for updates. What leaves it, and when:"
+        )
+    )
+    yield Terms(
+        (
+            ("YouTube", _("requests for the addresses that you give, on index and sync; one by doctor")),
+            (_("Pictures"), _("requests to YouTube for the scenes you look at, only with pictures = true")),
+            (_("Models"), _("requests to Ollama's registry and the Hugging Face hub, when you fetch one")),
+            ("Ollama", _("captions and questions go to its hosts; others than this computer need remote = true")),
+            ("Qdrant", _("captions and vectors go to the server that you name under [qdrant]")),
+            ("subtitle-rag serve", _("the app, to browsers of this computer; to others only with --host")),
+            ("subtitle-rag mcp", _("what the assistant that you connect asks for")),
+        )
+    )
+    yield Paragraph(
+        _(
+            "The log holds no queries and captions unless --debug is given, and never cookies, keys and passwords."
+            " doctor --report leaves titles and queries out as well. subtitle-rag ask --forget all deletes the kept"
+            " answers; remember = false under [search] keeps no searches."
+        )
+    )
+    yield Paragraph(_("The log lies in {path}.").format(path=settings.paths.log))
+
+
+def _backup(settings: Settings) -> Iterator[Block]:
+    paths = settings.paths
+    yield Terms(
+        (
+            (str(paths.config), _("the settings; the program only reads them")),
+            (str(paths.library), _("the library: captions, contexts, answers; what cannot be made again is here")),
+            (str(paths.index), _("the search index; subtitle-rag rebuild makes it anew")),
+            (str(paths.models), _("fetched models; models get brings them again")),
+            (str(paths.cache), _("may be deleted at any time")),
+            (str(paths.log), _("the log; may be deleted at any time")),
+        )
+    )
+    yield Paragraph(
+        _(
+            "To keep a backup, copy the config and the library while nothing runs, or with SQLite's own command, which"
+            " may be used at any time:"
+        )
+    )
+    yield Lines((f'sqlite3 "{paths.library}" ".backup library-backup.db"',))
+    yield Paragraph(
+        _(
+            "To bring it back, put the copy in the library's place and run subtitle-rag rebuild. --home DIR or"
+            " SUBTITLE_RAG_HOME keeps everything together in one folder."
+        )
+    )
+
+
+def _troubleshooting(_settings: Settings) -> Iterator[Block]:
+    yield Terms(
+        (
+            ("subtitle-rag doctor", _("what is there, what is missing, and what mends it")),
+            ("subtitle-rag config validate", _("all that is wrong in the config, by line")),
+            ("subtitle-rag self check", _("whether the packages that are installed fit")),
+            ("subtitle-rag status", _("which videos failed, why, and what to do")),
+            ("subtitle-rag rebuild", _("make a damaged search index anew; nothing is lost")),
+            ("subtitle-rag models check", _("verify the files of fetched models")),
+            ("subtitle-rag --debug …", _("write everything to the log, also queries and captions")),
+            ("subtitle-rag doctor --report FILE", _("a file to attach to a bug report, without secrets and titles")),
+        )
+    )
+    yield Paragraph(
+        _(
+            "Hangul that comes apart or is doubled while typing: leave kitty_keyboard off, and see that LANG is a UTF-8"
+            " locale. Over SSH, links are shown and copied instead of played. A scene that is not found: fewer words,"
+            " then contexts and search by meaning."
+        )
+    )
+
+
+TOPICS = (
+    Topic("syntax", "검색어", N_("What a query may hold"), _syntax),
+    Topic("keys", "키", N_("The app's keys"), _keys),
+    Topic("config", "설정", N_("Settings and environment variables"), _config),
+    Topic("exit-codes", "종료코드", N_("What commands end with"), _exit_codes),
+    Topic("json", "제이슨", N_("Output for programs"), _json),
+    Topic("youtube", "유튜브", N_("Captions from YouTube"), _youtube),
+    Topic("contexts", "문맥", N_("Contexts: scenes that do not name their subject"), _contexts),
+    Topic("meaning", "뜻", N_("Search by meaning"), _meaning),
+    Topic("privacy", "개인정보", N_("What leaves this computer, and what never does"), _privacy),
+    Topic("backup", "백업", N_("Where things lie, and how to keep a copy"), _backup),
+    Topic("troubleshooting", "문제해결", N_("When something does not work"), _troubleshooting),
+)
+
+
+def topic_called(name: str) -> Topic | None:
+    """The topic of this name, in either language."""
+    wanted = name.casefold()
+    return next((topic for topic in TOPICS if wanted in (topic.name, topic.korean)), None)

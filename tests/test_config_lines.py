@@ -1,0 +1,89 @@
+import tomllib
+from typing import Any
+
+from subtitle_rag.config_lines import line_of, name_lines
+from tests.cases import cases
+
+WHOLE = '''# [not.this]
+language = "ko" # search.limit = 3
+
+[search]
+limit = 5
+"remember" = true
+[ players . "두 번째" ]   # [no]
+command = [
+  "a", # ]
+  'b [c] = d',
+  """
+[e]
+f = 1""",
+]
+[keys]
+"app.library" = "f8"
+scene.copy = "x = 1"
+youtube = { rest = 3, tabs = ["videos"] }
+themes.a.primary = """
+"quoted" = \\""" ]
+"""
+last = \'\'\'it\'s
+"""\'\'\'
+end = 1
+[[more]]
+x = 1
+'''
+
+
+def test_each_name_has_its_line() -> None:
+    tomllib.loads(WHOLE)
+    expected = {
+        "language": 2,
+        "search": 4,
+        "search.limit": 5,
+        "search.remember": 6,
+        "players.두 번째": 7,
+        "players.두 번째.command": 8,
+        "keys": 15,
+        "keys.app.library": 16,
+        "keys.scene.copy": 17,
+        "keys.themes.a.primary": 19,
+        "keys.last": 22,
+        "keys.end": 24,
+        "more": 25,
+        "more.x": 26,
+    }
+    found = name_lines(WHOLE)
+    assert {name: found.get(name) for name in expected} == expected
+    assert set(found) == {*expected, "players", "keys.scene", "keys.youtube", "keys.themes", "keys.themes.a"}
+
+
+@cases(
+    ("name", "line"),
+    [("search.limit", 5), ("search.other", 4), ("keys.youtube.rest", 18), ("player.lead_in", None), ("", None)],
+)
+def test_what_is_not_named_has_the_line_of_the_table_around_it(name: str, line: int | None) -> None:
+    assert line_of(WHOLE, name) == line
+
+
+def names(table: dict[str, Any], prefix: str = "") -> set[str]:
+    found = set()
+    for key, value in table.items():
+        found.add(prefix + key)
+        if isinstance(value, dict):
+            found |= names(value, f"{prefix}{key}.")
+    return found
+
+
+@cases(
+    "text",
+    [
+        "",
+        "\n\n# only",
+        "a = 1",
+        "a.b.c = [[1, 2], [3]]",
+        "[a]\n[a.b]\nc = ''",
+        'a = \'#\'\nb = "\\"#"\nc = 1',
+        'a = """"""',
+    ],
+)
+def test_every_name_that_toml_reads_is_found(text: str) -> None:
+    assert set(name_lines(text)) == names(tomllib.loads(text))
