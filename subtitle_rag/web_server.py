@@ -6,6 +6,7 @@ own: no other web site can speak to it from the user's browser. The page loads n
 comes with `textual_serve` asks a font service for its letters.
 """
 
+import asyncio
 import hmac
 import secrets
 import shlex
@@ -22,11 +23,14 @@ from subtitle_rag.redaction import register_secret
 if TYPE_CHECKING:
     from aiohttp import web
     from aiohttp.typedefs import Middleware
+    from textual_serve.app_service import AppService
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 PAGE = Path(__file__).with_name("web_page")
 NAME = "subtitle-rag"
+LEAVING_S = 3.0
+"""Longest wait, when the server ends, for a page and for its app."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "font-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; frame-ancestors 'none'",
@@ -45,7 +49,7 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
     """
     try:
         from aiohttp import web
-        from textual_serve.server import Server
+        from textual_serve import server as textual_server
     except ImportError as error:
         raise missing(WEB) from error
     listening = _listen(host, port)
@@ -54,7 +58,10 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
     key = secrets.token_urlsafe(16)
     register_secret(key)
     command = shlex.join([sys.executable, "-m", "subtitle_rag", *arguments])
-    server = Server(command, host, port, NAME, f"http://{place}", templates_path=PAGE)
+    if sys.platform != "win32":
+        command = f"exec {command}"  # the shell that starts it leaves, so that the app itself is what is stopped
+    textual_server.AppService = _app_process()  # type: ignore[attr-defined]  # its `Server` takes no class to make apps of
+    server = textual_server.Server(command, host, port, NAME, f"http://{place}", templates_path=PAGE)
 
     async def application() -> web.Application:
         page = await server._make_app()
@@ -65,7 +72,32 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
         whole.add_subapp(f"/{key}", page)
         return whole
 
-    web.run_app(application(), sock=listening, print=None, access_log=None)
+    web.run_app(application(), sock=listening, print=None, access_log=None, shutdown_timeout=LEAVING_S)
+
+
+def _app_process() -> "type[AppService]":
+    """Make the class of the apps that pages run."""
+    from textual_serve.app_service import AppService
+
+    class AppProcess(AppService):
+        """An app whose process has ended when it is stopped, whether it answers or not."""
+
+        async def send_bytes(self, data: bytes) -> bool:
+            # a composition that begins anew sends nothing, which the app's driver takes for the end of its input
+            return await super().send_bytes(data) if data else True
+
+        async def stop(self) -> None:
+            process = self._process
+            if process is None:
+                return
+            # not `wait_for`: the task that stops it swallows a cancellation
+            leaving = {asyncio.ensure_future(super().stop()), asyncio.ensure_future(process.wait())}
+            _ended, late = await asyncio.wait(leaving, timeout=LEAVING_S)
+            if late and process.returncode is None:
+                process.kill()
+            await asyncio.gather(*leaving)
+
+    return AppProcess
 
 
 async def _told(started: Callable[[str], object], address: str) -> None:

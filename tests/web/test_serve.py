@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,8 +13,9 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
+from textual_serve.download_manager import DownloadManager
 
-from subtitle_rag import config
+from subtitle_rag import config, web_server
 from subtitle_rag.installation.advice import install_line
 from subtitle_rag.installation.environment import current
 from subtitle_rag.installation.extras import WEB
@@ -127,3 +129,48 @@ def test_without_the_extra_the_command_says_how_to_get_it(home: Path, tmp_path: 
     ended = subprocess.run(command(home), capture_output=True, text=True, env=environment, timeout=STARTING_S)
     assert ended.returncode == 1
     assert install_line(WEB, current()) in ended.stderr
+
+
+@pytest.mark.programs("sh")  # a shell starts the app
+def test_input_that_holds_nothing_does_not_end_the_apps_input(page: str) -> None:
+    """A browser sends it where an input method begins a syllable anew."""
+    drawn = asyncio.run(typed(page, "", "치킨"))
+    assert "치킨" in drawn
+
+
+@pytest.mark.programs("sh")
+async def test_an_app_that_does_not_answer_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_server, "LEAVING_S", 0.1)
+    code = "import time; print('__GANGLION__', flush=True); time.sleep(600)"
+
+    async def nothing(*_given: object) -> None:
+        """Stands for the page."""
+
+    app = web_server._app_process()(
+        f"exec {shlex.join([sys.executable, '-c', code])}",
+        write_bytes=nothing,
+        write_str=nothing,
+        close=nothing,
+        download_manager=DownloadManager(),
+    )
+    await app.start(80, 24)
+    await app.stop()
+    assert app._process
+    assert app._process.returncode == -signal.SIGKILL
+
+
+async def typed(page: str, *inputs: str) -> str:
+    """What the app has drawn when it shows the last of these inputs, which come one after the other."""
+    own = urlsplit(page)
+    drawn = b""
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(f"{page}ws?width=100&height=30", origin=f"{own.scheme}://{own.netloc}") as socket,
+        asyncio.timeout(STARTING_S),
+    ):
+        drawn += await socket.receive_bytes()  # it has started
+        for text in inputs:
+            await socket.send_json(["stdin", text])
+        while inputs[-1].encode() not in drawn:
+            drawn += await socket.receive_bytes()
+    return drawn.decode("utf-8", "replace")
