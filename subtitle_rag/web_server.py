@@ -8,7 +8,6 @@ comes with `textual_serve` asks a font service for its letters.
 
 import hmac
 import secrets
-import shlex
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.installation.extras import WEB, missing
+from subtitle_rag.platforms import command_line
 from subtitle_rag.redaction import register_secret
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     key = secrets.token_urlsafe(16)
     register_secret(key)
-    command = shlex.join([sys.executable, "-m", "subtitle_rag", *arguments])
+    command = command_line([sys.executable, "-m", "subtitle_rag", *arguments])
     server = Server(command, host, port, NAME, f"http://{place}", templates_path=PAGE)
 
     async def application() -> web.Application:
