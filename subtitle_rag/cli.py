@@ -174,7 +174,7 @@ def _known_options(arguments: Sequence[str]) -> list[str]:
 def _run_to_end(arguments: list[str]) -> int:
     try:
         status = _run(arguments)
-        sys.stdout.flush()  # what fails to get through fails here, not when the interpreter ends
+        output.flush()  # what fails to get through fails here, not when the interpreter ends
         return status
     except BrokenPipeError:  # the reader has seen enough
         output.discard()
