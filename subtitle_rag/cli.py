@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from subtitle_rag import __version__, config, i18n, log_file, output
-from subtitle_rag.errors import AppError
+from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for
 
@@ -128,7 +128,10 @@ def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code; no traceback reaches the user."""
     i18n.activate(_early_language(arguments))
     given, rest = _divided(arguments)
-    paths = config.Paths.find(given.get("--home"))
+    try:
+        paths = config.Paths.find(given.get("--home"))
+    except UsageError as error:
+        return _failed(arguments, error)
     debug = log_file.wants_debug(_wants_debug(rest))
     private = (paths.data, paths.cache, paths.config)
     with log_file.logging_to(paths.log, _process_name(rest), debug=debug, private=private):
@@ -174,7 +177,7 @@ def _known_options(arguments: Sequence[str]) -> list[str]:
 def _run_to_end(arguments: list[str]) -> int:
     try:
         status = _run(arguments)
-        sys.stdout.flush()  # what fails to get through fails here, not when the interpreter ends
+        output.flush()  # what fails to get through fails here, not when the interpreter ends
         return status
     except BrokenPipeError:  # the reader has seen enough
         output.discard()
@@ -208,7 +211,10 @@ def _run(arguments: list[str]) -> int:
 def _early_language(arguments: Sequence[str]) -> str:
     """The language before the arguments are parsed, so that help and usage errors speak it too."""
     given, _rest = _divided(arguments)
-    return config.read(given.get("--home"), given.get("--language")).settings.language
+    try:
+        return config.read(given.get("--home"), given.get("--language")).settings.language
+    except UsageError:  # of a home that nobody knows; `run` tells it
+        return i18n.system_language()
 
 
 def _divided(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:

@@ -50,10 +50,18 @@ class Paths:
 
     @classmethod
     def find(cls, home: str | Path | None = None) -> "Paths":
-        """All four under `home` or `SUBTITLE_RAG_HOME` where one is given, else in the platform's places."""
+        """All four under `home` or `SUBTITLE_RAG_HOME` where one is given, else in the platform's places.
+
+        Raises:
+            UsageError: `bad_config`, for `~` of a user whom the system does not know.
+        """
         place = home or os.environ.get(HOME_VARIABLE)
         if place:
-            return cls.under(Path(place).expanduser().absolute())
+            try:
+                return cls.under(Path(place).expanduser().absolute())
+            except RuntimeError as error:
+                reason = _("the system knows no such user: {name}").format(name=place)
+                raise bad_config(Mistake("--home" if home else HOME_VARIABLE, "", reason)) from error
         from platformdirs import PlatformDirs
 
         dirs = PlatformDirs("subtitle-rag", appauthor=False)

@@ -24,8 +24,10 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.installation.advice import upgrade_line
 from subtitle_rag.installation.aging import EXTRACTOR, extractor_age
 from subtitle_rag.installation.extras import EXTRAS, NEURAL, require
+from subtitle_rag.library.connection import unwritable
 from subtitle_rag.library.preferred import preferred_player
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
+from subtitle_rag.platforms import on_windows
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -33,6 +35,8 @@ logger = logging.getLogger(__name__)
 LOW_DISK_BYTES = 500_000_000
 DEVICE_S = 120.0
 """Longest wait for PyTorch, which a slow disk takes long to read."""
+UNTRIED = {"darwin": "macOS", "win32": "Windows"}
+"""Systems that this program is written for and was never run on (`docs/platforms.md`)."""
 
 Severity = Literal["ok", "warning", "error"]
 
@@ -70,7 +74,12 @@ def probe(name: str, runtime: Runtime, doors: AbstractContextManager[object] | N
 
 
 def _python(_runtime: Runtime) -> Check:
-    return Check("python", "ok", f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}")
+    told = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    if sys.platform not in UNTRIED:
+        return Check("python", "ok", told)
+    untried = _("this program has not been tried on {system} yet").format(system=UNTRIED[sys.platform])
+    remedy = _("If anything fails here, subtitle-rag doctor --report FILE writes what to send.")
+    return Check("python", "ok", f"{told}; {untried}", remedy)
 
 
 def _terminal(_runtime: Runtime) -> Check:
@@ -78,7 +87,9 @@ def _terminal(_runtime: Runtime) -> Check:
     encoding = (getattr(stream, "encoding", None) or "").lower()
     if encoding.replace("-", "") != "utf8":
         message = _("The terminal's encoding is {encoding}; Hangul will not show.").format(encoding=encoding or "?")
-        return Check("terminal", "warning", message, _("Set LANG to a UTF-8 locale, such as ko_KR.UTF-8 or C.UTF-8."))
+        locale = _("Set LANG to a UTF-8 locale, such as ko_KR.UTF-8 or C.UTF-8.")
+        remedy = _("Set the environment variable PYTHONUTF8 to 1.") if on_windows() else locale
+        return Check("terminal", "warning", message, remedy)
     return Check("terminal", "ok", "UTF-8")
 
 
@@ -134,9 +145,12 @@ def _analyzer(runtime: Runtime) -> Check:
 
 def _disk(runtime: Runtime) -> Check:
     place = runtime.settings.paths.data
-    while not place.exists():
+    while not place.exists() and place != place.parent:  # a drive of Windows may be gone
         place = place.parent
-    free = shutil.disk_usage(place).free
+    try:
+        free = shutil.disk_usage(place).free
+    except OSError as error:
+        raise unwritable(place, error) from error
     message = _("{free} MB free in {path}").format(free=free // 1_000_000, path=place)
     if free < LOW_DISK_BYTES:
         return Check("disk", "warning", message, _("Free some space, or move the library with --home."))
@@ -224,6 +238,7 @@ def _device(runtime: Runtime) -> Check:
         capture_output=True,
         encoding="utf-8",
         errors="replace",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
         timeout=DEVICE_S,
     )
     try:

@@ -23,6 +23,7 @@ from subtitle_rag.library.place import EMBEDDED, index_place
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.vectors import DueWindow
 from subtitle_rag.log_file import counts_of, logged_stage
+from subtitle_rag.platforms import wait_for
 from subtitle_rag.retrieval.index import DenseVector, Index, SparseVector, Vector
 from subtitle_rag.retrieval.index_rules import BM25
 from subtitle_rag.retrieval.material import Material
@@ -213,7 +214,7 @@ class EncodingRun:
                 return
             else:
                 yield VectorsWaiting(len(work.held))
-                self._stop.wait(self._pause)
+                wait_for(self._stop, self._pause)
                 work.outdated = True
 
     def _encoded(self, encoder: Encoder, ids: Sequence[str]) -> list[str] | None:

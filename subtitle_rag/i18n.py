@@ -5,6 +5,8 @@ import locale
 import os
 from pathlib import Path
 
+from subtitle_rag.platforms import user_language
+
 DOMAIN = "subtitle_rag"
 LOCALE_DIR = Path(__file__).parent / "locale"
 LANGUAGES = ("ko", "en")
@@ -13,12 +15,12 @@ _translations: gettext.NullTranslations = gettext.NullTranslations()
 
 
 def system_language() -> str:
-    """`ko` where the locale's messages are Korean, else `en`."""
+    """`ko` where the locale's messages are Korean or, without one, the system's own are, else `en`."""
     for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         value = os.environ.get(name)
         if value:
             return "ko" if value.lower().startswith("ko") else "en"
-    return "ko" if (locale.getlocale()[0] or "").lower().startswith("ko") else "en"
+    return "ko" if (user_language() or locale.getlocale()[0] or "").lower().startswith("ko") else "en"
 
 
 def activate(language: str) -> None:

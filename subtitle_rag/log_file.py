@@ -174,7 +174,8 @@ def described(error: BaseException, folders: tuple[Path, ...] = ()) -> Iterator[
 
 def _short(path: str) -> str:
     """A module's path from its package on."""
-    for begin in ("site-packages", f"python{sys.version_info.major}.{sys.version_info.minor}"):
+    library = "Lib" if sys.platform == "win32" else f"python{sys.version_info.major}.{sys.version_info.minor}"
+    for begin in ("site-packages", library):
         _before, found, rest = path.replace("\\", "/").rpartition(f"/{begin}/")
         if found:
             return rest

@@ -3,6 +3,7 @@
 stdout is data, stderr is narration: progress, warnings and errors never stand between a program and its input.
 """
 
+import errno
 import io
 import json
 import logging
@@ -32,6 +33,7 @@ from subtitle_rag.events import (
     WindowsIndexed,
 )
 from subtitle_rag.i18n import _
+from subtitle_rag.platforms import draws_escapes, on_windows
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -114,9 +116,15 @@ def local_time(seconds: int) -> str:
 
 
 def prepare() -> None:
-    """See that no character makes writing fail: one that the encoding lacks is written as an escape."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
+    """See that no character makes reading or writing fail: one that the encoding lacks becomes an escape.
+
+    A stream that was closed before, or that a program without a console of Windows' lacks, leads nowhere.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - until the end
+        elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
@@ -130,26 +138,45 @@ def on_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
+@contextmanager
+def _reader_told() -> Iterator[None]:
+    """That the reader of stdout has left is BrokenPipeError on Windows too, which calls it an invalid argument."""
+    try:
+        yield
+    except OSError as error:
+        if on_windows() and error.errno == errno.EINVAL:
+            raise BrokenPipeError from error
+        raise
+
+
+def flush() -> None:
+    """Write out what waits for stdout; raises BrokenPipeError, OSError."""
+    with _reader_told():
+        sys.stdout.flush()
+
+
 def data(text: str = "") -> None:
     """A line of data."""
-    sys.stdout.write(text + "\n")
+    with _reader_told():
+        sys.stdout.write(text + "\n")
 
 
 def piece(text: str) -> None:
     """A part of a line of data, at once."""
-    sys.stdout.write(text)
-    sys.stdout.flush()
+    with _reader_told():
+        sys.stdout.write(text)
+    flush()
 
 
 def json_line(values: Mapping[str, Any]) -> None:
     """One value of a list, as one line of JSON, at once."""
     data(_json(values))
-    sys.stdout.flush()
+    flush()
 
 
 def say(text: str) -> None:
     """A line of narration."""
-    sys.stdout.flush()
+    flush()
     sys.stderr.write(text + "\n")
 
 
@@ -192,7 +219,7 @@ def event_line(event: IndexEvent) -> None:
     elif isinstance(event, IndexReport):
         values = report_values(event)
     data(_json({"event": name, **values}))
-    sys.stdout.flush()
+    flush()
 
 
 def context_line(event: ContextEvent) -> None:
@@ -208,7 +235,7 @@ def context_line(event: ContextEvent) -> None:
     else:
         values = context_values(event) if isinstance(event, ContextReport) else asdict(event)
     data(_json({"event": name, **values}))
-    sys.stdout.flush()
+    flush()
 
 
 def context_failure(event: ContextFailed) -> dict[str, Any]:
@@ -298,7 +325,7 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
 
 def marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
     """The text with its highlights in bold, where stdout is a terminal that may show it."""
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or not draws_escapes():
         return text
     parts: list[str] = []
     at = 0

@@ -9,7 +9,6 @@ comes with `textual_serve` asks a font service for its letters.
 import asyncio
 import hmac
 import secrets
-import shlex
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.installation.extras import WEB, missing
+from subtitle_rag.platforms import command_line
 from subtitle_rag.redaction import register_secret
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     key = secrets.token_urlsafe(16)
     register_secret(key)
-    command = shlex.join([sys.executable, "-m", "subtitle_rag", *arguments])
+    command = command_line([sys.executable, "-m", "subtitle_rag", *arguments])
     if sys.platform != "win32":
         command = f"exec {command}"  # the shell that starts it leaves, so that the app itself is what is stopped
-    textual_server.AppService = _app_process()  # type: ignore[attr-defined]  # its `Server` takes no class to make apps of
+    textual_server.AppService = _app_process()  # type: ignore[attr-defined]  # `Server` takes no class
     server = textual_server.Server(command, host, port, NAME, f"http://{place}", templates_path=PAGE)
 
     async def application() -> web.Application:

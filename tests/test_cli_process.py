@@ -109,6 +109,13 @@ def test_an_encoding_without_hangul_stops_nothing(indexed: Path) -> None:
     assert r"\uc601\uc0c1 1" in text.stdout
 
 
+@pytest.mark.parametrize("encoding", ["cp949", "cp1252"])
+def test_a_pipe_of_windows_gets_what_it_can_hold(indexed: Path, encoding: str) -> None:
+    command = [*COMMAND, "--home", str(indexed), "--language", "ko", "list"]
+    told = subprocess.check_output(command, env={**os.environ, "PYTHONIOENCODING": encoding}, timeout=60)
+    assert ("영상 1" if encoding == "cp949" else r"\uc601\uc0c1 1") in told.decode(encoding)
+
+
 def test_an_argument_that_is_no_text_is_a_wrong_request(indexed: Path) -> None:
     ended = finished(indexed, "show", os.fsdecode(b"\xff\xfe"), "--json")
     assert ended.returncode == 2

@@ -16,6 +16,7 @@ from subtitle_rag.config import (
 )
 from subtitle_rag.errors import UsageError
 from tests.cases import cases
+from tests.commandline import ran
 
 
 @pytest.fixture
@@ -251,6 +252,18 @@ def test_a_home_is_made_absolute_and_its_tilde_filled_in(monkeypatch: pytest.Mon
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     assert Paths.find("~/x") == Paths.find("x") == Paths.under(tmp_path / "x")
+
+
+def test_a_home_of_somebody_unknown_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        Paths.find("~nobody-of-this-name/x")
+    assert (caught.value.code, caught.value.details["path"]) == ("bad_config", "--home")
+    monkeypatch.setenv(HOME_VARIABLE, "~nobody-of-this-name")
+    told = ran(capsys, "paths", "--json")
+    assert (told.code, told.failure) == (2, "bad_config")
+    assert HOME_VARIABLE in told.err
 
 
 def test_without_a_home_the_platform_decides(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,18 @@
 """What `doctor` says of the way to YouTube."""
 
+import io
 import json
 import os
 import subprocess
 import sys
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from subtitle_rag import config, models
+from subtitle_rag import config, doctor, models, runtime
 from tests.commandline import Run, ran
 from tests.stand_ins.ollama import Model
 from tests.stand_ins.ollama import StandIn as Ollama
@@ -38,6 +40,52 @@ def test_the_network_is_one_request_and_offline_none(run: Run) -> None:
         assert youtube.count() == 1
         assert "network" not in checks(run, "--offline")
         assert youtube.count() == 1
+
+
+@pytest.mark.parametrize(("system", "name"), [("linux", None), ("darwin", "macOS"), ("win32", "Windows")])
+def test_a_system_that_nobody_has_tried_is_told(system: str, name: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    with runtime.Runtime(config.load()) as opened:
+        check = doctor.probe("python", opened)
+    assert check.severity == "ok"
+    assert (check.remedy is None) == (name is None)
+    assert (name or "SQLite") in check.message
+
+
+@pytest.mark.parametrize(("system", "remedy"), [("linux", "LANG"), ("win32", "PYTHONUTF8")])
+def test_what_helps_an_encoding_is_what_the_system_knows(
+    system: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="cp949"))
+    with runtime.Runtime(config.load()) as opened:
+        check = doctor.probe("terminal", opened)
+    assert check.severity == "warning"
+    assert remedy in (check.remedy or "")
+
+
+class GoneDrive:
+    """A path on a drive of Windows that is not there, all the way up."""
+
+    @property
+    def parent(self) -> "GoneDrive":
+        return self
+
+    def exists(self) -> bool:
+        return False
+
+    def __fspath__(self) -> str:
+        return "/nothing/is/here"
+
+    __str__ = __fspath__
+
+
+def test_a_drive_that_is_gone_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    with runtime.Runtime(config.load()) as opened:
+        monkeypatch.setattr(opened, "settings", SimpleNamespace(paths=SimpleNamespace(data=GoneDrive())))
+        check = doctor.probe("disk", opened)
+    assert check.severity == "error"
+    assert "/nothing/is/here" in check.message
 
 
 def test_no_network_is_told_and_is_no_failure(run: Run, isolated_home: Path) -> None:

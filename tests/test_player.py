@@ -11,6 +11,7 @@ import pytest
 
 from subtitle_rag import player
 from subtitle_rag.errors import UsageError
+from subtitle_rag.player import programs
 
 URL = "https://www.youtube.com/watch?v=abc&x={seconds};rm -rf $HOME"
 FILE = Path("/비디오/--제목 {seconds} [abc].mkv")
@@ -189,6 +190,32 @@ class TestChoosing:
         assert player.default("", "gone", self.OWN) == "browser"
         assert player.default("", "unheard of", self.OWN) == "browser"
         assert player.default("", None, self.OWN) == "browser"
+
+
+@pytest.mark.parametrize("platform", ["darwin", "win32"])
+def test_a_player_is_found_where_its_installer_puts_it(
+    platform: str, program: Callable[[str], Played], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = program("VLC")
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setenv("PATH", "")
+    assert not player.installed("vlc", {})
+    place = tmp_path / "bin" / "VLC" if platform == "darwin" else "bin/VLC"
+    monkeypatch.setattr(programs, "PLACES", {platform: {"vlc": str(place)}})
+    monkeypatch.setenv("PROGRAMFILES", str(tmp_path))
+    assert player.installed("vlc", {})
+    play("vlc", media=FILE)
+    assert played() == ["--start-time=59", str(FILE)]
+    monkeypatch.setattr(sys, "platform", "linux")
+    assert not player.installed("vlc", {})
+
+
+def test_a_player_on_the_path_is_started_by_its_name(
+    program: Callable[[str], Played], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program("vlc")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert programs.installed_program("vlc") == "vlc"
 
 
 @pytest.mark.parametrize(

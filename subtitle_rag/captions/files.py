@@ -269,8 +269,9 @@ def _video_id(path: Path, name: _Name) -> str:
     return name.youtube_id or "file-" + _digest(f"{shown(path.parent)}/{shown(name.stem)}")
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def _digest(path: str) -> str:
+    """The same for all ways to write a path on Windows, which tells neither cases nor slashes apart."""
+    return hashlib.sha256(os.path.normcase(path).encode()).hexdigest()[:16]
 
 
 # --- groups ---

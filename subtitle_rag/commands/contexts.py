@@ -134,7 +134,7 @@ def contexts_status(settings: Settings, suspect: bool, as_json: bool) -> int:
 @click.argument("channel", shell_complete=completing.channels)
 @click.option("--propose", is_flag=True, help=N_("Propose some from the channel's own captions; check them."))
 @click.option("--edit", is_flag=True, help=N_("Open the list in your editor."))
-@click.option("--set", "file", type=click.File(encoding="utf-8"), help=N_("Read the list from a file, one a line."))
+@click.option("--set", "file", type=click.File(encoding="utf-8-sig"), help=N_("Read the list from a file, one a line."))
 @json_option
 @click.pass_obj
 def contexts_glossary(settings: Settings, channel: str, propose: bool, edit: bool, file: Any, as_json: bool) -> int:

@@ -1,9 +1,9 @@
 """What is said where a channel's model is chosen."""
 
-import shlex
 from collections.abc import Mapping
 
 from subtitle_rag.i18n import n_
+from subtitle_rag.platforms import command_line
 
 
 def by_others(written: Mapping[str, int], model: str) -> int:
@@ -17,4 +17,4 @@ def kept(contexts: int, channel: str) -> str:
         "{n} context by another model stays: subtitle-rag contexts redo --channel {channel} has it written anew.",
         "{n} contexts by other models stay: subtitle-rag contexts redo --channel {channel} has them written anew.",
         contexts,
-    ).format(n=f"{contexts:,}", channel=shlex.quote(channel))
+    ).format(n=f"{contexts:,}", channel=command_line([channel]))

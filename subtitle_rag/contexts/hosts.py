@@ -18,6 +18,7 @@ from subtitle_rag.events import ContextEvent, ContextFailed, ContextWritten
 from subtitle_rag.library.contexts import TRIES, Context, Recipe
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm, ModelInfo, Reply
+from subtitle_rag.platforms import wait_for
 
 logger = logging.getLogger(__name__)
 
@@ -268,7 +269,7 @@ class _VideoRun:
                 if last:
                     self.failed += 1
                     return error
-                if self.run.stop.wait(self.run.pause * 2 ** (attempt - 1)):
+                if wait_for(self.run.stop, self.run.pause * 2 ** (attempt - 1)):
                     raise _OverError from error
                 attempt += 1
             else:

@@ -87,7 +87,8 @@ def made(
     models: Models | None = None,
 ) -> Iterator[Copy]:
     """A library of these videos, gone at the end; `contexts` by window. `models` search it where they have vectors."""
-    with tempfile.TemporaryDirectory(prefix="subtitle-rag-eval-") as folder:
+    # Windows deletes nothing that is still open
+    with tempfile.TemporaryDirectory(prefix="subtitle-rag-eval-", ignore_cleanup_errors=True) as folder:
         library = Library(Path(folder) / "library.db")
         index = open_index(Path(folder) / "index", {"analyzer": ANALYZER}, hosted=False)
         try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.errors import UsageError
+from subtitle_rag.platforms import replace_path
 
 MADE_BY = "made_by"
 """The field of the first line that names the command."""
@@ -96,7 +97,7 @@ class Records:
                 file.flush()
                 os.fsync(file.fileno())
             Path(temporary).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o644)
-            Path(temporary).replace(target)
+            replace_path(Path(temporary), target)
         except OSError as error:
             if temporary:
                 Path(temporary).unlink(missing_ok=True)

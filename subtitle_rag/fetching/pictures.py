@@ -17,6 +17,7 @@ from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import Storyboard, Video
 from subtitle_rag.errors import FetchError
 from subtitle_rag.library.store import Library
+from subtitle_rag.platforms import replace_path
 
 logger = logging.getLogger(__name__)
 
@@ -130,7 +131,7 @@ class Pictures:
         path = self._path(video, board, sheet)
         unfinished = path.with_suffix(".part")
         unfinished.write_bytes(raw)
-        unfinished.replace(path)
+        replace_path(unfinished, path)
         self._forget_oldest()
         return self._kept(video, at_ms)
 

@@ -30,6 +30,7 @@ from subtitle_rag.library.locks import alone
 from subtitle_rag.library.sources import Wishes
 from subtitle_rag.library.store import Library
 from subtitle_rag.log_file import counts_of, logged_stage
+from subtitle_rag.platforms import wait_for
 
 logger = logging.getLogger(__name__)
 
@@ -266,7 +267,7 @@ class _Run:
         return max(self.settings.pause_min, self.settings.pause_max)
 
     def _await_turn(self) -> None:
-        if self.stop.wait(max(0.0, self.ready_at - time.monotonic())):
+        if wait_for(self.stop, max(0.0, self.ready_at - time.monotonic())):
             raise _EndedError
 
     def _remember(self, video: Video, error: FetchError) -> VideoFailed:
@@ -322,7 +323,7 @@ class _Run:
     def _wait_until(self, until: int, code: str, details: dict[str, Any]) -> Iterator[IndexEvent]:
         goes_on = self.manner.patient and self.rests <= RESTS and code != "yt_dlp_outdated"
         yield Resting(until, code, details, goes_on)
-        if not goes_on or self.stop.wait(max(0.0, until - time.time())):
+        if not goes_on or wait_for(self.stop, max(0.0, until - time.time())):
             raise _EndedError
         self.library.sources.end_rest()
 

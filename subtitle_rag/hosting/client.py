@@ -244,7 +244,9 @@ def _detached(module: str, folder: Path, order: str, log: IO[bytes]) -> "subproc
 
     flags = 0
     if sys.platform == "win32":
-        flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
+        # a console without a window, and not none: the interpreter of a virtual environment starts another one there,
+        # which would open a window of its own
+        flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
     paths = os.pathsep.join(str(Path(path).absolute()) for path in sys.path if path)
     # -P keeps the current folder, which may hold anything, out of the host's import path
     return subprocess.Popen(  # noqa: S603 - our own interpreter and module
@@ -253,7 +255,7 @@ def _detached(module: str, folder: Path, order: str, log: IO[bytes]) -> "subproc
         stdout=subprocess.DEVNULL,
         stderr=log,
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths},
+        env={**os.environ, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8"},  # as its log is read
         start_new_session=True,
         creationflags=flags,
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.platforms import delete_file, replace_path
 
 SOCKET_PREFIX = "subtitle-rag-"
 
@@ -61,7 +62,7 @@ def write_atomically(path: Path, value: Any) -> None:
             json.dump(value, file, ensure_ascii=False, sort_keys=True)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).replace(path)
+        replace_path(Path(name), path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        delete_file(Path(name))
         raise

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from subtitle_rag import log_file
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, Kind, host_entry, identity, write_atomically
+from subtitle_rag.platforms import delete_file
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection, Listener
@@ -204,7 +205,7 @@ def _run(folder: Path, server: Server) -> None:
     finally:
         entry = host_entry(folder)
         if entry and entry["address"] == str(listener.address):  # nobody has deleted the folder and begun anew
-            (folder / "host.json").unlink(missing_ok=True)
+            delete_file(folder / "host.json")
         listener.close()
         if place:
             shutil.rmtree(place, ignore_errors=True)

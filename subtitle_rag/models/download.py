@@ -26,6 +26,7 @@ from subtitle_rag.installation.extras import NEURAL, require
 from subtitle_rag.models.guard import alone, writing
 from subtitle_rag.models.manifest import Neural
 from subtitle_rag.models.record import Filed, Record, matches
+from subtitle_rag.platforms import replace_path, wait_for
 
 if TYPE_CHECKING:
     from huggingface_hub.hf_api import RepoSibling
@@ -120,14 +121,14 @@ class _Arrival:
                 if pause is None:
                     raise
                 logger.info("%s is tried again in %g s", file.path, pause, exc_info=True)
-                self.stop.wait(pause)
+                wait_for(self.stop, pause)
             self._see_stop()
         if not matches(part, file, self.stop):
             part.unlink()
             raise BusyError("download_damaged", name=self.record.name, file=file.path)
         with part.open("rb+") as arrived:
             os.fsync(arrived.fileno())
-        part.replace(self.target / file.path)
+        replace_path(part, self.target / file.path)
 
     def _stream(self, file: Filed, part: Path) -> Iterator[ModelEvent]:
         """Append to the part what the hub sends, once; begins anew where the hub does not send the rest alone."""

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from subtitle_rag.errors import AppError
+from subtitle_rag.platforms import replace_path
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ class Record:
             json.dump({"schema": _SCHEMA, **asdict(self)}, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
-        fresh.replace(folder / NAME)
+        replace_path(fresh, folder / NAME)
 
     def completed(self, complete: bool = True) -> "Record":
         return replace(self, complete=complete)

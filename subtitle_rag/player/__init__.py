@@ -6,7 +6,6 @@ captions, the file; a browser opens links alone.
 """
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.player import mpv
-from subtitle_rag.player.programs import filled, start
+from subtitle_rag.player.programs import filled, installed_program, start
 
 BROWSER = "browser"
 MPV = "mpv"
@@ -49,7 +48,7 @@ def names(extra: Templates) -> list[str]:
 def installed(name: str, extra: Templates) -> bool:
     """Whether the player's program is here; a browser is taken for granted until it is asked."""
     template = {**COMMANDS, **extra}.get(name)
-    return name == BROWSER or (template is not None and shutil.which(template[0]) is not None)
+    return name == BROWSER or (template is not None and installed_program(template[0]) is not None)
 
 
 def plays(name: str, extra: Templates, *, link: bool, media: bool) -> bool:

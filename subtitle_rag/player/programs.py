@@ -1,10 +1,38 @@
 """Starting a player: its command filled in, on its own."""
 
+import os
+import shutil
 import subprocess
+import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from subtitle_rag.errors import UsageError
+from subtitle_rag.platforms import on_windows
+
+PLACES: Mapping[str, Mapping[str, str]] = {
+    "darwin": {
+        "iina-cli": "/Applications/IINA.app/Contents/MacOS/iina-cli",
+        "mpv": "/Applications/mpv.app/Contents/MacOS/mpv",
+        "vlc": "/Applications/VLC.app/Contents/MacOS/VLC",
+    },
+    "win32": {"vlc": "VideoLAN/VLC/vlc.exe"},
+}
+"""Platform → program → where its installer puts it, without a word of it on the PATH; on Windows below `FOLDERS`."""
+FOLDERS = ("PROGRAMFILES", "PROGRAMFILES(X86)")
+
+
+def installed_program(name: str) -> str | None:
+    """What starts a program: its name where the PATH has it, else its own place; None where it is not here."""
+    if shutil.which(name) is not None:
+        return name
+    place = PLACES.get(sys.platform, {}).get(name)
+    if place is None:
+        return None
+    folders = [os.environ.get(each, "") for each in FOLDERS] if on_windows() else ["/"]
+    places = (Path(folder, place) for folder in folders if folder)
+    return next((str(each) for each in places if each.is_file() and os.access(each, os.X_OK)), None)
 
 
 def filled(template: Sequence[str], what: str, seconds: int) -> list[str]:
@@ -20,7 +48,7 @@ def start(name: str, command: Sequence[str]) -> "subprocess.Popen[bytes]":
     """
     try:
         process = subprocess.Popen(  # noqa: S603 - an argument list from the user's own config, no shell
-            command,
+            [installed_program(command[0]) or command[0], *command[1:]],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -26,6 +26,7 @@ from uuid import UUID
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import write_atomically
 from subtitle_rag.library.place import EMBEDDED
+from subtitle_rag.platforms import replace_path
 from subtitle_rag.retrieval.edge_terms import (
     edge_filter,
     edge_vector,
@@ -125,7 +126,7 @@ class EdgeIndex:
         with translated(self._folder):
             shutil.rmtree(old, ignore_errors=True)
             if shard.exists():
-                shard.rename(old)
+                replace_path(shard, old)
                 shutil.rmtree(old, ignore_errors=True)
             self._require_space()
             shutil.rmtree(new, ignore_errors=True)
@@ -135,7 +136,7 @@ class EdgeIndex:
                 made.update(edge.UpdateOperation.create_field_index(key, kind))
             made.close()
             write_atomically(self._folder / "meta.json", self.record)
-            new.rename(shard)
+            replace_path(new, shard)
             return self._load(shard)
 
     def _load(self, shard: Path) -> "qdrant_edge.EdgeShard":

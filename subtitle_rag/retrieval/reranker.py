@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import _
+from subtitle_rag.platforms import replace_path
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.loading import (
     check_whole,
@@ -179,7 +180,7 @@ def remember_depth(path: Path, key: str, depth: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(path.name + ".new")
     new.write_text(json.dumps(_depths(path) | {key: depth}, indent=2, ensure_ascii=False), encoding="utf-8")
-    new.replace(path)
+    replace_path(new, path)
 
 
 def _depths(path: Path) -> dict[str, object]:

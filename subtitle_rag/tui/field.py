@@ -15,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from subtitle_rag.captions.sources import Source, looks_like_address, parse
 from subtitle_rag.errors import UsageError
+from subtitle_rag.platforms import on_windows
 
 LOOK_S = 0.7
 """Longest look into a folder."""
@@ -46,7 +47,8 @@ def typed_paths(text: str) -> list[Path]:
     if os.path.lexists(whole):
         return [whole]
     try:
-        parts = [_path(part) for part in shlex.split(text)]
+        # backslashes are no escapes on Windows; the quotes that stay there are taken off below
+        parts = [_path(part) for part in shlex.split(text, posix=not on_windows())]
     except ValueError:  # a quote that is still open
         return [whole]
     return parts if all(os.path.lexists(part) for part in parts) else [whole]
@@ -92,14 +94,21 @@ def _path(text: str) -> Path:
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1]
     if text.lower().startswith("file://"):
-        text = unquote(urlsplit(text).path)
-        if os.name == "nt":
-            text = text.lstrip("/")
+        text = _of_uri(text)
     path = Path(text)
     try:
         return path.expanduser()
     except RuntimeError:  # ~somebody whom the system does not know
         return path
+
+
+def _of_uri(uri: str) -> str:
+    """The path that a `file://` address names; on Windows it begins with a drive or with another computer's name."""
+    parts = urlsplit(uri)
+    path = unquote(parts.path)
+    if not on_windows():
+        return path
+    return f"//{parts.netloc}{path}" if parts.netloc not in ("", "localhost") else path.lstrip("/")
 
 
 def _count(path: Path, stop: Callable[[], bool]) -> tuple[int, bool]:

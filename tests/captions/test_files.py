@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import ntpath
 import os
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -95,6 +96,18 @@ def test_what_a_name_says(
 def test_an_id_without_youtube_hangs_on_folder_and_stem(folder: Path) -> None:
     put(folder, "첫 강연.mp4.ko.vtt")
     assert only(folder).video.id == "file-" + digest(f"{folder}/첫 강연")
+
+
+def test_another_spelling_of_a_path_gives_the_same_video_on_windows(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(folder, "Talk.ko.vtt")
+    monkeypatch.setattr(os.path, "normcase", ntpath.normcase)
+    (one,) = groups(folder)
+    put(folder, "TALK.vtt")
+    (both,) = groups(folder)
+    assert both.video.id == one.video.id
+    assert files._digest("C:/Captions/강연") == files._digest(r"c:\captions\강연")
 
 
 def test_decomposed_names_give_the_same_video(folder: Path) -> None:

@@ -3,9 +3,11 @@
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -158,6 +160,29 @@ def test_only_a_long_log_begins_anew(folder: Path, monkeypatch: pytest.MonkeyPat
         one.close()
         assert came_true(lambda pid=one.host_pid: not alive(pid))  # type: ignore[misc]
         assert (folder / "host.log").read_text() == after
+
+
+def started_with(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a host's process would be started with."""
+    found: dict[str, Any] = {}
+    monkeypatch.setattr(subprocess, "Popen", lambda _command, **options: found.update(options))
+    with Path(os.devnull).open("wb") as log:
+        hosting_client._detached("tests.hosting.counter", Path("/"), "{}", log)
+    return found
+
+
+def test_on_windows_a_host_has_a_console_of_its_own_without_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = {"CREATE_NEW_PROCESS_GROUP": 0x200, "CREATE_NO_WINDOW": 0x8000000, "DETACHED_PROCESS": 8}
+    for name, value in flags.items():
+        monkeypatch.setattr(subprocess, name, value, raising=False)
+    assert started_with(monkeypatch)["creationflags"] == 0
+    monkeypatch.setattr(sys, "platform", "win32")
+    assert started_with(monkeypatch)["creationflags"] == flags["CREATE_NO_WINDOW"] | flags["CREATE_NEW_PROCESS_GROUP"]
+
+
+def test_a_host_writes_its_log_as_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "cp949")
+    assert started_with(monkeypatch)["env"]["PYTHONIOENCODING"] == "utf-8"
 
 
 def test_a_closed_client_makes_no_calls(folder: Path) -> None:

@@ -1,5 +1,7 @@
 """The pure parts: outside text as content, typed paths, the sums of a job."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,27 @@ class TestPaths:
         assert field.typed_paths("~") == [Path.home()]
         assert field.typed_paths("  ") == []
         assert field.typed_paths("it's open") == [Path("it's open")]
+
+    def test_backslashes_of_windows_are_no_escapes(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        there = [Path(r"C:\내 자막\a.vtt"), Path(r"D:\b.vtt")]
+        monkeypatch.setattr(os.path, "lexists", lambda path: Path(path) in there)
+        monkeypatch.setattr(sys, "platform", "win32")
+        assert field.typed_paths(r'"C:\내 자막\a.vtt" D:\b.vtt') == there
+        assert field.typed_paths(r"C:\내 자막\a.vtt") == there[:1]
+
+    @pytest.mark.parametrize(
+        ("uri", "path"),
+        [
+            ("file:///C:/My%20Videos/a.vtt", "C:/My Videos/a.vtt"),
+            ("file://localhost/C:/a.vtt", "C:/a.vtt"),
+            ("file://nas/videos/a.vtt", "//nas/videos/a.vtt"),
+        ],
+    )
+    def test_addresses_of_files_name_drives_and_computers_on_windows(
+        self, uri: str, path: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sys, "platform", "win32")
+        assert field.typed_paths(uri) == [Path(path)]
 
     @pytest.mark.parametrize(
         ("typed", "source"),

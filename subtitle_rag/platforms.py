@@ -1,0 +1,121 @@
+"""What Windows and macOS do in other ways than Linux, said once: files that are read, waiting, shells, languages.
+
+Nothing here has been run on either: `docs/platforms.md` tells what that rests on.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threading import Event
+
+PATIENCE_S = 1.0
+"""Longest wait for whoever has a file open; they read it within milliseconds."""
+PAUSE_S = 0.01
+SLICE_S = 0.25
+"""Longest time without a look at Ctrl+C."""
+STDOUT = -11
+"""Of Windows: the handle of stdout."""
+VIRTUAL_TERMINAL = 4
+"""Of Windows: the mode of a console that draws escape sequences."""
+
+
+def on_windows() -> bool:
+    return sys.platform == "win32"
+
+
+def replace_path(new: Path, path: Path) -> None:
+    """Put what lies at `new` in the place of `path`; raises OSError.
+
+    Windows refuses that for as long as anybody has either of them open, a virus scanner for one.
+    """
+    _patiently(lambda: new.replace(path))
+
+
+def delete_file(path: Path) -> None:
+    """Delete a file, if it is there; raises OSError. Windows refuses that for as long as anybody has it open."""
+    _patiently(lambda: path.unlink(missing_ok=True))
+
+
+def _patiently(change: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            change()
+            return
+        except PermissionError:
+            if not on_windows() or time.monotonic() > deadline:
+                raise
+        time.sleep(PAUSE_S)
+
+
+def wait_for(event: "Event", seconds: float) -> bool:
+    """As `event.wait`, and Ctrl+C ends it: on Windows, Python before 3.14 looks at Ctrl+C only between two waits."""
+    if not on_windows():
+        return event.wait(seconds)
+    deadline = time.monotonic() + seconds
+    while (left := deadline - time.monotonic()) > 0:
+        if event.wait(min(left, SLICE_S)):
+            return True
+    return event.is_set()
+
+
+def command_line(words: Sequence[str]) -> str:
+    """The words as a line for this system's shell, quoted where they have to be."""
+    if not on_windows():
+        import shlex
+
+        return shlex.join(words)
+    import re
+    import subprocess
+
+    # cmd.exe takes & and its like for its own outside of quotes, and knows double quotes alone
+    plain = [subprocess.list2cmdline([word]) for word in words]
+    return " ".join(f'"{each}"' if re.search(r"[&|<>^()!,;=']", each) and each[0] != '"' else each for each in plain)
+
+
+def draws_escapes() -> bool:
+    """Whether the terminal of stdout draws escape sequences; a console of Windows 10 and on does once it is asked."""
+    if not on_windows():
+        return True
+    import ctypes
+
+    kernel = getattr(ctypes, "windll").kernel32  # noqa: B009 - it is there on Windows alone
+    handle, mode = kernel.GetStdHandle(STDOUT), ctypes.c_ulong()
+    if not kernel.GetConsoleMode(handle, ctypes.byref(mode)):
+        return False
+    return bool(mode.value & VIRTUAL_TERMINAL or kernel.SetConsoleMode(handle, mode.value | VIRTUAL_TERMINAL))
+
+
+def user_language() -> str:
+    """The language that Windows or macOS speaks to this user, such as `ko_KR`; empty elsewhere and where none is told.
+
+    Terminals there set no locale, or one that tells the region alone.
+    """
+    try:
+        if on_windows():
+            return _language_of_windows()
+        if sys.platform == "darwin":
+            return _language_of_macos()
+    except Exception:  # it is asked before anything else, and nobody can help; English is spoken then
+        return ""
+    return ""
+
+
+def _language_of_windows() -> str:
+    import ctypes
+    import locale
+
+    return locale.windows_locale.get(getattr(ctypes, "windll").kernel32.GetUserDefaultUILanguage(), "")  # noqa: B009
+
+
+def _language_of_macos() -> str:
+    import plistlib
+
+    path = os.path.expanduser("~/Library/Preferences/.GlobalPreferences.plist")  # noqa: PTH111 - without a home too
+    with open(path, "rb") as file:  # noqa: PTH123
+        return str(plistlib.load(file)["AppleLanguages"][0])
