@@ -72,7 +72,7 @@ class ConfigFile:
     @classmethod
     def read(cls, path: Path) -> "ConfigFile":
         try:
-            text = path.read_bytes().decode().replace("\r\n", "\n")
+            text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
             return cls(path, tomllib.loads(text), text)
         except FileNotFoundError:
             return cls(path, {})

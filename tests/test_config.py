@@ -271,3 +271,9 @@ def test_without_a_home_the_platform_decides(monkeypatch: pytest.MonkeyPatch) ->
     paths = Paths.find()
     assert paths.config.name == "config.toml"
     assert all("subtitle-rag" in str(path) for path in (paths.config, paths.data, paths.cache, paths.log))
+
+
+def test_a_byte_order_mark_in_front_is_no_mistake(file: Path) -> None:
+    """Editors of Windows write one."""
+    file.write_bytes("\ufeffsearch.limit = 7\n".encode())
+    assert config.load().search.limit == 7

@@ -39,8 +39,8 @@ _BASH = """\
     COMPREPLY=()
     while IFS=',' read -r type value; do
         case $type in
-            dir) compopt -o dirnames ;;
-            file) compopt -o default ;;
+            dir) compopt -o dirnames 2>/dev/null || true ;; # bash 3.2 has no compopt
+            file) compopt -o default 2>/dev/null || true ;;
             plain) COMPREPLY+=("$value") ;;
         esac
     done < <(_SUBTITLE_RAG_LINE="${COMP_LINE:0:COMP_POINT}" _SUBTITLE_RAG_BREAKS="$COMP_WORDBREAKS" \\

@@ -285,8 +285,8 @@ def _present(runtime: Runtime) -> list[str]:
 @click.pass_obj
 def models_remove(settings: Settings, name: str, as_json: bool) -> int:
     with Runtime(settings) as runtime:
+        runtime.neural.unload()  # Windows deletes no file that a process has mapped
         freed = runtime.models.remove(name)
-        runtime.neural.unload()
     if as_json:
         output.envelope("models remove", output.Outcome({"name": name, "bytes": freed}))
     else:
