@@ -14,6 +14,8 @@ from subtitle_rag.commands.find import result_values, scene_lines
 from subtitle_rag.config import Paths, QdrantSettings, Settings
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.installation.advice import instruction
+from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -122,6 +124,12 @@ def demo_(settings: Settings, as_json: bool) -> int:
         for line in scene_lines(scene):
             output.data(line)
     output.say(_("On a terminal this opens the app. The channel and its links are invented."))
+    if not NEURAL.is_installed:
+        said = _(
+            "These scenes were found by their words. Search by meaning, which finds other words too, is one step away "
+            "({size} of packages, and models): {line}"
+        )
+        output.say(said.format(size=f"{NEURAL.megabytes:,} MB", line=instruction(NEURAL)))
     return 0
 
 
