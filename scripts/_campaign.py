@@ -89,7 +89,7 @@ PARTS = (
     Part(
         "kills",
         "SIGKILL of runs, hosts and servers at random moments: nothing that was kept is lost, nothing done twice.",
-        8,
+        4,
         ci=True,
         variables={"SUBTITLE_RAG_KILLS": KILLS},
     ),
@@ -115,12 +115,12 @@ PARTS = (
         variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
         ci_variables={"SUBTITLE_RAG_TEST_HOSTS": "processes"},
     ),
-    Part("app", "Whole journeys through the app, beside those of the fast suite.", 6, ci=True),
+    Part("app", "Whole journeys through the app, beside those of the fast suite.", 5, ci=True),
     Part("lists", "Lists of hundreds of videos through the stand-in of YouTube.", 1, ci=True),
     Part(
         "properties",
         "Every property of the fast suite with many more examples; counterexamples are kept in .hypothesis/.",
-        8,
+        3,
         select=f"(hypothesis and {FAST}) or campaign(part='properties')",
         ci=True,
         arguments=("--hypothesis-profile=campaign",),
@@ -138,7 +138,7 @@ PARTS = (
     Part(
         "scale",
         "100,000 windows: counts, planted scenes, a rebuild, and memory over 2,000 searches.",
-        10,
+        3,
         parallel=False,
     ),
     Part(
@@ -150,7 +150,7 @@ PARTS = (
     Part(
         "surroundings",
         "The fast suite where Ollama, Qdrant, settings and locale of a user are in its way; it touches none of them.",
-        6,
+        8,
         select=FAST,
         front=("scripts/hostile_surroundings.py",),
     ),
