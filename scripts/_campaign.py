@@ -133,6 +133,13 @@ PARTS = (
         ci=True,
         parallel=False,
     ),
+    Part(
+        "install",
+        "uv tool, uvx, pipx and pip install the wheel, extras and yt-dlp; what is missing is told with the line.",
+        12,
+        ci=True,
+        parallel=False,
+    ),
     Part("browser", "The app in a real Chromium.", 1, parallel=False, programs=(CHROMIUM,)),
     Part("players", "Jumps to the second in a real mpv without a window.", 1, parallel=False, programs=(MPV, FFMPEG)),
     Part(

@@ -20,9 +20,10 @@ GPU_FILES = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia/vers
 def instruction(extra: Extra, environment: Environment | None = None) -> str:
     """The line that installs an extra; where pip would bring CUDA for nothing, with what comes before it."""
     environment = environment or current()
-    brings_cuda = extra is NEURAL and wants_cpu_build() and not environment.has_uv and find_spec("torch") is None
     # the repository's script looks by itself what pip would take
-    if brings_cuda and environment.repository is None:
+    by_pip = environment.installer in ("pip", "pipx") and not environment.has_uv and environment.repository is None
+    unmanaged = environment.installer == "system" and not environment.externally_managed
+    if _takes_cpu_build(extra) and (by_pip or unmanaged) and find_spec("torch") is None:
         return cpu_instruction(extra, environment)
     return install_line(extra, environment)
 
@@ -41,24 +42,36 @@ def install_line(extra: Extra, environment: Environment) -> str:
     """The line that installs an extra."""
     if environment.repository is not None:
         return _repository_line(extra, environment.repository)
-    torch = CPU_BUILD if extra is NEURAL and wants_cpu_build() else ()
-    named = _named(extra, environment)
+    torch = CPU_BUILD if _takes_cpu_build(extra) else ()
+    origin = environment.origin
+    # where the distribution can be had no more, the extra's own packages
+    named = origin.arguments(extra.name) if origin.is_here else extra.requirements()
     match environment.installer:
-        case "uv tool":
-            extras = {*environment.extras, extra.name}
-            named = environment.origin.requirement(*extras) if environment.origin.is_here else [PACKAGE]
-            others = named if environment.origin.is_here else [*named, *_with(extra.requirements())]
-            return spelled("uv", "tool", "install", *torch, *_with(environment.companions), *others)
+        case "uv tool" if origin.is_here:
+            return spelled("uv", *tool_arguments(environment, extra, torch))
+        case "uvx" if environment.uses_uv or torch:
+            return spelled("uvx", *torch, "--from", origin.requirement(extra.name), PACKAGE)
         case "uvx":
-            return spelled("uvx", *torch, "--from", *environment.origin.requirement(extra.name), PACKAGE)
+            return spelled("pipx", "run", "--spec", origin.requirement(extra.name), PACKAGE)
         case "pipx":
-            return spelled("pipx", "inject", environment.prefix.name, *extra.requirements())
-        case "uv":
+            line = spelled("pipx", "inject", environment.prefix.name, *extra.requirements())
+            return f"UV_TORCH_BACKEND=cpu {line}" if torch and environment.uses_uv else line
+        case "uv" | "uv tool":
             return spelled("uv", "pip", "install", "--python", str(environment.python), *torch, *named)
+        case "system" if environment.externally_managed and torch:
+            return spelled("uv", "tool", "install", *torch, *origin.arguments(extra.name))
         case "system" if environment.externally_managed:
-            return spelled("pipx", "install", *environment.origin.requirement(extra.name))
+            return spelled("pipx", "install", *origin.arguments(extra.name))
         case _:
             return spelled(str(environment.python), "-m", "pip", "install", *named)
+
+
+def tool_arguments(environment: Environment, extra: Extra, options: Sequence[str] = ()) -> list[str]:
+    """What uv is given to have a tool with one extra more; what it has on record stays there."""
+    request = ["--python", environment.request] if environment.request else []
+    companions = [part for each in environment.companions for part in ("--with", each)]
+    extras = {*environment.extras, extra.name}
+    return ["tool", "install", *options, *request, *companions, *environment.origin.arguments(*extras)]
 
 
 def upgrade_line(package: str, environment: Environment | None = None) -> str:
@@ -67,10 +80,14 @@ def upgrade_line(package: str, environment: Environment | None = None) -> str:
     match environment.installer:
         case "uv" | "uv tool":
             return spelled("uv", "pip", "install", "--python", str(environment.python), "--upgrade", package)
+        case "uvx" if environment.uses_uv:
+            return spelled("uvx", "--refresh", "--from", environment.origin.requirement(), PACKAGE)
         case "uvx":
-            return spelled("uvx", "--refresh", "--from", *environment.origin.requirement(), PACKAGE)
+            return spelled("pipx", "run", "--no-cache", "--spec", environment.origin.requirement(), PACKAGE)
         case "pipx":
             return spelled("pipx", "runpip", environment.prefix.name, "install", "--upgrade", package)
+        case "system" if environment.externally_managed:
+            return spelled("pipx", "install", *environment.origin.arguments())
         case _:
             return spelled(str(environment.python), "-m", "pip", "install", "--upgrade", package)
 
@@ -85,13 +102,8 @@ def spelled(*arguments: str) -> str:
     return subprocess.list2cmdline(arguments) if sys.platform == "win32" else shlex.join(arguments)
 
 
-def _named(extra: Extra, environment: Environment) -> list[str]:
-    """The distribution with the extra; where it can be had no more, the extra's own packages."""
-    return environment.origin.requirement(extra.name) if environment.origin.is_here else extra.requirements()
-
-
-def _with(requirements: Sequence[str]) -> list[str]:
-    return [part for requirement in requirements for part in ("--with", requirement)]
+def _takes_cpu_build(extra: Extra) -> bool:
+    return extra is NEURAL and wants_cpu_build()
 
 
 def _repository_line(extra: Extra, root: Path) -> str:

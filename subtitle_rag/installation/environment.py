@@ -7,6 +7,7 @@ import sys
 import tomllib
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -36,14 +37,19 @@ class Origin:
         """It can be installed from there again; nothing is asked of a network."""
         return self.path is None or self.path.exists()
 
-    def requirement(self, *extras: str) -> list[str]:
-        """The arguments for an installer that name the distribution with these extras."""
+    def requirement(self, *extras: str) -> str:
+        """The distribution with these extras, as installers take it."""
         named = f"[{','.join(sorted(extras))}]" if extras else ""
         if not self.url:
-            return [PACKAGE + named]
+            return PACKAGE + named
         if self.path and self.path.is_dir():
-            return [*(["--editable"] if self.editable else []), f"{self.path}{named}"]
-        return [f"{PACKAGE}{named} @ {self.url}"]
+            return f"{self.path}{named}"
+        return f"{PACKAGE}{named} @ {self.url}"
+
+    def arguments(self, *extras: str) -> list[str]:
+        """The arguments of an installer for that requirement."""
+        is_linked = self.editable and self.path and self.path.is_dir()
+        return [*(["--editable"] if is_linked else []), self.requirement(*extras)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +61,13 @@ class Environment:
     python: Path
     origin: Origin = field(default_factory=Origin)
     uses_uv: bool = False
-    """Of pipx, which may have uv do its work."""
+    """uv has made it: pipx may have uv do its work, and not all that pass are uv's."""
     extras: tuple[str, ...] = ()
     """That the installer has on record for the distribution."""
     companions: tuple[str, ...] = ()
     """Further requirements that the installer has on record (`uv tool install --with`)."""
+    request: str = ""
+    """The Python that the installer has on record as asked for."""
     externally_managed: bool = False
     """PEP 668: pip refuses to install into it."""
 
@@ -67,36 +75,42 @@ class Environment:
     def repository(self) -> Path | None:
         """The clone whose scripts made this environment."""
         root = self.origin.path
-        if root is None or not self.origin.editable or self.prefix != root / ".venv":
+        if self.installer != "pip" or root is None or not self.origin.editable:
+            return None
+        if self.prefix.resolve() != (root / ".venv").resolve():
             return None
         return root if (root / "scripts" / "start").is_file() else None
 
     @property
     def has_uv(self) -> bool:
         """uv installs into it: it takes a build of PyTorch without CUDA when it is told to."""
-        return self.installer in ("uv", "uv tool") or self.uses_uv
+        return self.installer in ("uv", "uv tool") or (self.installer == "pipx" and self.uses_uv)
 
 
 def current() -> Environment:
     """The environment of this process."""
-    return find(Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable), _origin())
+    has_pip = find_spec("pip") is not None
+    return find(Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable), _origin(), has_pip=has_pip)
 
 
-def find(prefix: Path, base_prefix: Path, python: Path, origin: Origin) -> Environment:
+def find(
+    prefix: Path, base_prefix: Path, python: Path, origin: Origin | None = None, *, has_pip: bool = True
+) -> Environment:
     """Tell an environment by the files that installers leave in it; `python` is its interpreter."""
+    origin = origin or Origin()
     config = _pyvenv(prefix)
     if prefix == base_prefix or config is None:
         return Environment("system", prefix, python, origin, externally_managed=_is_managed(prefix))
     if _is_passing(prefix, config):
-        return Environment("uvx", prefix, python, origin)
+        return Environment("uvx", prefix, python, origin, uses_uv="uv" in config)
     receipt = prefix / "uv-receipt.toml"
     if receipt.is_file():
-        extras, companions = _recorded(receipt)
-        return Environment("uv tool", prefix, python, origin, extras=extras, companions=companions)
+        extras, companions, request = _recorded(receipt)
+        return Environment("uv tool", prefix, python, origin, extras=extras, companions=companions, request=request)
     pipx = prefix / "pipx_metadata.json"
     if pipx.is_file():
         return Environment("pipx", prefix, python, origin, uses_uv=_json(pipx).get("backend") == "uv")
-    if "uv" in config:
+    if "uv" in config or not has_pip:
         return Environment("uv", prefix, python, origin)
     return Environment("pip", prefix, python, origin)
 
@@ -124,6 +138,8 @@ def origin_of(direct_url: str | None) -> Origin:
         vcs = told.get("vcs_info")
         if vcs:
             url = f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
+        if told.get("subdirectory"):
+            url += f"#subdirectory={told['subdirectory']}"
         return Origin(url, bool(told.get("dir_info", {}).get("editable")))
     except (ValueError, AttributeError, KeyError, TypeError):
         return Origin()
@@ -150,16 +166,25 @@ def _is_managed(prefix: Path) -> bool:
     return any(prefix.glob("lib*/python3*/EXTERNALLY-MANAGED")) or (prefix / "Lib" / "EXTERNALLY-MANAGED").is_file()
 
 
-def _recorded(receipt: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The extras and the further requirements that uv has on record for a tool."""
+def _recorded(receipt: Path) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    """The extras, the further requirements and the Python that uv has on record for a tool."""
     try:
-        entries = tomllib.loads(receipt.read_text(encoding="utf-8"))["tool"]["requirements"]
-        own = [entry for entry in entries if entry["name"] == PACKAGE]
+        tool = tomllib.loads(receipt.read_text(encoding="utf-8"))["tool"]
+        own = [entry for entry in tool["requirements"] if entry["name"] == PACKAGE]
         extras = tuple(str(extra) for entry in own for extra in entry.get("extras", ()))
-        others = tuple(entry["name"] + entry.get("specifier", "") for entry in entries if entry["name"] != PACKAGE)
+        others = tuple(_companion(entry) for entry in tool["requirements"] if entry["name"] != PACKAGE)
+        return extras, others, str(tool.get("python", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return (), ()
-    return extras, others
+        return (), (), ""
+
+
+def _companion(entry: dict[str, Any]) -> str:
+    """A requirement of uv's record, as uv takes it."""
+    named = entry["name"] + (f"[{','.join(entry['extras'])}]" if entry.get("extras") else "")
+    place = next((str(entry[kind]) for kind in ("path", "directory", "editable") if kind in entry), "")
+    if "git" in entry:
+        place = f"git+{entry['git']}"
+    return f"{named} @ {place or entry['url']}" if place or "url" in entry else named + entry.get("specifier", "")
 
 
 def _json(path: Path) -> dict[str, Any]:

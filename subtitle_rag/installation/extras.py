@@ -1,6 +1,7 @@
 """The extras of `pyproject.toml`: what of the program comes with packages that the base does without."""
 
 import importlib
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, distribution, requires
@@ -19,8 +20,18 @@ class Extra:
     name: str
     modules: tuple[str, ...]
     """What the program imports of them."""
-    megabytes: int
-    """On the disk, with all that they need beyond the base, on Linux without a GPU (`scripts/bench_install`)."""
+    cpu_megabytes: int
+    """On the disk, with all that they need beyond the base (`scripts/bench_install`)."""
+    cuda_megabytes: int = 0
+    """The same where PyTorch's build with CUDA is among them."""
+
+    @property
+    def megabytes(self) -> int:
+        """On the disk of this computer."""
+        from subtitle_rag.installation.advice import wants_cpu_build
+
+        brings_cuda = self.cuda_megabytes and sys.platform == "linux" and not wants_cpu_build()
+        return self.cuda_megabytes if brings_cuda else self.cpu_megabytes
 
     @property
     def code(self) -> str:
@@ -48,20 +59,21 @@ class Extra:
         return found
 
 
-NEURAL = Extra("neural", ("FlagEmbedding", "sentence_transformers", "torch", "huggingface_hub", "httpx2"), 1_700)
-SERVER = Extra("server", ("qdrant_client",), 60)
-EVAL = Extra("eval", ("ir_measures", "bm25s"), 300)
-WEB = Extra("web", ("textual_serve", "aiohttp"), 15)
-PICTURES = Extra("pictures", ("textual_image", "PIL"), 20)
-MCP = Extra("mcp", ("mcp", "mcp_types", "pydantic"), 40)
+NEURAL = Extra(
+    "neural",
+    ("FlagEmbedding", "sentence_transformers", "torch", "huggingface_hub", "httpx2"),
+    1_600,
+    cuda_megabytes=6_400,
+)
+SERVER = Extra("server", ("qdrant_client",), 30)
+EVAL = Extra("eval", ("ir_measures", "bm25s"), 150)
+WEB = Extra("web", ("textual_serve", "aiohttp"), 17)
+PICTURES = Extra("pictures", ("textual_image", "PIL"), 23)
+MCP = Extra("mcp", ("mcp", "mcp_types", "pydantic"), 30)
 
 EXTRAS: Mapping[str, Extra] = MappingProxyType(
     {extra.name: extra for extra in (NEURAL, SERVER, EVAL, WEB, PICTURES, MCP)}
 )
-CUDA_MEGABYTES = 5_400
-"""Of the extra `neural` where pip takes the build of PyTorch that brings CUDA."""
-
-
 _complete: set[str] = set()
 """Extras that this process has seen to be whole; nobody takes packages away from it."""
 

@@ -2,7 +2,8 @@
 
 pip itself keeps a wheel only where it came over HTTP and its cache is on, and begins a stopped installation anew. Here
 its resolver tells which packages are needed (`pip install --dry-run --report`), each is made a wheel in a folder
-(`pip wheel --no-deps`), and all of them are installed from there without an index.
+(`pip wheel --no-deps`), and all of them are installed from there without an index. To resolve, an old pip and an index
+without metadata need whole wheels: where pip has no cache, it is given one for the time.
 """
 
 import json
@@ -54,7 +55,8 @@ class Pip:
             InstallerError: CudaError where only a build with CUDA is to be had, unless `cuda` allows it.
             AppError: `interrupted`.
         """
-        needed = yield from self._resolved(requirements)
+        cache = [] if self._has_cache() else ["--cache-dir", str(self.folder / "http")]
+        needed = yield from self._resolved(requirements, cache)
         if not cuda and any(CUDA.match(each.name) for each in needed):
             raise CudaError
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +64,7 @@ class Pip:
         for at, each in enumerate(needed):
             yield PackagesAdvanced("fetching", each.name, at, len(needed))
             if each.requirement not in there:
-                self._fetch(each)
+                self._fetch(each, cache)
         yield PackagesAdvanced("installing", "", len(needed), len(needed))
         if needed:
             offline = ["install", "--no-deps", "--no-index", "--find-links", str(self.folder)]
@@ -76,24 +78,33 @@ class Pip:
         self._run("install", "--constraint", str(self.constraints), "--upgrade", package)
         yield PackagesInstalled((package,))
 
-    def _resolved(self, requirements: Sequence[str]) -> Generator[PackagesEvent, None, list[Pinned]]:
+    def _has_cache(self) -> bool:
+        try:
+            self._run("cache", "dir")
+        except InstallerError:
+            return False
+        return True
+
+    def _resolved(
+        self, requirements: Sequence[str], cache: Sequence[str]
+    ) -> Generator[PackagesEvent, None, list[Pinned]]:
         """What is to be installed for the requirements."""
         with tempfile.TemporaryDirectory(prefix="subtitle-rag-") as name:
             report = Path(name) / "report.json"
             options = ["--dry-run", "--report", str(report), "--constraint", str(self.constraints)]
-            for line in self._lines("install", *options, *requirements):
+            for line in self._lines("install", *cache, *options, *requirements):
                 if named := _NAMED.match(line):
                     yield PackagesAdvanced("resolving", named[1], 0, 0)
             try:
                 entries = json.loads(report.read_text(encoding="utf-8"))["install"]
-                return [Pinned(_canonical(each["metadata"]["name"]), each["metadata"]["version"]) for each in entries]
+                return [_pinned(each["metadata"]) for each in entries]
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise InstallerError(f"pip: {error}") from error
 
-    def _fetch(self, package: Pinned) -> None:
+    def _fetch(self, package: Pinned, cache: Sequence[str]) -> None:
         """Bring a package's wheel into the folder, whole or not at all."""
         with tempfile.TemporaryDirectory(prefix=".part-", dir=self.folder) as name:
-            self._run("wheel", "--no-deps", "--wheel-dir", name, package.requirement)
+            self._run("wheel", *cache, "--no-deps", "--wheel-dir", name, package.requirement)
             for wheel in Path(name).glob("*.whl"):
                 wheel.replace(self.folder / wheel.name)
 
@@ -115,7 +126,9 @@ class Pip:
         return lines([str(self.python), "-m", "pip", *arguments], self.stop)
 
 
-def _canonical(name: str) -> str:
+def _pinned(metadata: dict[str, str]) -> Pinned:
+    """Name and version as the names of wheels have them."""
     from packaging.utils import canonicalize_name
+    from packaging.version import Version
 
-    return canonicalize_name(name)
+    return Pinned(canonicalize_name(metadata["name"]), str(Version(metadata["version"])))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
@@ -15,13 +16,23 @@ from subtitle_rag.errors import AppError
 
 logger = logging.getLogger(__name__)
 
+REASON_CHARACTERS = 300
 KEPT_LINES = 400
 """Of an installer's output, from which its failure is told."""
 POLL_S = 0.2
 """Between two looks whether it is to be stopped."""
-_FAILURE = re.compile(r"^\s*(?:ERROR:|error:|×|╰─▶|├─▶|hint:)\s*(.+)")
-_NOT_TOLD = frozenset({"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV", "UV_PYTHON", "PIP_TARGET"})
-"""Variables that would lead an installer to another environment."""
+END_S = 3.0
+"""That an installer has to clear away what it has begun, before it is killed."""
+_FAILURE = re.compile(r"^\s*(?:ERROR:|error:|×)\s*(.+)")
+_CAUSE = re.compile(r"^\s*(?:cause:|╰─▶|├─▶)\s*(.+)")
+_NOT_TOLD = frozenset(
+    {
+        *("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV"),
+        *("PIP_PREFIX", "PIP_ROOT", "PIP_TARGET", "PIP_USER", "UV_PYTHON", "UV_SYSTEM_PYTHON"),
+        *("CLICOLOR_FORCE", "FORCE_COLOR"),
+    }
+)
+"""Variables that would lead an installer to another environment, or have it colour what is read here."""
 
 
 class InstallerError(Exception):
@@ -38,7 +49,8 @@ def lines(
         AppError: `interrupted`.
     """
     environment = {name: value for name, value in os.environ.items() if name not in _NOT_TOLD}
-    environment |= {"PYTHONUTF8": "1", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **(variables or {})}
+    environment |= {"PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
+    environment |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **(variables or {})}
     logger.info("installer begins: %s", " ".join(arguments))
     try:
         process = subprocess.Popen(  # noqa: S603 - the installer, its options and names of packages
@@ -66,7 +78,8 @@ def lines(
     finally:
         over.set()
         watch.join()
-        _end(process)
+        if process.poll() is None or stop.is_set():
+            _end(process)
         with suppress(OSError):
             process.stdout.close()  # type: ignore[union-attr]
     if stop.is_set():
@@ -79,8 +92,10 @@ def lines(
 
 def _reason(output: Sequence[str]) -> str:
     """The line in which an installer says what went wrong."""
-    said = [match[1].strip() for line in output if (match := _FAILURE.match(line))]
-    return (said[0] if said else next((line.strip() for line in reversed(output) if line.strip()), ""))[:300]
+    said = [match[1].strip().rstrip(":") for line in output if (match := _FAILURE.match(line))]
+    causes = [match[1].strip() for line in output if (match := _CAUSE.match(line))]
+    last = next((line.strip() for line in reversed(output) if line.strip()), "")
+    return ": ".join([*(said[:1] or [last]), *causes[:2]]).rstrip(".")[:REASON_CHARACTERS]
 
 
 def _stop_process(process: "subprocess.Popen[str]", stop: threading.Event, over: threading.Event) -> None:
@@ -91,16 +106,30 @@ def _stop_process(process: "subprocess.Popen[str]", stop: threading.Event, over:
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
-    """End the installer and what it has started, which pip does not do by itself."""
-    if process.poll() is not None:
-        return
-    with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32":
-            process.terminate()
-        else:
-            os.killpg(process.pid, signal.SIGTERM)
-    try:
-        process.wait(5)
-    except subprocess.TimeoutExpired:
-        process.kill()
+    """End the installer and what it has started, also where it has gone before that.
+
+    An interrupted pip removes its temporary files; what does not end is killed.
+    """
+    if sys.platform == "win32":
+        process.terminate()
         process.wait()
+        return
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        if not _has_group(process):
+            break
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        deadline = time.monotonic() + END_S / 2
+        while _has_group(process) and time.monotonic() < deadline:
+            time.sleep(POLL_S / 10)
+    process.wait()
+
+
+def _has_group(process: "subprocess.Popen[str]") -> bool:
+    """Whether the installer or a process that it has started is there."""
+    process.poll()  # else it stays in its group when it has ended
+    try:
+        os.killpg(process.pid, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return True

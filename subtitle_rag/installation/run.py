@@ -4,6 +4,7 @@ Installed packages keep their versions: they are the constraints under which the
 not this program's own is never written to.
 """
 
+import hashlib
 import logging
 import shutil
 import threading
@@ -13,7 +14,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.events import PackagesEvent, PackagesInstalled
+from subtitle_rag.events import PackagesAdvanced, PackagesEvent, PackagesInstalled
 from subtitle_rag.installation import advice
 from subtitle_rag.installation.environment import Environment, current, program
 from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, look_again
@@ -27,6 +28,8 @@ INSTALLERS = ("pip", "setuptools", "wheel")
 """That an environment begins with; nothing of the program runs on them, and PyTorch wants a newer setuptools."""
 RESERVE_MEGABYTES = 500
 """That stay free on the disk."""
+LOCK = ".subtitle-rag-packages.lock"
+"""In the environment: one process at a time writes to it, whatever library it has open."""
 
 
 class PackageInstaller:
@@ -35,9 +38,11 @@ class PackageInstaller:
     def __init__(
         self, cache: Path, stop: threading.Event | None = None, environment: Environment | None = None
     ) -> None:
-        self._folder = cache / "packages"
-        self._stop = stop or threading.Event()
         self._environment = environment or current()
+        # programs of several environments may share a cache
+        name = hashlib.sha256(str(self._environment.prefix).encode()).hexdigest()[:12]
+        self._folder = cache / "packages" / name
+        self._stop = stop or threading.Event()
 
     def refusal(self, extra: Extra) -> AppError | None:
         """Why the program does not add an extra by itself; the hint holds the line to type. None where it does."""
@@ -53,18 +58,26 @@ class PackageInstaller:
         refusal = self.refusal(extra)
         if refusal:
             raise refusal
-        cpu = extra is NEURAL and advice.wants_cpu_build()
         with self._alone(), self._advised(self._instruction(extra)):
             self._see_room(extra)
-            constraints = self._constraints()
-            if self._environment.installer == "pipx" and self._environment.uses_uv:
-                yield from self._inject(extra, constraints, cpu=cpu)
-            elif self._environment.has_uv:
-                yield from self._uv(constraints).add(extra.requirements(), advice.CPU_BUILD if cpu else ())
-            else:
-                yield from self._by_pip(extra, constraints, cpu=cpu)
+            installed = PackagesInstalled(())
+            for event in self._added(extra, self._constraints()):
+                if isinstance(event, PackagesInstalled):
+                    installed = event
+                else:
+                    yield event
             self._record(extra)
-        look_again()
+            look_again()
+        yield installed  # nobody may ask for more than the last event
+
+    def _added(self, extra: Extra, constraints: Path) -> Generator[PackagesEvent, None, None]:
+        cpu = extra is NEURAL and advice.wants_cpu_build()
+        if self._environment.installer == "pipx" and self._environment.uses_uv:
+            yield from self._inject(extra, constraints, cpu=cpu)
+        elif self._environment.has_uv:
+            yield from self._uv(constraints).add(extra.requirements(), advice.CPU_BUILD if cpu else ())
+        else:
+            yield from self._by_pip(extra, constraints, cpu=cpu)
 
     def upgrade(self, package: str) -> Generator[PackagesEvent, None, None]:
         """Bring the newest version of one package; all others keep theirs. Raises what `add` raises."""
@@ -72,15 +85,20 @@ class PackageInstaller:
         if not self._can_install:
             raise AppError("packages_refused", line=line)
         with self._alone(), self._advised(line):
-            constraints = self._constraints(leaving=package)
-            if self._environment.installer == "pipx" and self._environment.uses_uv:
-                command = [self._program, "runpip", self._environment.prefix.name, "install", "--upgrade", package]
-                yield from followed(command, self._stop, {"UV_CONSTRAINT": str(constraints)})
-            elif self._environment.has_uv:
-                yield from self._uv(constraints).add([package], upgrade=package)
-            else:
-                yield from self._pip(constraints).upgrade(package)
-        look_again()
+            for event in self._upgraded(package, self._constraints(leaving=package)):
+                if isinstance(event, PackagesAdvanced):
+                    yield event
+            look_again()
+        yield PackagesInstalled((package,))
+
+    def _upgraded(self, package: str, constraints: Path) -> Generator[PackagesEvent, None, None]:
+        if self._environment.installer == "pipx" and self._environment.uses_uv:
+            command = [self._program, "runpip", self._environment.prefix.name, "install", "--upgrade", package]
+            yield from followed(command, self._stop, {"UV_CONSTRAINT": str(constraints)})
+        elif self._environment.has_uv:
+            yield from self._uv(constraints).add([package], upgrade=package)
+        else:
+            yield from self._pip(constraints).upgrade(package)
 
     @property
     def _can_install(self) -> bool:
@@ -127,9 +145,7 @@ class PackageInstaller:
         """Have the installer note what was added, so that its own updates keep it; nothing is fetched for that."""
         environment = self._environment
         if environment.installer == "uv tool" and environment.origin.is_here:
-            extras = {*environment.extras, extra.name}
-            others = [part for each in environment.companions for part in ("--with", each)]
-            command = ["tool", "install", *others, *environment.origin.requirement(*extras)]
+            command = advice.tool_arguments(environment, extra)
         elif environment.installer == "pipx" and not environment.uses_uv:
             command = ["inject", environment.prefix.name, *extra.requirements()]
         else:
@@ -147,6 +163,7 @@ class PackageInstaller:
         pins = {
             canonicalize_name(each.name): f"{each.name}=={each.version}"
             for each in distributions(path=self._site_packages())
+            if each.metadata["Name"] and each.metadata["Version"]  # what an installer has not finished has none
         }
         lock = self._environment.repository and self._environment.repository / "requirements.lock"
         if lock and lock.is_file():
@@ -189,12 +206,13 @@ class PackageInstaller:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             # a generator may be closed by another thread than the one that began it
-            lock = FileLock(self._folder / ".lock", thread_local=False)
+            lock = FileLock(self._environment.prefix / LOCK, thread_local=False)
             lock.acquire(timeout=0)
         except Timeout:
             raise BusyError("packages_busy") from None
         except OSError as error:
-            raise BusyError("folder_unwritable", path=str(self._folder), reason=error.strerror or str(error)) from error
+            path = error.filename or self._folder
+            raise BusyError("folder_unwritable", path=str(path), reason=error.strerror or str(error)) from error
         try:
             yield
         finally:

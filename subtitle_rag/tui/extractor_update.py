@@ -4,6 +4,7 @@ import logging
 import threading
 from contextlib import closing
 from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING, ClassVar
 
 from subtitle_rag.i18n import _
@@ -39,7 +40,10 @@ class ExtractorUpdate(Progress):
 def find_update(runtime: "Runtime") -> ExtractorUpdate | None:
     """The update that is due; None where none is. Reads the library, so call it from a worker thread."""
     failures = runtime.library.failure_details("yt_dlp_outdated")
-    age = extractor_age(str(details.get("version", "")) for details in failures)
+    try:
+        age = extractor_age(str(details.get("version", "")) for details in failures)
+    except PackageNotFoundError:  # an installer is just changing it
+        return None
     return (
         ExtractorUpdate("offered", version=age.version, days=age.days, has_failed=age.has_failed)
         if age.is_due

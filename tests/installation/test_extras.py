@@ -1,0 +1,98 @@
+"""Which extras are here, as a process sees them whose environment changes under it."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.installation import extras
+from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra, look_again, require
+from tests.installation.environments import ROOT
+
+ODD = Extra("odd", ("odd_one", "odd_two"), 1)
+
+
+@pytest.fixture
+def declared_odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An extra of two packages; the folder into which they come."""
+    dist = tmp_path / "declared" / "subtitle_rag-0.1.0.dist-info"
+    dist.mkdir(parents=True)
+    wanted = ["odd-one>=1 ; extra == 'odd'", "odd-two ; extra == 'odd' and python_version < '3'", "rich>=14"]
+    rows = "".join(f"Requires-Dist: {each}\n" for each in wanted)
+    (dist / "METADATA").write_text(f"Metadata-Version: 2.4\nName: subtitle-rag\nVersion: 0.1.0\n{rows}")
+    (tmp_path / "site").mkdir()
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    monkeypatch.syspath_prepend(dist.parent)
+    monkeypatch.setattr(extras, "_complete", set())
+    return tmp_path / "site"
+
+
+def add_module(folder: Path, name: str) -> None:
+    (folder / f"{name}.py").touch()
+    look_again()
+
+
+def add_metadata(folder: Path, name: str) -> None:
+    (folder / f"{name}-1.0.dist-info").mkdir()
+    (folder / f"{name}-1.0.dist-info" / "METADATA").write_text(f"Metadata-Version: 2.4\nName: {name}\nVersion: 1.0\n")
+    look_again()
+
+
+def test_an_extra_is_here_when_all_of_it_is(declared_odd: Path) -> None:
+    assert ODD.requirements() == ["odd-one>=1"]  # markers other than the extra's hold, too
+    seen = [ODD.is_installed]
+    add_module(declared_odd, "odd_one")
+    add_module(declared_odd, "odd_two")
+    seen.append(ODD.is_installed)  # an installer that was killed has left modules without metadata
+    with pytest.raises(AppError) as refused:
+        require(ODD)
+    assert refused.value.code == "odd_missing"
+    add_metadata(declared_odd, "odd_one")
+    assert [*seen, ODD.is_installed] == [False, False, True]
+    require(ODD)
+
+
+def test_metadata_without_the_module_is_not_the_package(declared_odd: Path) -> None:
+    add_metadata(declared_odd, "odd_one")
+    add_module(declared_odd, "odd_one")
+    assert not ODD.is_installed
+
+
+def test_what_was_whole_is_not_looked_for_again(declared_odd: Path) -> None:
+    for name in ODD.modules:
+        add_module(declared_odd, name)
+    add_metadata(declared_odd, "odd_one")
+    assert ODD.is_installed
+    (declared_odd / "odd_two.py").unlink()
+    look_again()
+    assert ODD.is_installed
+
+
+def test_a_program_that_was_never_installed_goes_by_the_modules(
+    declared_odd: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "PACKAGE", "nowhere-installed")
+    for name in ODD.modules:
+        add_module(declared_odd, name)
+    assert ODD.requirements() == []
+    assert ODD.is_installed
+
+
+def test_the_extras_are_those_of_pyproject() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = project["optional-dependencies"]
+    assert set(EXTRAS) == set(named) - {"all", "test"}
+    (whole,) = named["all"]
+    assert set(whole.removeprefix("subtitle-rag[").removesuffix("]").split(",")) == set(EXTRAS)
+
+
+@pytest.mark.parametrize("extra", EXTRAS.values(), ids=list(EXTRAS))
+def test_each_names_what_installers_take(extra: Extra) -> None:
+    assert len(extra.requirements()) == len({each.split(">")[0].split("<")[0] for each in extra.requirements()}) > 0
+    assert all(";" not in each for each in extra.requirements())
+
+
+def test_all_of_them_are_in_the_environment_of_the_tests() -> None:
+    assert [extra.name for extra in EXTRAS.values() if not extra.is_installed] == []
+    assert NEURAL.megabytes > WEB.megabytes
