@@ -249,7 +249,8 @@ class Runtime:
             AppError: `neural_missing`, `model_missing`, `encoder_off`, and what `HostedModels.encoder` raises.
         """
         from subtitle_rag.encoding import EncodingRun
-        from subtitle_rag.installation.extras import NEURAL, require
+        from subtitle_rag.installation.extras import NEURAL
+        from subtitle_rag.installation.missing import require
         from subtitle_rag.models.manifest import ENCODER
 
         encoder = self.neural.encoder()

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.installation.extras import WEB, missing
+from subtitle_rag.installation.extras import WEB
+from subtitle_rag.installation.missing import missing
 from subtitle_rag.platforms import command_line
 from subtitle_rag.redaction import register_secret
 

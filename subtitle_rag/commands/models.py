@@ -13,7 +13,8 @@ from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import ModelFetching
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation.extras import NEURAL, require
+from subtitle_rag.installation.extras import NEURAL
+from subtitle_rag.installation.missing import require
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:

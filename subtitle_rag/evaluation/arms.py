@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import extras
+from subtitle_rag.installation.missing import missing
 from subtitle_rag.library.store import Library
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.retrieval.neural import NEURAL, Encoder, Reranker
@@ -102,7 +103,7 @@ def _missing(runtime: Runtime, kind: Kind) -> str:
     if not name:
         return _("the config names none")
     if not extras.NEURAL.is_installed:
-        return extras.missing(extras.NEURAL).message
+        return missing(extras.NEURAL).message
     return AppError("model_missing", name=name).message
 
 

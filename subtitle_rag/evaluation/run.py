@@ -18,7 +18,8 @@ from subtitle_rag.evaluation.dataset import Dataset
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.report import EvalReport, Figures, Gap, Over, Row
 from subtitle_rag.evaluation.views import Progress, Views
-from subtitle_rag.installation.extras import EVAL, require
+from subtitle_rag.installation.extras import EVAL
+from subtitle_rag.installation.missing import require
 from subtitle_rag.retrieval.query import Query, parse
 from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, Reading, reordered
 from subtitle_rag.retrieval.scenes import OwnWindows, readings

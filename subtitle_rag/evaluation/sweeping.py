@@ -18,7 +18,8 @@ from subtitle_rag.evaluation.split import halves
 from subtitle_rag.evaluation.sweep import OBJECTIVE, Climb, Outcome, Space, Tried
 from subtitle_rag.evaluation.words_space import Words
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation.extras import EVAL, require
+from subtitle_rag.installation.extras import EVAL
+from subtitle_rag.installation.missing import require
 from subtitle_rag.runtime import Runtime
 
 SHOWN = ("hit@1", "hit@5", "hit@20", FAILURE, OBJECTIVE, "ndcg@10")

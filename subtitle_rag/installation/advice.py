@@ -10,11 +10,10 @@ from pathlib import Path
 from subtitle_rag.i18n import _
 from subtitle_rag.installation.environment import Environment, current
 from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra
+from subtitle_rag.installation.gpu import wants_cpu_build
 
 TORCH_PAGE = "https://pytorch.org/get-started/locally/"
 CPU_BUILD = ("--torch-backend", "cpu")
-GPU_FILES = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia/version")
-"""Of drivers of NVIDIA, of Windows' GPUs as WSL shows them, and of AMD."""
 
 
 def instruction(extra: Extra, environment: Environment | None = None) -> str:
@@ -90,11 +89,6 @@ def upgrade_line(package: str, environment: Environment | None = None) -> str:
             return spelled("pipx", "install", *environment.origin.arguments())
         case _:
             return spelled(str(environment.python), "-m", "pip", "install", "--upgrade", package)
-
-
-def wants_cpu_build() -> bool:
-    """Whether PyTorch's usual build would bring CUDA for nothing: on Linux, where no GPU's driver is."""
-    return sys.platform == "linux" and not any(Path(file).exists() for file in GPU_FILES)
 
 
 def spelled(*arguments: str) -> str:

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, distribution, requires
 from importlib.util import find_spec
 from types import MappingProxyType
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.installation.gpu import wants_cpu_build
 
 PACKAGE = "subtitle-rag"
 
@@ -28,8 +28,6 @@ class Extra:
     @property
     def megabytes(self) -> int:
         """On the disk of this computer."""
-        from subtitle_rag.installation.advice import wants_cpu_build
-
         brings_cuda = self.cuda_megabytes and sys.platform == "linux" and not wants_cpu_build()
         return self.cuda_megabytes if brings_cuda else self.cpu_megabytes
 
@@ -76,24 +74,6 @@ EXTRAS: Mapping[str, Extra] = MappingProxyType(
 )
 _complete: set[str] = set()
 """Extras that this process has seen to be whole; nobody takes packages away from it."""
-
-
-def require(extra: Extra) -> None:
-    """Refuse to go on without an extra.
-
-    Raises:
-        AppError: `neural_missing`, `server_missing`, `eval_missing`, `web_missing`, `pictures_missing` or
-            `mcp_missing`, with what the user types to install it.
-    """
-    if not extra.is_installed:
-        raise missing(extra)
-
-
-def missing(extra: Extra) -> AppError:
-    """The failure that tells how an extra that is not here is installed."""
-    from subtitle_rag.installation.advice import instruction
-
-    return AppError(extra.code, line=instruction(extra))
 
 
 def _requirements() -> list[str]:

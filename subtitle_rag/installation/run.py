@@ -18,6 +18,7 @@ from subtitle_rag.events import PackagesAdvanced, PackagesEvent, PackagesInstall
 from subtitle_rag.installation import advice
 from subtitle_rag.installation.environment import Environment, current, program
 from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, look_again
+from subtitle_rag.installation.gpu import wants_cpu_build
 from subtitle_rag.installation.pip import CudaError, Pip
 from subtitle_rag.installation.process import InstallerError, lines
 from subtitle_rag.installation.uv import Uv, followed
@@ -71,7 +72,7 @@ class PackageInstaller:
         yield installed  # nobody may ask for more than the last event
 
     def _added(self, extra: Extra, constraints: Path) -> Generator[PackagesEvent, None, None]:
-        cpu = extra is NEURAL and advice.wants_cpu_build()
+        cpu = extra is NEURAL and wants_cpu_build()
         if self._environment.installer == "pipx" and self._environment.uses_uv:
             yield from self._inject(extra, constraints, cpu=cpu)
         elif self._environment.has_uv:

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.events import ModelEvent, ModelFetched, ModelFetching
 from subtitle_rag.i18n import _
-from subtitle_rag.installation.extras import NEURAL, require
+from subtitle_rag.installation.extras import NEURAL
+from subtitle_rag.installation.missing import require
 from subtitle_rag.models.guard import alone, writing
 from subtitle_rag.models.manifest import Neural
 from subtitle_rag.models.record import Filed, Record, matches
