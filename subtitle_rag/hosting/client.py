@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 from subtitle_rag import log_file
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, Kind, host_entry
+from subtitle_rag.hosting.handshake import greet_host
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
@@ -161,9 +162,14 @@ def _dial(folder: Path) -> "Connection | None":
     entry = host_entry(folder)
     if entry is None:
         return None
+    opened = None
     try:
-        return connection.Client(entry["address"], authkey=bytes.fromhex(entry["key"]))
+        opened = connection.Client(entry["address"])
+        greet_host(opened, bytes.fromhex(entry["key"]))
+        return opened
     except (OSError, EOFError, AuthenticationError, ValueError):
+        if opened is not None:
+            opened.close()
         logger.debug("the host that host.json names does not answer", exc_info=True)
         return None  # one that was killed, or that is just being replaced
 

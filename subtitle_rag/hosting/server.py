@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from subtitle_rag import log_file
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, Kind, host_entry, identity, write_atomically
+from subtitle_rag.hosting.handshake import greet_client
 from subtitle_rag.platforms import delete_file
 
 if TYPE_CHECKING:
@@ -61,10 +62,10 @@ class Server:
         self._last = time.monotonic()
         self._stop = stop
 
-    def run(self, listener: "Listener") -> None:
+    def run(self, listener: "Listener", key: bytes) -> None:
         """Returns when the last client has been gone for the linger time, the service wants to leave, or `stop` was
         set. Whoever waits for an answer then finds the connection ended and turns to the next host."""
-        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+        threading.Thread(target=self._accept, args=(listener, key), daemon=True).start()
         while not self._stop.wait(min(TICK_S, self._linger_s / 4)):
             quiet_s = 0.0 if self._calls else time.monotonic() - self._last
             leaving = self._clients == 0 and quiet_s >= self._linger_s
@@ -78,19 +79,15 @@ class Server:
         """Close the service: no call is answered any more."""
         self._service.close()
 
-    def _accept(self, listener: "Listener") -> None:
-        from multiprocessing import AuthenticationError
-
+    def _accept(self, listener: "Listener", key: bytes) -> None:
         while not self._stop.is_set():
             try:
                 connection = listener.accept()
-            except (AuthenticationError, EOFError, OSError):
+            except OSError:
                 logger.debug("a connection was not accepted", exc_info=True)
-                # a client that went away or has an old key; the pause is for a system without free descriptors
-                time.sleep(0.01)
+                time.sleep(0.01)  # for a system without free descriptors
                 continue
-            self._count(clients=1)
-            threading.Thread(target=self._attend, args=(connection,), daemon=True).start()
+            threading.Thread(target=self._attend, args=(connection, key), daemon=True).start()
 
     def _count(self, *, clients: int = 0, calls: int = 0) -> None:
         with self._state:
@@ -98,20 +95,32 @@ class Server:
             self._calls += calls
             self._last = time.monotonic()
 
-    def _attend(self, connection: "Connection") -> None:
+    def _attend(self, connection: "Connection", key: bytes) -> None:
+        """Serve one client, behind a handshake that no other client waits for."""
+        from multiprocessing import AuthenticationError
+
+        with connection:
+            try:
+                greet_client(connection, key)
+            except (AuthenticationError, EOFError, OSError):
+                logger.debug("a connection was not accepted", exc_info=True)
+                return
+            self._serve(connection)
+
+    def _serve(self, connection: "Connection") -> None:
         session: Any = None
+        self._count(clients=1)
         try:
-            with connection:
-                while True:
-                    method, args, options = connection.recv()
-                    self._count(calls=1)
-                    try:
-                        done, value = self._reply(session, method, args, options)
-                    finally:
-                        self._count(calls=-1)
-                    if done and method == "hello":
-                        session, value = value, os.getpid()
-                    connection.send((done, value))
+            while True:
+                method, args, options = connection.recv()
+                self._count(calls=1)
+                try:
+                    done, value = self._reply(session, method, args, options)
+                finally:
+                    self._count(calls=-1)
+                if done and method == "hello":
+                    session, value = value, os.getpid()
+                connection.send((done, value))
         except (EOFError, OSError):  # the client hung up or was killed
             logger.debug("a client has gone", exc_info=True)
             return
@@ -199,9 +208,9 @@ def host(
 def _run(folder: Path, server: Server) -> None:
     import shutil
 
-    listener, place = _listen(folder)
+    listener, place, key = _listen(folder)
     try:
-        server.run(listener)
+        server.run(listener, key)
     finally:
         entry = host_entry(folder)
         if entry and entry["address"] == str(listener.address):  # nobody has deleted the folder and begun anew
@@ -212,8 +221,8 @@ def _run(folder: Path, server: Server) -> None:
         server.close()
 
 
-def _listen(folder: Path) -> "tuple[Listener, Path | None]":
-    """A listener that `host.json` names, and the folder of its socket (None for a pipe of Windows)."""
+def _listen(folder: Path) -> "tuple[Listener, Path | None, bytes]":
+    """A listener that `host.json` names, the folder of its socket (None for a pipe of Windows), and its key."""
     import secrets
     import shutil
     from multiprocessing.connection import Listener
@@ -227,7 +236,7 @@ def _listen(folder: Path) -> "tuple[Listener, Path | None]":
         short = len(os.fsencode(tempfile.gettempdir())) < 80
         place = Path(tempfile.mkdtemp(prefix=SOCKET_PREFIX, dir=None if short else "/tmp"))  # noqa: S108 - mkdtemp
     key = secrets.token_bytes(32)
-    listener = Listener(str(place / "s") if place else None, backlog=16, authkey=key)
+    listener = Listener(str(place / "s") if place else None, backlog=16)
     entry = {"address": listener.address, "key": key.hex(), "pid": os.getpid(), "folder": identity(folder)}
     write_atomically(folder / "host.json", entry)
-    return listener, place
+    return listener, place, key

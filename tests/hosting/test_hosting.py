@@ -5,7 +5,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
+from multiprocessing.connection import Client as RawClient
+from multiprocessing.connection import Listener
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +16,9 @@ import pytest
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting import client as hosting_client
+from subtitle_rag.hosting import handshake
 from subtitle_rag.hosting.client import Client
-from subtitle_rag.hosting.entry import host_entry
+from subtitle_rag.hosting.entry import host_entry, identity, write_atomically
 from tests.hosting.counter import KIND
 from tests.invented import alive, came_true, end_hosts
 
@@ -206,3 +210,22 @@ def test_a_folder_that_was_deleted_and_made_anew_has_another_host(folder: Path) 
     assert entry is not None
     assert entry["pid"] == other.host_pid != one.host_pid
     other.close()
+
+
+def test_whoever_connects_and_says_nothing_keeps_no_client_out(folder: Path) -> None:
+    with closing(Client(KIND, folder, step=1)) as one:
+        one._call("count")
+        entry = host_entry(folder)
+        assert entry
+        with RawClient(entry["address"]), closing(Client(KIND, folder, step=1)) as other:
+            assert other._call("count") == 2
+
+
+def test_a_host_that_says_nothing_to_whoever_connects_is_taken_for_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handshake, "HANDSHAKE_S", 0.05)
+    with Listener(str(tmp_path / "s")) as listener:
+        entry = {"address": listener.address, "key": "00", "pid": os.getpid(), "folder": identity(tmp_path)}
+        write_atomically(tmp_path / "host.json", entry)
+        assert hosting_client._dial(tmp_path) is None
