@@ -39,7 +39,7 @@ VERBS = {
     "keys": "keys",
     "doctor": "care",
     "demo": "care",
-    "eval": "evaluation",
+    "eval": "evaluate",
     "mcp": "mcp",
     "serve": "serve",
     "self": "self_",

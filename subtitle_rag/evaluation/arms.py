@@ -25,7 +25,7 @@ Retrievers = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ArmChoice:
     """Which arms are asked for."""
 
     retrievers: tuple[Retrievers, ...] | None = None
@@ -34,7 +34,7 @@ class Wanted:
     rerank: bool = True
 
     @classmethod
-    def parse(cls, arms: str | None, *, neural: bool = True, rerank: bool = True) -> "Wanted":
+    def parse(cls, arms: str | None, *, neural: bool = True, rerank: bool = True) -> "ArmChoice":
         """Of a text like `bm25,dense+sparse`; raises UsageError `unknown_retriever`."""
         if arms is None:
             return cls(None, neural, rerank)
@@ -49,7 +49,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class EvalModels:
     """The models that are here; `absent`: which of `encoder` and `reranker` is not, and why."""
 
     encoder: Encoder | None = None
@@ -57,7 +57,7 @@ class Doors:
     absent: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, runtime: Runtime, wanted: Wanted) -> "Doors":
+    def of(cls, runtime: Runtime, wanted: ArmChoice) -> "EvalModels":
         """The models that the settings name; the encoder is the one whose vectors the library is searched by."""
         doors = cls()
         encoder = reranker = None
@@ -80,7 +80,7 @@ class Doors:
             doors.absent["reranker"] = error.message
         return cls(encoder, reranker, doors.absent)
 
-    def sets(self, wanted: Wanted) -> list[Retrievers]:
+    def sets(self, wanted: ArmChoice) -> list[Retrievers]:
         """The retrievers of the arms, the fullest last.
 
         Raises:

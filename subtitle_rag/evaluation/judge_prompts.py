@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subtitle_rag.evaluation.asking import Task, tagged, text, truth
+from subtitle_rag.evaluation.llm_question import Task, tagged, text, truth
 
 VERSION = "judge-ko1"
 """Names all that stands here; every judgement tells it."""

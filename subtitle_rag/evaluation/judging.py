@@ -14,7 +14,7 @@ from typing import Any
 
 from subtitle_rag.errors import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import dataset, judge_prompts, measures
-from subtitle_rag.evaluation.asking import ENDING, Asker, Cost, bucket
+from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, bucket
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.evaluation.questions import Question, bad_queries
 from subtitle_rag.evaluation.records import Entry, Records
@@ -36,7 +36,7 @@ NO_CLAIMS = "no_claims"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgementDone:
     """One judgement was made, found in the file, or failed."""
 
     done: int
@@ -44,7 +44,7 @@ class Judged:
 
 
 @dataclass(slots=True)
-class Figures:
+class MeasureResult:
     """What came of one measure. Every question is in `values`, in `errors` or in `left_out`."""
 
     method: str = ""
@@ -77,7 +77,7 @@ class JudgeReport:
 
     questions: int
     judge: dict[str, str]
-    measures: dict[str, Figures]
+    measures: dict[str, MeasureResult]
     cost: Cost = field(default_factory=Cost)
     """Of this run; what was in the file already cost nothing."""
     blocked: AppError | None = None
@@ -195,7 +195,7 @@ def _talks(model: ModelInfo) -> bool:
 
 def judge(
     listed: Sequence[Case], path: Path, host: Llm, info: ModelInfo, encoder: Encoder | None = None
-) -> Iterator[Judged | JudgeReport]:
+) -> Iterator[JudgementDone | JudgeReport]:
     """Judge every case by every measure, but for what `path` holds already. The last event is the `JudgeReport`.
 
     Failed judgements are made again. All requests have one `num_ctx`, which holds the longest of them.
@@ -218,10 +218,10 @@ class _Run:
     """Judgements in a row."""
     stored: dict[tuple[str, ...], Entry] = field(default_factory=dict)
 
-    def run(self) -> Iterator[Judged | JudgeReport]:
+    def run(self) -> Iterator[JudgementDone | JudgeReport]:
         for entry in self.records.entries:
             self.stored[measures.known(entry)] = entry
-        figures = {name: Figures(measures.method(name, self.encoder)) for name in MEASURES}
+        figures = {name: MeasureResult(measures.method(name, self.encoder)) for name in MEASURES}
         report = JudgeReport(len(self.cases), self._judge(), figures)
         total = len(self.cases) * len(MEASURES)
         for at, (case, measure) in enumerate((case, measure) for case in self.cases for measure in MEASURES):
@@ -231,7 +231,7 @@ class _Run:
                 self._count(case, measure, report)
             else:
                 figures[measure].errors["not_judged"] += 1
-            yield Judged(at + 1, total)
+            yield JudgementDone(at + 1, total)
         yield report
 
     def _judge(self) -> dict[str, str]:

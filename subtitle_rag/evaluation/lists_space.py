@@ -11,7 +11,7 @@ from subtitle_rag.captions.windows import SHIPPED as SHIPPED_RULE
 from subtitle_rag.captions.windows import WindowRule
 from subtitle_rag.domain import Window
 from subtitle_rag.evaluation import metrics
-from subtitle_rag.evaluation.asked import Asked
+from subtitle_rag.evaluation.gold import GoldSet
 from subtitle_rag.evaluation.sweep import Axis, Setting
 from subtitle_rag.evaluation.words_space import SECOND, cut, plain
 from subtitle_rag.retrieval.fusion import WEIGHTS, Ranked, fused
@@ -40,7 +40,7 @@ class Fusing:
     """
 
     runtime: Runtime
-    asked: Asked
+    asked: GoldSet
     reranker: Reranker | None
     neural: bool = True
     name: str = "lists"

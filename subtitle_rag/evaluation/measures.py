@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from subtitle_rag.evaluation import judge_prompts
-from subtitle_rag.evaluation.asking import Asker, Task
+from subtitle_rag.evaluation.llm_question import Asker, Task
 from subtitle_rag.retrieval.neural import Encoder
 
 MEASURES = ("context_precision", "context_recall", "faithfulness", "answer_relevancy")

@@ -1,4 +1,4 @@
-"""Figures of merit of ranked windows, with bootstrapped intervals.
+"""MetricMeans of merit of ranked windows, with bootstrapped intervals.
 
 Success@k, RR@10 and nDCG@10 are computed by `ir_measures` (MacAvaney, Macdonald & Ounis 2022, "Streamlining
 Evaluation with ir-measures"), which hands them to trec_eval; nDCG's gain is the grade, a hit is any grade above 0.
@@ -28,7 +28,7 @@ _CHUNK = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class GoldWindows:
     """What is right for a question: window id → the numbers of the gold ranges that it shows; `ranges` of them in
     all, those included that no window shows."""
 
@@ -38,7 +38,7 @@ class Judged:
     """Of windows whose grade is not 1."""
 
 
-def per_question(judged: Sequence[Judged], rankings: Sequence[Sequence[str]]) -> "NDArray[np.float64]":
+def per_question(judged: Sequence[GoldWindows], rankings: Sequence[Sequence[str]]) -> "NDArray[np.float64]":
     """One row of `METRICS` per question, from its windows' ids, best first and without duplicates."""
     import numpy as np
 
@@ -82,7 +82,7 @@ def _measures() -> dict[str, Any]:
     }
 
 
-def _recall(question: Judged, best: Sequence[str]) -> float:
+def _recall(question: GoldWindows, best: Sequence[str]) -> float:
     found = frozenset[int]().union(*(question.windows.get(id, frozenset()) for id in best))
     return len(found) / question.ranges
 
@@ -95,7 +95,7 @@ def means(values: "NDArray[np.float64]") -> dict[str, float]:
 def intervals(values: "NDArray[np.float64]") -> dict[str, tuple[float, float]]:
     """The 95 % percentile interval of each metric's mean.
 
-    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. Given the differences of two systems,
+    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. FileContext the differences of two systems,
     question by question, it is the interval of the paired bootstrap (Sakai 2006, "Evaluating Evaluation Metrics based
     on the Bootstrap").
     """

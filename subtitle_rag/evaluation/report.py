@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from subtitle_rag.evaluation.ladder import SOURCE, Step
 from subtitle_rag.evaluation.metrics import FAILURE, is_real
+from subtitle_rag.evaluation.published_comparison import SOURCE, Step
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.retrieval.query import tidy
 
@@ -24,7 +24,7 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class MetricMeans:
     """The means of all metrics (0–1) over `n` questions."""
 
     n: int
@@ -52,7 +52,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Over:
+class ArmComparison:
     """How far an arm is above the one that lacks only the last thing that it has."""
 
     name: str
@@ -66,8 +66,8 @@ class Row:
     name: str
     retrievers: tuple[str, ...]
     """The program's own retrievers at work; none for a baseline."""
-    figures: Figures
-    by_kind: Mapping[str, Figures]
+    figures: MetricMeans
+    by_kind: Mapping[str, MetricMeans]
     ci95: Mapping[str, Interval]
     setting: str = ""
     contexts: bool = False
@@ -79,7 +79,7 @@ class Row:
     """Median (`p50`) and `p95` of the time per query; None where it was not measured."""
     contexts_from: str = ""
     """What stands in front of the windows: one of the levels of `arms`."""
-    over: Over | None = None
+    over: ArmComparison | None = None
 
     def to_json(self) -> dict[str, Any]:
         gaps, over = self.gaps, self.over
@@ -100,7 +100,7 @@ class Row:
         }
 
 
-def _over_values(over: Over) -> dict[str, Any]:
+def _over_values(over: ArmComparison) -> dict[str, Any]:
     return {
         "name": over.name,
         "this_minus_that": {name: gap.to_json() for name, gap in over.gaps.items()},

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 from subtitle_rag.errors import UsageError
-from subtitle_rag.evaluation import filters, making
+from subtitle_rag.evaluation import generate_questions, question_filters
 from subtitle_rag.evaluation.records import Entry, Records
 
 OPEN = "open"
@@ -16,7 +16,7 @@ class Review:
 
     def __init__(self, path: Path) -> None:
         """Raises UsageError `no_questions`, `unreadable`, `not_own_file`."""
-        records = making.read(path)
+        records = generate_questions.read(path)
         if records is None:
             raise UsageError("no_questions", path=str(path))
         self._records: Records = records
@@ -46,7 +46,7 @@ class Review:
         Raises:
             UsageError: `not_plain` where the search would take a part of it for a filter, a phrase or an exclusion.
         """
-        if not filters.plain(query):
+        if not question_filters.is_plain(query):
             raise UsageError("not_plain", query=query)
         before = next(entry for entry in self._records.entries if entry.get("id") == id)
         self._put(id, {"review": "edited", "query": query, "made_query": before.get("made_query", before["query"])})

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from subtitle_rag.evaluation import metrics
-from subtitle_rag.evaluation.report import Figures, Gap
+from subtitle_rag.evaluation.report import Gap, MetricMeans
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,8 +68,8 @@ class Outcome:
     axes: tuple[Axis, ...]
     found: dict[str, float]
     tried: tuple[Tried, ...]
-    shipped_test: Figures
-    found_test: Figures
+    shipped_test: MetricMeans
+    found_test: MetricMeans
     gaps: dict[str, Gap]
     """How far the found numbers are above the shipped ones on the test half."""
     whole: bool
@@ -188,8 +188,8 @@ class Climb:
             axes=tuple(self.axes),
             found=dict(self._found),
             tried=tuple(self._tried),
-            shipped_test=Figures(len(own), metrics.means(shipped)),
-            found_test=Figures(len(own), metrics.means(found)),
+            shipped_test=MetricMeans(len(own), metrics.means(shipped)),
+            found_test=MetricMeans(len(own), metrics.means(found)),
             gaps={name: Gap(value, ahead[name]) for name, value in metrics.means(found - shipped).items()},
             whole=self._whole,
         )

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.evaluation import asked as asking
-from subtitle_rag.evaluation import sets
-from subtitle_rag.evaluation.arms import Doors, Wanted
+from subtitle_rag.evaluation import gold, sets
+from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
 from subtitle_rag.evaluation.dataset import Dataset
 from subtitle_rag.evaluation.lists_space import Fusing
 from subtitle_rag.evaluation.metrics import FAILURE
@@ -79,7 +78,7 @@ class Sweep:
     left_out: dict[str, str] = field(default_factory=dict)
     _train: list[int] = field(init=False)
     _test: list[int] = field(init=False)
-    _asked: asking.Asked = field(init=False)
+    _asked: gold.GoldSet = field(init=False)
     _dataset: Dataset = field(init=False)
     _climbs: list[Climb] = field(default_factory=list)
 
@@ -89,7 +88,7 @@ class Sweep:
         if self._dataset.documents:
             raise bad_queries(self.path, 1, _("its questions are about documents of its own, not about scenes"))
         library = self.runtime.library
-        self._asked = asking.asked(self._dataset, library, asking.all_windows(library))
+        self._asked = gold.gold_set(self._dataset, library, gold.all_windows(library))
         self._train, self._test = halves(self._asked.questions, self.seed)
         if not self._train or not self._test:
             raise bad_queries(self.path, 1, _("all its questions are tied by their videos: there are no two halves"))
@@ -109,7 +108,7 @@ class Sweep:
                 yield from climb.run()
 
     def _lists(self) -> Fusing:
-        doors = Doors.of(self.runtime, Wanted(neural=self.neural))
+        doors = EvalModels.of(self.runtime, ArmChoice(neural=self.neural))
         lists = Fusing(self.runtime, self._asked, doors.reranker, neural=self.neural)
         there = {axis.name for axis in lists.axes}
         if doors.reranker is None:

@@ -5,10 +5,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from subtitle_rag.domain import Video, Window
-from subtitle_rag.evaluation import copies, given
-from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, Doors, View
-from subtitle_rag.evaluation.asked import by_name
+from subtitle_rag.evaluation import context_file, temp_library
+from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, EvalModels, View
 from subtitle_rag.evaluation.dataset import Dataset
+from subtitle_rag.evaluation.gold import windows_by_name
 from subtitle_rag.retrieval.material import MAKING, Making
 from subtitle_rag.runtime import Runtime
 
@@ -26,23 +26,23 @@ class Views:
     """
 
     runtime: Runtime
-    doors: Doors
+    doors: EvalModels
     opened: ExitStack
     neural: bool
     encoding: Progress | None = None
-    _analyzer: copies.Remembering = field(init=False)
+    _analyzer: temp_library.CachingAnalyzer = field(init=False)
 
-    def of(self, dataset: Dataset, contexts: Sequence[given.Given], setting: str) -> list[View]:
+    def of(self, dataset: Dataset, contexts: Sequence[context_file.FileContext], setting: str) -> list[View]:
         """The set's own documents, or else the library: without contexts, with those that a model has written, with
         those that are given (`setting` names them), and the windows' text alone."""
         library = self.runtime.library
-        documents: Documents = dataset.documents or list(copies.documents(library))
-        known = {} if dataset.documents else copies.analysed(library)
-        self._analyzer = copies.Remembering(self.runtime.analyzer, known)
+        documents: Documents = dataset.documents or list(temp_library.documents(library))
+        known = {} if dataset.documents else temp_library.known_morphemes(library)
+        self._analyzer = temp_library.CachingAnalyzer(self.runtime.analyzer, known)
         views = [self._copied(NO_MODEL, documents)] if dataset.documents else list(self._own(documents))
         if contexts:
             windows = {video.id: own for video, own in documents}
-            laid = given.lay(contexts, lambda names: by_name(library, windows, names))
+            laid = context_file.assign(contexts, lambda names: windows_by_name(library, windows, names))
             views.append(self._copied(GIVEN, documents, laid, setting))
         return [*views, self._bare(documents)]
 
@@ -69,7 +69,7 @@ class Views:
         return len(self.runtime.searcher.ready()) > 1
 
     def _bare(self, documents: Documents) -> View:
-        return self._copied(NONE, list(copies.bare(documents)), making=copies.TEXT_ALONE)
+        return self._copied(NONE, list(temp_library.without_titles(documents)), making=temp_library.TEXT_ALONE)
 
     def _copied(
         self,
@@ -80,13 +80,15 @@ class Views:
         making: Making = MAKING,
     ) -> View:
         models = self.runtime.neural if self.neural else None
-        copy = self.opened.enter_context(copies.made(documents, self._analyzer, contexts, making=making, models=models))
+        copy = self.opened.enter_context(
+            temp_library.create(documents, self._analyzer, contexts, making=making, models=models)
+        )
         if models is not None and self.doors.encoder is not None:
             total = sum(len(own) for _video, own in documents)
             tell = self.encoding or (lambda _done, _total: None)
             tell(0, total)
             done = 0
-            for count in copies.encoded(copy, self.doors.encoder, models):
+            for count in temp_library.encode(copy, self.doors.encoder, models):
                 done += count
                 tell(done, total)
         return View(level, copy.library, copy.searcher, setting)

@@ -11,14 +11,13 @@ from subtitle_rag.captions.windows import SHIPPED as SHIPPED_RULE
 from subtitle_rag.captions.windows import WindowRule, windows
 from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.errors import CaptionError, UsageError
-from subtitle_rag.evaluation import asked as asking
-from subtitle_rag.evaluation import copies, given, metrics
-from subtitle_rag.evaluation.asked import Asked
-from subtitle_rag.evaluation.copies import Copy
+from subtitle_rag.evaluation import context_file, gold, metrics, temp_library
+from subtitle_rag.evaluation.context_file import FileContext
 from subtitle_rag.evaluation.dataset import Dataset
-from subtitle_rag.evaluation.given import Given
+from subtitle_rag.evaluation.gold import GoldSet
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.sweep import Axis, Setting
+from subtitle_rag.evaluation.temp_library import TempLibrary
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index_rules import BM25
 from subtitle_rag.retrieval.lexical import LexicalQuery, QueryAnalyzer
@@ -73,8 +72,8 @@ def cut(library: Library, rule: WindowRule) -> Iterator[tuple[Video, list[Window
 class _Cut:
     """The library with windows of another rule, and what is right for each question there."""
 
-    copy: Copy
-    asked: Asked
+    copy: TempLibrary
+    asked: GoldSet
     materials: list[tuple[Material, list[Morphemes]]]
     queries: list[LexicalQuery | None]
     """None where the program refuses the query."""
@@ -91,16 +90,16 @@ class Words:
     opened: ExitStack
     name: str = "words"
     axes: Sequence[Axis] = LEXICAL_AXES
-    _analyzer: copies.Remembering = field(init=False)
-    _contexts: list[Given] = field(init=False)
+    _analyzer: temp_library.CachingAnalyzer = field(init=False)
+    _contexts: list[FileContext] = field(init=False)
     _cuts: dict[float, _Cut] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         library = self.runtime.library
-        self._analyzer = copies.Remembering(self.runtime.analyzer, copies.analysed(library))
+        self._analyzer = temp_library.CachingAnalyzer(self.runtime.analyzer, temp_library.known_morphemes(library))
         self._contexts = [
-            Given(id, own[one.window_id].start_ms, own[one.window_id].end_ms, one.text)
-            for id, own in ((id, {w.id: w for w in own}) for id, own in asking.all_windows(library).items())
+            FileContext(id, own[one.window_id].start_ms, own[one.window_id].end_ms, one.text)
+            for id, own in ((id, {w.id: w for w in own}) for id, own in gold.all_windows(library).items())
             for one in library.contexts.of_video(id).values()
         ]
 
@@ -125,14 +124,14 @@ class Words:
         library = self.runtime.library
         documents = list(cut(library, rule_of(seconds)))
         own = {video.id: some for video, some in documents}
-        laid = given.lay(self._contexts, partial(asking.by_name, library, own))
-        copy = self.opened.enter_context(copies.made(documents, self._analyzer, laid))
+        laid = context_file.assign(self._contexts, partial(gold.windows_by_name, library, own))
+        copy = self.opened.enter_context(temp_library.create(documents, self._analyzer, laid))
         materials = []
         for video, some in documents:
             contexts = {id: (one.key, one.text) for id, one in copy.library.contexts.of_video(video.id).items()}
             material = Material(video, some, contexts)
             materials.append((material, list(self._analyzer.morphemes(material.texts()))))
-        asked = asking.asked(self.dataset, library, own)
+        asked = gold.gold_set(self.dataset, library, own)
         analyzer = QueryAnalyzer(copy.library, self._analyzer)
         queries = [analyzer.analyze(text) if text else None for text in map(plain, asked.questions)]
         made = self._cuts[seconds] = _Cut(copy, asked, materials, queries)

@@ -8,13 +8,13 @@ from rich.cells import cell_len
 
 from subtitle_rag.evaluation.charts import LIKELY, METRICS, POSSIBLE, SURE, svg, terminal
 from subtitle_rag.evaluation.metrics import METRICS as FIGURES
-from subtitle_rag.evaluation.report import Figures, Row
+from subtitle_rag.evaluation.report import MetricMeans, Row
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def row(name: str, mean: float, low: float, high: float, retrievers: tuple[str, ...] = ("bm25",)) -> Row:
-    return Row(name, retrievers, Figures(9, dict.fromkeys(FIGURES, mean)), {}, dict.fromkeys(FIGURES, (low, high)))
+    return Row(name, retrievers, MetricMeans(9, dict.fromkeys(FIGURES, mean)), {}, dict.fromkeys(FIGURES, (low, high)))
 
 
 ROWS = [row("bm25 + 문맥", 0.5, 0.25, 0.75), row("띄어쓰기 <기준> & \x1b[31m빨강", 1.0, 1.0, 1.0, ())]

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.errors import UsageError
-from subtitle_rag.evaluation import asked as asking
-from subtitle_rag.evaluation import copies, metrics, sets
-from subtitle_rag.evaluation.arms import Wanted
+from subtitle_rag.evaluation import gold, metrics, sets, temp_library
+from subtitle_rag.evaluation.arms import ArmChoice
+from subtitle_rag.evaluation.eval_run import run
 from subtitle_rag.evaluation.lists_space import Fusing
-from subtitle_rag.evaluation.run import run
 from subtitle_rag.evaluation.sweep import Axis, Climb, Setting, Tried
 from subtitle_rag.evaluation.sweeping import Sweep, render
 from subtitle_rag.evaluation.words_space import LEXICAL_AXES, Words, rule_of
@@ -138,9 +137,9 @@ def test_other_numbers_rank_as_an_index_made_with_them(words: Words, filled: Run
     values = words.measure(setting)
 
     asked = words._cuts[60].asked
-    documents = list(copies.documents(words._cuts[60].copy.library))
+    documents = list(temp_library.documents(words._cuts[60].copy.library))
     making = Making(Bm25(1.6, 0.3, 0.0), 0)
-    with copies.made(documents, filled.analyzer, making=making) as copy:
+    with temp_library.create(documents, filled.analyzer, making=making) as copy:
         rankings = [
             [one.window_id for one in copy.searcher.rank(parse(q.query), retrievers=LEXICAL)] for q in asked.questions
         ]
@@ -204,12 +203,12 @@ def models(filled: Runtime, encoder_folder: Path, reranker_folder: Path) -> Here
 
 def test_lists_rank_as_the_program_fuses_and_reranks_them(filled: Runtime, queries: Path, models: Here) -> None:
     dataset = sets.load(queries)
-    asked = asking.asked(dataset, filled.library, asking.all_windows(filled.library))
+    asked = gold.gold_set(dataset, filled.library, gold.all_windows(filled.library))
     lists = Fusing(filled, asked, models.read)
     shipped = {axis.name: axis.shipped for axis in lists.axes}
     assert shipped == {"dense": 1.0, "sparse": 0.3, "rerank": 2, "overlap": 0}
 
-    rows = {row.name: row for row in run(filled, queries, wanted=Wanted(), baselines=False).rows}
+    rows = {row.name: row for row in run(filled, queries, wanted=ArmChoice(), baselines=False).rows}
 
     assert metrics.means(lists.measure({**shipped, "rerank": 0})) == dict(rows["bm25+dense+sparse"].figures.means)
     assert metrics.means(lists.measure(shipped)) == dict(rows["bm25+dense+sparse + rerank"].figures.means)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from subtitle_rag.contexts import prompt
-from subtitle_rag.evaluation.asking import Task, tagged, text, truth
+from subtitle_rag.evaluation.llm_question import Task, tagged, text, truth
 from subtitle_rag.evaluation.sampling import Candidate
 
 VERSION = "make-ko1"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.evaluation import metrics
-from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, Arm, Doors
+from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, Arm, EvalModels
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.retrieval.search import LEXICAL
 
@@ -75,7 +75,7 @@ _PLANS = (
 )
 
 
-def climbed(arms: Sequence[Arm], failures: "Sequence[NDArray[np.float64]]", doors: Doors) -> tuple[Step, ...]:
+def climbed(arms: Sequence[Arm], failures: "Sequence[NDArray[np.float64]]", doors: EvalModels) -> tuple[Step, ...]:
     """The steps of both ladders; `failures` are each arm's, question by question."""
     steps = []
     begun: dict[str, NDArray[np.float64]] = {}
@@ -110,7 +110,7 @@ def _asks(plan: _Plan, arm: Arm) -> bool:
     return {"bm25", "dense"} <= set(arm.retrievers)
 
 
-def _reason(plan: _Plan, doors: Doors) -> str:
+def _reason(plan: _Plan, doors: EvalModels) -> str:
     if plan.first == "embeddings" and "encoder" in doors.absent:
         return doors.absent["encoder"]
     if plan.rerank and "reranker" in doors.absent:

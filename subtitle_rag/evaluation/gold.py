@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from subtitle_rag.domain import Window, nfc
 from subtitle_rag.evaluation.dataset import Dataset
-from subtitle_rag.evaluation.metrics import Judged
+from subtitle_rag.evaluation.metrics import GoldWindows
 from subtitle_rag.evaluation.questions import Question, answers, bad_queries, grades
 from subtitle_rag.i18n import _
 from subtitle_rag.library.store import Library
@@ -16,11 +16,11 @@ _BRACKETED_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GoldSet:
     """The questions that count, and what is right for each."""
 
     questions: tuple[Question, ...]
-    judged: tuple[Judged, ...]
+    judged: tuple[GoldWindows, ...]
     missing: tuple[str, ...]
     """Videos named in gold that the library has no windows of."""
 
@@ -34,7 +34,7 @@ def all_windows(library: Library) -> dict[str, list[Window]]:
     return {state.video.id: library.windows_of(state.video.id) for state in library.videos() if state.windows}
 
 
-def by_name(
+def windows_by_name(
     library: Library, windows: Mapping[str, Sequence[Window]], names: Collection[str]
 ) -> dict[str, list[Window]]:
     """The windows of each of these videos; none where the library has none.
@@ -53,22 +53,22 @@ def by_name(
     return named
 
 
-def asked(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[Window]]) -> Asked:
+def gold_set(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[Window]]) -> GoldSet:
     """The set's questions over these windows of the library (video id → windows).
 
     Raises:
         UsageError: `bad_queries` where the library has none of the videos asked for.
     """
-    named = by_name(library, windows, {gold.video for question in dataset.questions for gold in question.gold})
+    named = windows_by_name(library, windows, {gold.video for question in dataset.questions for gold in question.gold})
     questions = tuple(q for q in dataset.questions if any(named[gold.video] for gold in q.gold))
     if not questions:
         raise bad_queries(dataset.path, 1, _("the library has none of the videos that the questions are about"))
     missing = sorted(name for name, own in named.items() if not own)
-    return Asked(questions, tuple(judged(question, named) for question in questions), tuple(missing))
+    return GoldSet(questions, tuple(gold_windows(question, named) for question in questions), tuple(missing))
 
 
-def judged(question: Question, named: Mapping[str, Sequence[Window]]) -> Judged:
+def gold_windows(question: Question, named: Mapping[str, Sequence[Window]]) -> GoldWindows:
     """What is right for a question; ranges of videos that have no windows do not count."""
     shown = answers(question, named)
     ranges = sum(bool(named[gold.video]) for gold in question.gold)
-    return Judged(ranges, shown, grades(question, shown))
+    return GoldWindows(ranges, shown, grades(question, shown))

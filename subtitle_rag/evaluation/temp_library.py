@@ -11,7 +11,7 @@ from typing import Any
 from subtitle_rag.captions.windows import RULE
 from subtitle_rag.domain import Morphemes, Track, Video, Window
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.evaluation import given
+from subtitle_rag.evaluation import context_file
 from subtitle_rag.events import VectorsMade, VectorsReport
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
@@ -29,7 +29,7 @@ TEXT_ALONE = Making(keywords=0)
 """For windows of which nothing but their text is indexed; see `bare`."""
 
 
-class Remembering(Analyzer):
+class CachingAnalyzer(Analyzer):
     """The analyzer of several copies of the same texts, each of which it analyses once; those in `known` not at all."""
 
     def __init__(self, analyzer: Analyzer, known: Mapping[str, Morphemes] | None = None) -> None:
@@ -48,7 +48,7 @@ class Remembering(Analyzer):
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class TempLibrary:
     """A library with all that searches it."""
 
     library: Library
@@ -63,7 +63,7 @@ def documents(library: Library) -> Iterator[tuple[Video, Sequence[Window]]]:
             yield state.video, library.windows_of(state.video.id)
 
 
-def analysed(library: Library) -> dict[str, Morphemes]:
+def known_morphemes(library: Library) -> dict[str, Morphemes]:
     """The texts of a library's windows that have been analysed, as they were."""
     known: dict[str, Morphemes] = {}
     for _video, own in documents(library):
@@ -72,20 +72,20 @@ def analysed(library: Library) -> dict[str, Morphemes]:
     return known
 
 
-def bare(videos: Documents) -> Documents:
+def without_titles(videos: Documents) -> Documents:
     """The same without titles and chapters."""
     return ((replace(video, title="", chapters=()), windows) for video, windows in videos)
 
 
 @contextmanager
-def made(
+def create(
     videos: Documents,
     analyzer: Analyzer,
     contexts: Mapping[str, str] | None = None,
     *,
     making: Making = MAKING,
     models: Models | None = None,
-) -> Iterator[Copy]:
+) -> Iterator[TempLibrary]:
     """A library of these videos, gone at the end; `contexts` by window. `models` search it where they have vectors."""
     with tempfile.TemporaryDirectory(prefix="subtitle-rag-eval-") as folder:
         library = Library(Path(folder) / "library.db")
@@ -95,16 +95,16 @@ def made(
                 digest = hashlib.sha256("\n".join(window.text for window in windows).encode()).hexdigest()
                 library.put_video(video, Track("ko", "file", "vtt", b"", digest, 0), windows, RULE)
             library.put_rule(RULE)
-            given.put(library, contexts or {})
+            context_file.store(library, contexts or {})
             for _made in Indexer(library, index, analyzer, making).rebuild():
                 pass
-            yield Copy(library, index, Searcher(library, index, QueryAnalyzer(library, analyzer), models))
+            yield TempLibrary(library, index, Searcher(library, index, QueryAnalyzer(library, analyzer), models))
         finally:
             index.close()
             library.close()
 
 
-def encoded(copy: Copy, encoder: Encoder, models: Models) -> Iterator[int]:
+def encode(copy: TempLibrary, encoder: Encoder, models: Models) -> Iterator[int]:
     """Make the neural vectors of a copy; yields how many more windows have them. Raises what the encoder raises."""
     for event in EncodingRun(copy.library, copy.index, encoder, models).run(patient=False):
         if isinstance(event, VectorsMade):

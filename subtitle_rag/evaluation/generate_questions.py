@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.evaluation import filters, making_prompts
-from subtitle_rag.evaluation.asking import ENDING, Asker, Cost, ready
-from subtitle_rag.evaluation.making_prompts import Draft
+from subtitle_rag.evaluation import question_filters, question_prompts
+from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, ready
+from subtitle_rag.evaluation.question_prompts import Draft
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.evaluation.sampling import SHARES, Candidate, candidates, quotas
@@ -32,7 +32,7 @@ PATIENCE = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class GenerationRequest:
     """What is to be made; None takes what the file was begun with."""
 
     count: int
@@ -91,7 +91,9 @@ def read(path: Path) -> Records | None:
     return Records.read(path, COMMAND, OWN)
 
 
-def make(library: Library, hosts: Sequence[Llm], path: Path, wanted: Wanted, default: str) -> Iterator[MakeEvent]:
+def make(
+    library: Library, hosts: Sequence[Llm], path: Path, wanted: GenerationRequest, default: str
+) -> Iterator[MakeEvent]:
     """Make questions until the file has `wanted.count` of them; `default` is the model where none is named.
 
     The last event is the `MakeReport`.
@@ -105,12 +107,12 @@ def make(library: Library, hosts: Sequence[Llm], path: Path, wanted: Wanted, def
     head = records.head if records else {}
     host, info = ready(hosts, wanted.model or head.get("model") or default)
     seed = wanted.seed if wanted.seed is not None else int(head.get("seed", SEED))
-    own = {"model": info.name, "digest": info.digest, "prompt": making_prompts.VERSION, "seed": seed}
+    own = {"model": info.name, "digest": info.digest, "prompt": question_prompts.VERSION, "seed": seed}
     for name in ("digest", "prompt", "seed"):
         if head and head.get(name) != own[name]:
             raise UsageError("questions_differ", path=str(path), name=name, before=head.get(name), now=own[name])
     records = records or Records.begin(path, COMMAND, {**own, "shares": SHARES})
-    yield from _Run(library, Asker(host, info, seed=seed, num_ctx=making_prompts.NUM_CTX), records, own, wanted).run()
+    yield from _Run(library, Asker(host, info, seed=seed, num_ctx=question_prompts.NUM_CTX), records, own, wanted).run()
 
 
 @dataclass(slots=True)
@@ -119,7 +121,7 @@ class _Run:
     asker: Asker
     records: Records
     origin: Entry
-    wanted: Wanted
+    wanted: GenerationRequest
     made: Counter[str] = field(default_factory=Counter)
     used: set[tuple[str, ...]] = field(default_factory=set)
     """Windows, or pairs of them, of which a question was made or refused; the halves of a pair stay free."""
@@ -177,8 +179,8 @@ class _Run:
         return next((candidate for candidate in pool if candidate.ids not in self.used), None)
 
     def _made(self, candidate: Candidate) -> QuestionMade | QuestionRefused:
-        draft = filters.tidied(self.asker.ask(making_prompts.question(candidate)))
-        reason = filters.refusal(draft, candidate, self.queries)
+        draft = question_filters.normalized(self.asker.ask(question_prompts.question(candidate)))
+        reason = question_filters.refusal_reason(draft, candidate, self.queries)
         if reason is None and self._knows(draft):
             reason = "known"
         if reason:
@@ -191,8 +193,8 @@ class _Run:
 
     def _knows(self, draft: Draft) -> bool:
         """Whether the model answers without the window: whoever searches would not need the scene either."""
-        answer = self.asker.ask(making_prompts.closed_book(draft.query))
-        return bool(answer) and self.asker.ask(making_prompts.same(draft.query, draft.answer, answer))
+        answer = self.asker.ask(question_prompts.closed_book(draft.query))
+        return bool(answer) and self.asker.ask(question_prompts.same(draft.query, draft.answer, answer))
 
     def _refused(self, candidate: Candidate, reason: str, draft: Draft | None = None) -> QuestionRefused:
         self._keep(candidate, {"refused": reason, **({"query": draft.query} if draft else {}), "kind": candidate.kind})
@@ -205,7 +207,7 @@ class _Run:
 
 def _question(draft: Draft, candidate: Candidate) -> Entry:
     """A question as `eval run` reads it, with what its reviewer and its judge want to know besides."""
-    spans = filters.gold(draft, candidate)
+    spans = question_filters.gold_ranges(draft, candidate)
     return {
         "query": draft.query,
         "kind": candidate.kind,
@@ -222,11 +224,11 @@ def _seconds(gold: Gold) -> Entry:
 
 __all__ = [
     "COMMAND",
+    "GenerationRequest",
     "MakeEvent",
     "MakeReport",
     "QuestionMade",
     "QuestionRefused",
-    "Wanted",
     "make",
     "read",
 ]

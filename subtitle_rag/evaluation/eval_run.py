@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import arms as ways
-from subtitle_rag.evaluation import asked as asking
 from subtitle_rag.evaluation import baselines as baseline
-from subtitle_rag.evaluation import given, ladder, metrics, sets
-from subtitle_rag.evaluation.arms import GIVEN, MODEL, NONE, Arm, Doors, Wanted
-from subtitle_rag.evaluation.asked import Asked
+from subtitle_rag.evaluation import context_file, gold, metrics, published_comparison, sets
+from subtitle_rag.evaluation.arms import GIVEN, MODEL, NONE, Arm, ArmChoice, EvalModels
 from subtitle_rag.evaluation.dataset import Dataset
+from subtitle_rag.evaluation.gold import GoldSet
 from subtitle_rag.evaluation.questions import Question
-from subtitle_rag.evaluation.report import EvalReport, Figures, Gap, Over, Row
+from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Gap, MetricMeans, Row
 from subtitle_rag.evaluation.views import Progress, Views
 from subtitle_rag.installation.extras import EVAL, require
 from subtitle_rag.retrieval.query import Query, parse
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     Values = NDArray[np.float64]
 
-ALL = Wanted()
+ALL = ArmChoice()
 _NOT_THERE = ("retriever_not_ready", "unknown_retriever")
 
 
@@ -51,7 +50,7 @@ def run(
     path: Path,
     *,
     contexts: Path | None = None,
-    wanted: Wanted = ALL,
+    wanted: ArmChoice = ALL,
     baselines: bool = True,
     progress: Progress | None = None,
     encoding: Progress | None = None,
@@ -70,10 +69,10 @@ def run(
     """
     require(EVAL)
     dataset = sets.load(path)
-    laid = given.load(contexts) if contexts is not None else []
-    own = {video.id: windows for video, windows in dataset.documents} or asking.all_windows(runtime.library)
-    asked = asking.asked(dataset, runtime.library, own)
-    doors = Doors.of(runtime, wanted)
+    laid = context_file.load(contexts) if contexts is not None else []
+    own = {video.id: windows for video, windows in dataset.documents} or gold.all_windows(runtime.library)
+    asked = gold.gold_set(dataset, runtime.library, own)
+    doors = EvalModels.of(runtime, wanted)
     chosen = doors.sets(wanted)
     with ExitStack() as opened:
         views = Views(runtime, doors, opened, any(names != LEXICAL for names in chosen), encoding)
@@ -83,7 +82,7 @@ def run(
     return _report(dataset, asked, arms, found, pairs, doors)
 
 
-def _searched(arms: Sequence[Arm], asked: Asked, progress: Progress | None) -> list[_Searched]:
+def _searched(arms: Sequence[Arm], asked: GoldSet, progress: Progress | None) -> list[_Searched]:
     count = len(asked.questions)
     return [_search(arm, asked.questions, progress, at * count, len(arms) * count) for at, arm in enumerate(arms)]
 
@@ -134,11 +133,11 @@ def _percentiles(times: Sequence[float]) -> dict[str, float]:
 
 def _report(
     dataset: Dataset,
-    asked: Asked,
+    asked: GoldSet,
     arms: Sequence[Arm],
     found: Sequence[_Searched],
     pairs: Sequence[tuple[str, str]],
-    doors: Doors,
+    doors: EvalModels,
 ) -> EvalReport:
     values = [metrics.per_question(asked.judged, searched.rankings) for searched in found]
     rows = [_arm_row(at, arms, values, found[at], asked.kinds) for at in range(len(arms))]
@@ -148,7 +147,9 @@ def _report(
         rows.append(replace(row, setting=baseline.SETTING, contexts_from=NONE))
     counted = {question.id for question in asked.questions}
     left_out = tuple(question.id for question in dataset.questions if question.id not in counted)
-    steps = ladder.climbed(arms, [own[:, metrics.METRICS.index(metrics.FAILURE)] for own in values], doors)
+    steps = published_comparison.climbed(
+        arms, [own[:, metrics.METRICS.index(metrics.FAILURE)] for own in values], doors
+    )
     refused = tuple(found[0].refused)
     return EvalReport(
         len(asked.questions), tuple(rows), asked.missing, left_out, refused, steps, doors.absent, dataset.made
@@ -160,7 +161,7 @@ def _arm_row(
 ) -> Row:
     arm = arms[at]
     previous = arm.previous(arms)
-    over = Over(previous.name, _gaps(values[at] - values[arms.index(previous)])) if previous else None
+    over = ArmComparison(previous.name, _gaps(values[at] - values[arms.index(previous)])) if previous else None
     return replace(
         _row(arm.name, values[at], kinds, first=values[0] if at else None, over=over),
         retrievers=arm.retrievers,
@@ -178,19 +179,24 @@ def _gaps(differences: "Values") -> dict[str, Gap]:
 
 
 def _row(
-    name: str, values: "Values", kinds: Sequence[str], *, first: "Values | None" = None, over: Over | None = None
+    name: str,
+    values: "Values",
+    kinds: Sequence[str],
+    *,
+    first: "Values | None" = None,
+    over: ArmComparison | None = None,
 ) -> Row:
     import numpy as np
 
     of_kind = np.array(kinds)
     by_kind = {
-        kind: Figures(int((of_kind == kind).sum()), metrics.means(values[of_kind == kind]))
+        kind: MetricMeans(int((of_kind == kind).sum()), metrics.means(values[of_kind == kind]))
         for kind in dict.fromkeys(kinds)
     }
     return Row(
         name=name,
         retrievers=(),
-        figures=Figures(len(values), metrics.means(values)),
+        figures=MetricMeans(len(values), metrics.means(values)),
         by_kind=by_kind,
         ci95=metrics.intervals(values),
         gaps=_gaps(first - values) if first is not None else None,

@@ -60,13 +60,13 @@ def eval_run(
     chart: bool | None,
     as_json: bool,
 ) -> int:
-    from subtitle_rag.evaluation import charts, report, run
-    from subtitle_rag.evaluation.arms import Wanted
+    from subtitle_rag.evaluation import charts, eval_run, report
+    from subtitle_rag.evaluation.arms import ArmChoice
 
-    wanted = Wanted.parse(arms, neural=not no_neural, rerank=not no_rerank)
+    wanted = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
     with Runtime(settings) as runtime, output.progress() as bar:
         task = bar.add_task(_("Questions"), total=None)
-        measured = run.run(
+        measured = eval_run.run(
             runtime,
             queries,
             contexts=contexts,

@@ -8,7 +8,7 @@ from subtitle_rag.contexts import prompt
 from subtitle_rag.contexts.rejecting import is_foreign
 from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.errors import UsageError
-from subtitle_rag.evaluation.making_prompts import LONGEST_QUESTION, Draft
+from subtitle_rag.evaluation.question_prompts import LONGEST_QUESTION, Draft
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.sampling import Candidate
 from subtitle_rag.retrieval.query import parse
@@ -34,12 +34,12 @@ _QUOTE_MARKS = "\"'“”‘’「」『』…. "
 _DOUBLE_QUOTES = str.maketrans(dict.fromkeys('"“”„‟″「」『』', "'"))
 
 
-def tidied(draft: Draft) -> Draft:
+def normalized(draft: Draft) -> Draft:
     """The draft with its question as the search takes it: double quotes would ask for a phrase."""
     return Draft(draft.query.translate(_DOUBLE_QUOTES).strip(), draft.answer.strip(), draft.quotes)
 
 
-def gold(draft: Draft, candidate: Candidate) -> tuple[Gold, ...]:
+def gold_ranges(draft: Draft, candidate: Candidate) -> tuple[Gold, ...]:
     """Where the quotes are said; empty where one of them is not."""
     found = [locate(quote, window) for quote, window in zip(draft.quotes, candidate.windows, strict=True)]
     return tuple(Gold(candidate.name, *span) for span in found if span) if all(found) else ()
@@ -61,7 +61,7 @@ def locate(quote: str, window: Window) -> tuple[int, int] | None:
     return start, max(end, start + 1)
 
 
-def refusal(draft: Draft, candidate: Candidate, known: Iterable[str]) -> str | None:
+def refusal_reason(draft: Draft, candidate: Candidate, known: Iterable[str]) -> str | None:
     """Why a question is no good: `length`, `language`, `deictic`, `names_video`, `syntax`, `quote`, `copied`,
     `duplicate` of one of `known`; None where nothing is wrong with it."""
     query = draft.query
@@ -73,16 +73,16 @@ def refusal(draft: Draft, candidate: Candidate, known: Iterable[str]) -> str | N
         return "deictic"
     if _names(query, candidate.video):
         return "names_video"
-    if not plain(query):
+    if not is_plain(query):
         return "syntax"
-    if not gold(draft, candidate):
+    if not gold_ranges(draft, candidate):
         return "quote"
     if any(_shares(query, window.text) for window in candidate.windows):
         return "copied"
     return "duplicate" if _asked(query, known) else None
 
 
-def plain(query: str) -> bool:
+def is_plain(query: str) -> bool:
     """Whether the search looks for all of the question, and for nothing but it."""
     try:
         asked = parse(query)

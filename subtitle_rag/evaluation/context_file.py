@@ -16,7 +16,7 @@ MODEL = "given"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FileContext:
     """A context of a stretch of a video; `video` is a YouTube id or the NFC name of a caption file."""
 
     video: str
@@ -25,7 +25,7 @@ class Given:
     text: str
 
 
-def load(path: Path) -> list[Given]:
+def load(path: Path) -> list[FileContext]:
     """Read a file of JSON lines `{"video", "start", "end", "context"}`, times in seconds.
 
     Raises:
@@ -38,7 +38,7 @@ def load(path: Path) -> list[Given]:
             if end <= start:
                 raise ValueError(_("it must end after its start"))
             text = dataset.string(entry, "context")
-            found.append(Given(nfc(dataset.string(entry, "video")), start, end, nfc(text)))
+            found.append(FileContext(nfc(dataset.string(entry, "video")), start, end, nfc(text)))
         except ValueError as error:
             raise bad_queries(path, number, str(error)) from error
     if not found:
@@ -46,8 +46,8 @@ def load(path: Path) -> list[Given]:
     return found
 
 
-def lay(
-    contexts: Sequence[Given], windows_of: Callable[[Collection[str]], Mapping[str, Sequence[Window]]]
+def assign(
+    contexts: Sequence[FileContext], windows_of: Callable[[Collection[str]], Mapping[str, Sequence[Window]]]
 ) -> dict[str, str]:
     """Each context on the window that it overlaps most; those of one window are joined in the file's order."""
     named = windows_of({context.video for context in contexts})
@@ -63,7 +63,7 @@ def lay(
     return {id: " ".join(texts) for id, texts in laid.items()}
 
 
-def put(library: Library, contexts: Mapping[str, str]) -> None:
+def store(library: Library, contexts: Mapping[str, str]) -> None:
     """Store them as if a model had written them."""
     for window_id, text in contexts.items():
         library.contexts.put(
