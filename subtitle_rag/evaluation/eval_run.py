@@ -1,48 +1,49 @@
-"""`eval run`: every question through the program's own search and through the baselines, and what came of it."""
+"""`eval run`: put every question to the program's own search and to the baselines, and measure the results."""
 
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subtitle_rag.errors import UsageError
-from subtitle_rag.evaluation import arms as ways
 from subtitle_rag.evaluation import baselines as baseline
-from subtitle_rag.evaluation import context_file, gold, metrics, published_comparison, sets
-from subtitle_rag.evaluation.arms import GIVEN, MODEL, NONE, Arm, ArmChoice, EvalModels
-from subtitle_rag.evaluation.dataset import Dataset
-from subtitle_rag.evaluation.gold import GoldSet
+from subtitle_rag.evaluation import context_file, gold, metrics, published_comparison
+from subtitle_rag.evaluation.arms import NONE, Arm, ArmChoice, EvalModels, all_arms
+from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.questions import Question
-from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Gap, MetricMeans, Row
-from subtitle_rag.evaluation.views import Progress, Views
+from subtitle_rag.evaluation.report import ArmComparison, EvalReport, MetricMeans, Row
+from subtitle_rag.evaluation.views import ProgressCallback, Views
 from subtitle_rag.installation.extras import EVAL, require
-from subtitle_rag.retrieval.query import Query, parse
-from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, Reading, reordered
-from subtitle_rag.retrieval.scenes import OwnWindows, readings
+from subtitle_rag.retrieval.query import parse
 from subtitle_rag.retrieval.search import DEPTH, LEXICAL
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from subtitle_rag.evaluation.metrics import Values
 
-    Values = NDArray[np.float64]
-
-ALL = ArmChoice()
+ALL_ARMS = ArmChoice()
 _NOT_THERE = ("retriever_not_ready", "unknown_retriever")
 
 
 @dataclass(slots=True)
-class _Searched:
-    """What a way of searching made of the questions."""
+class _ArmResult:
+    """The answers of one arm to all questions."""
 
-    rankings: list[list[str]]
-    texts: list[str]
-    """The words that were looked for; empty where the query was refused."""
-    refused: list[str]
-    took_ms: dict[str, float]
+    rankings: list[list[str]] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    """The words of each query; empty for a refused one."""
+    refused: list[str] = field(default_factory=list)
+    times_ms: list[float] = field(default_factory=list)
+
+    def percentiles(self) -> dict[str, float] | None:
+        import numpy as np
+
+        if not self.times_ms:
+            return None
+        p50, p95 = np.percentile(self.times_ms, (50, 95))
+        return {"p50": round(float(p50), 1), "p95": round(float(p95), 1)}
 
 
 def run(
@@ -50,155 +51,106 @@ def run(
     path: Path,
     *,
     contexts: Path | None = None,
-    wanted: ArmChoice = ALL,
+    choice: ArmChoice = ALL_ARMS,
     baselines: bool = True,
-    progress: Progress | None = None,
-    encoding: Progress | None = None,
+    progress: ProgressCallback | None = None,
+    encoding: ProgressCallback | None = None,
 ) -> EvalReport:
     """Measure the search with the questions in `path`: over the library, or over the set's own documents.
 
-    `contexts` is a file of contexts that stand in for a model's. Windows are ranked one by one, before neighbours
-    merge, so that a long scene wins nothing. What is not measured as the library has it is measured in copies;
-    `encoding` is told of the windows of each that must be encoded, before the first one is and after every batch.
+    `contexts` is a file of contexts in place of a model's. Windows are ranked one by one, before neighbours merge, so
+    that a long scene wins nothing. Copies serve where the library lacks something. `encoding` gets the number of a
+    copy's windows before the first one is encoded, and after every batch.
 
     Raises:
-        UsageError: `unreadable`, `bad_queries`; the latter also where the library has none of the videos asked for.
-            `retriever_not_ready` where an arm is wanted whose models are not here.
+        UsageError: `unreadable`, `bad_queries`; the latter also where the library has none of the gold videos.
+            `retriever_not_ready` for a chosen arm whose models are not here.
         AppError: `eval_missing`.
         BusyError, AppError: from the library, the index and the models.
     """
     require(EVAL)
-    dataset = sets.load(path)
-    laid = context_file.load(contexts) if contexts is not None else []
-    own = {video.id: windows for video, windows in dataset.documents} or gold.all_windows(runtime.library)
-    asked = gold.gold_set(dataset, runtime.library, own)
-    doors = EvalModels.of(runtime, wanted)
-    chosen = doors.sets(wanted)
+    dataset = load_set(path)
+    given = context_file.load(contexts) if contexts is not None else []
+    windows = {video.id: some for video, some in dataset.documents} or gold.all_windows(runtime.library)
+    answers = gold.gold_set(dataset, runtime.library, windows)
+    models = EvalModels.of(runtime, choice)
+    sets = models.retrievers(choice)
     with ExitStack() as opened:
-        views = Views(runtime, doors, opened, any(names != LEXICAL for names in chosen), encoding)
-        arms = ways.arms(views.of(dataset, laid, contexts.name if contexts else ""), chosen, doors.reranker)
-        found = _searched(arms, asked, progress)
-    pairs = [(window.id, window.text) for windows in own.values() for window in windows] if baselines else []
-    return _report(dataset, asked, arms, found, pairs, doors)
+        views = Views(runtime, models, opened, any(names != LEXICAL for names in sets), encoding)
+        arms = all_arms(views.of(dataset, given, contexts.name if contexts else ""), sets, models.reranker)
+        total = len(arms) * len(answers.questions)
+        results = [
+            _search(arm, answers.questions, progress, at * len(answers.questions), total) for at, arm in enumerate(arms)
+        ]
+    values = [metrics.per_question(answers.windows, result.rankings) for result in results]
+    rows = [_arm_row(at, arms, values, results[at], answers.kinds) for at in range(len(arms))]
+    pairs = [(window.id, window.text) for some in windows.values() for window in some] if baselines else []
+    for one in baseline.BASELINES if pairs else ():
+        rankings = baseline.rankings(one, pairs, results[0].texts, depth=DEPTH)
+        row = _row(one.name, metrics.per_question(answers.windows, rankings), answers.kinds, first=values[0])
+        rows.append(replace(row, setting=baseline.SETTING, contexts_from=NONE))
+    counted = {question.id for question in answers.questions}
+    failures = [of_arm[:, metrics.METRICS.index(metrics.FAILURE)] for of_arm in values]
+    return EvalReport(
+        queries=len(answers.questions),
+        rows=tuple(rows),
+        missing=answers.missing,
+        left_out=tuple(question.id for question in dataset.questions if question.id not in counted),
+        refused=tuple(results[0].refused),
+        steps=published_comparison.compare(arms, failures, models),
+        absent=models.absent,
+        made=dataset.made,
+    )
 
 
-def _searched(arms: Sequence[Arm], asked: GoldSet, progress: Progress | None) -> list[_Searched]:
-    count = len(asked.questions)
-    return [_search(arm, asked.questions, progress, at * count, len(arms) * count) for at, arm in enumerate(arms)]
-
-
-def _search(arm: Arm, questions: Sequence[Question], progress: Progress | None, before: int, total: int) -> _Searched:
-    result = _Searched([], [], [], {})
-    times: list[float] = []
+def _search(
+    arm: Arm, questions: Sequence[Question], progress: ProgressCallback | None, before: int, total: int
+) -> _ArmResult:
+    result = _ArmResult()
     for done, question in enumerate(questions, start=before + 1):
         started = time.perf_counter()
+        ranking, text = [], ""
         try:
             query = parse(question.query)
-            ranking = _ranking(arm, query)
+            ranking, text = arm.rank(query), query.text
+            result.times_ms.append((time.perf_counter() - started) * 1000)
         except UsageError as error:
             if error.code in _NOT_THERE:
                 raise
             result.refused.append(question.id)
-            result.rankings.append([])
-            result.texts.append("")
-        else:
-            times.append((time.perf_counter() - started) * 1000)
-            result.rankings.append(ranking)
-            result.texts.append(query.text)
+        result.rankings.append(ranking)
+        result.texts.append(text)
         if progress:
             progress(done, total)
-    result.took_ms = _percentiles(times)
     return result
 
 
-def _ranking(arm: Arm, query: Query) -> list[str]:
-    """The ids of the best windows; of so many as the program reads again, in the reranker's order."""
-    ranked = arm.view.searcher.rank(query, retrievers=arm.retrievers)
-    if arm.reranker is None or not ranked:
-        return [one.window_id for one in ranked]
-    depth = arm.reranker.depth or UNMEASURED_DEPTH
-    passages = readings(OwnWindows(arm.view.library), [one.window_id for one in ranked[:depth]])
-    scores = Reading().scores(arm.reranker, query.text, passages, lambda: False) or {}
-    return [group[0].window_id for group in reordered([[one] for one in ranked], scores)]
-
-
-def _percentiles(times: Sequence[float]) -> dict[str, float]:
-    import numpy as np
-
-    if not times:
-        return {}
-    p50, p95 = np.percentile(times, (50, 95))
-    return {"p50": round(float(p50), 1), "p95": round(float(p95), 1)}
-
-
-def _report(
-    dataset: Dataset,
-    asked: GoldSet,
-    arms: Sequence[Arm],
-    found: Sequence[_Searched],
-    pairs: Sequence[tuple[str, str]],
-    doors: EvalModels,
-) -> EvalReport:
-    values = [metrics.per_question(asked.judged, searched.rankings) for searched in found]
-    rows = [_arm_row(at, arms, values, found[at], asked.kinds) for at in range(len(arms))]
-    for one in baseline.BASELINES if pairs else ():
-        ranked = baseline.rankings(one, pairs, found[0].texts, depth=DEPTH)
-        row = _row(one.name, metrics.per_question(asked.judged, ranked), asked.kinds, first=values[0])
-        rows.append(replace(row, setting=baseline.SETTING, contexts_from=NONE))
-    counted = {question.id for question in asked.questions}
-    left_out = tuple(question.id for question in dataset.questions if question.id not in counted)
-    steps = published_comparison.climbed(
-        arms, [own[:, metrics.METRICS.index(metrics.FAILURE)] for own in values], doors
-    )
-    refused = tuple(found[0].refused)
-    return EvalReport(
-        len(asked.questions), tuple(rows), asked.missing, left_out, refused, steps, doors.absent, dataset.made
-    )
-
-
-def _arm_row(
-    at: int, arms: Sequence[Arm], values: "Sequence[Values]", searched: _Searched, kinds: Sequence[str]
-) -> Row:
-    arm = arms[at]
-    previous = arm.previous(arms)
-    over = ArmComparison(previous.name, _gaps(values[at] - values[arms.index(previous)])) if previous else None
+def _arm_row(at: int, arms: Sequence[Arm], values: "Sequence[Values]", result: _ArmResult, kinds: Sequence[str]) -> Row:
+    arm, previous = arms[at], arms[at].previous(arms)
+    over = None
+    if previous is not None:
+        over = ArmComparison(previous.name, metrics.gaps(values[at] - values[arms.index(previous)]))
     return replace(
-        _row(arm.name, values[at], kinds, first=values[0] if at else None, over=over),
+        _row(arm.name, values[at], kinds, first=values[0] if at else None),
         retrievers=arm.retrievers,
         setting=arm.view.setting,
-        contexts=arm.view.level in (MODEL, GIVEN),
         contexts_from=arm.view.level,
         rerank=arm.reranker is not None,
-        took_ms=searched.took_ms or None,
+        took_ms=result.percentiles(),
+        over=over,
     )
 
 
-def _gaps(differences: "Values") -> dict[str, Gap]:
-    ahead = metrics.intervals(differences)
-    return {metric: Gap(value, ahead[metric]) for metric, value in metrics.means(differences).items()}
-
-
-def _row(
-    name: str,
-    values: "Values",
-    kinds: Sequence[str],
-    *,
-    first: "Values | None" = None,
-    over: ArmComparison | None = None,
-) -> Row:
-    import numpy as np
-
-    of_kind = np.array(kinds)
-    by_kind = {
-        kind: MetricMeans(int((of_kind == kind).sum()), metrics.means(values[of_kind == kind]))
-        for kind in dict.fromkeys(kinds)
-    }
+def _row(name: str, values: "Values", kinds: Sequence[str], *, first: "Values | None" = None) -> Row:
+    by_kind = {}
+    for kind in dict.fromkeys(kinds):
+        some = values[[own == kind for own in kinds]]
+        by_kind[kind] = MetricMeans(len(some), metrics.means(some))
     return Row(
         name=name,
         retrievers=(),
         figures=MetricMeans(len(values), metrics.means(values)),
         by_kind=by_kind,
         ci95=metrics.intervals(values),
-        gaps=_gaps(first - values) if first is not None else None,
-        over=over,
+        gaps=metrics.gaps(first - values) if first is not None else None,
     )

@@ -14,9 +14,10 @@ from typing import Any
 
 from subtitle_rag.errors import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import dataset, judge_prompts, measures
+from subtitle_rag.evaluation.json_lines import bad_queries, objects, string
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, bucket
 from subtitle_rag.evaluation.measures import MEASURES, Case
-from subtitle_rag.evaluation.questions import Question, bad_queries
+from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.i18n import _
 from subtitle_rag.llm import Llm, ModelInfo
@@ -135,9 +136,9 @@ def _found(query: str, searcher: Searcher, limit: int, retrievers: Sequence[str]
 def _answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
     ids = {question.id for question in questions}
     found: dict[str, str] = {}
-    for number, entry in dataset.objects(path):
+    for number, entry in objects(path):
         try:
-            id, answer = dataset.string(entry, "id"), dataset.string(entry, "answer")
+            id, answer = string(entry, "id"), string(entry, "answer")
             if id in found:
                 raise ValueError(_("the id {id} is there twice").format(id=id))
             if id not in ids:

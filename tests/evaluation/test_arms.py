@@ -94,22 +94,27 @@ def test_each_arm_is_compared_with_the_one_that_lacks_its_last_part(neural: Runt
 def test_the_steps_of_the_seed_are_all_taken(neural: Runtime, queries: Path) -> None:
     report = run(neural, queries, baselines=False)
 
-    embeddings = [step for step in report.steps if step.first == "embeddings"]
+    embeddings = [step for step in report.steps if step.step.ladder == "embeddings"]
     assert [step.arm for step in embeddings] == [
         "dense bare",
         "dense",
         "bm25+dense+sparse",
         "bm25+dense+sparse + rerank",
     ]
-    assert [step.published for step in embeddings] == [(0.057, None), (0.037, -0.35), (0.029, -0.49), (0.019, -0.67)]
+    assert [step.step.published for step in embeddings] == [
+        (0.057, None),
+        (0.037, -0.35),
+        (0.029, -0.49),
+        (0.019, -0.67),
+    ]
     assert "| 1.9 (-67 %) |" in render(report)
 
 
 def test_a_librarys_own_vectors_are_searched(encoded: Runtime, queries: Path) -> None:
     told: list[tuple[int, int]] = []
-    wanted = ArmChoice.parse("bm25,dense", rerank=False)
+    choice = ArmChoice.parse("bm25,dense", rerank=False)
 
-    report = run(encoded, queries, wanted=wanted, baselines=False, encoding=lambda *at: told.append(at))
+    report = run(encoded, queries, choice=choice, baselines=False, encoding=lambda *at: told.append(at))
 
     assert names(report) == ["bm25", "dense", "bm25 bare", "dense bare"]
     assert told.count((0, 6)) == 1  # only the text alone needs a copy
@@ -150,7 +155,7 @@ def test_without_models_the_others_are_told_with_their_reasons(filled: Runtime, 
 
 
 def test_neural_arms_can_be_left_out(neural: Runtime, queries: Path, models: Here) -> None:
-    report = run(neural, queries, wanted=ArmChoice(neural=False), baselines=False)
+    report = run(neural, queries, choice=ArmChoice(neural=False), baselines=False)
 
     assert names(report) == ["bm25", "bm25 bare"]
     assert models.encoders[0].queries == []
@@ -158,7 +163,7 @@ def test_neural_arms_can_be_left_out(neural: Runtime, queries: Path, models: Her
 
 def test_an_arm_that_cannot_be_measured_is_refused(filled: Runtime, queries: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        run(filled, queries, wanted=ArmChoice.parse("dense"))
+        run(filled, queries, choice=ArmChoice.parse("dense"))
     assert caught.value.code == "retriever_not_ready"
 
     with pytest.raises(UsageError) as caught:
