@@ -194,7 +194,7 @@ def eval_judge(
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     path = out or queries.with_name(f"{queries.stem}.judged.jsonl")
     with Runtime(settings) as runtime, _alone(runtime), runtime.llms() as hosts:
-        host, info = judging.chosen(hosts, runtime.context_model, model, allow_same=allow_same)
+        host, info = judging.choose_judge(hosts, runtime.context_model, model, allow_same=allow_same)
         listed = judging.cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
         if answers is None:
             output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
