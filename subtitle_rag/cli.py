@@ -40,7 +40,7 @@ VERBS = {
     "keys": "keys",
     "doctor": "care",
     "demo": "care",
-    "eval": "evaluation",
+    "eval": "evaluate",
     "mcp": "mcp",
     "serve": "serve",
     "config": "config",

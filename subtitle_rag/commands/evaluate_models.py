@@ -17,8 +17,8 @@ from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.evaluation.judging import Figures, JudgeReport
-    from subtitle_rag.evaluation.making import MakeReport
+    from subtitle_rag.evaluation.generate_questions import MakeReport
+    from subtitle_rag.evaluation.judging import JudgeReport, MeasureResult
     from subtitle_rag.evaluation.review import Review
 
 REASONS = {
@@ -50,14 +50,14 @@ KEYS = ("k", "e", "d", "q")
 def eval_make(
     settings: Settings, file: Path, count: int, seed: int | None, model: str | None, review: bool, as_json: bool
 ) -> int:
-    from subtitle_rag.evaluation import making
+    from subtitle_rag.evaluation import generate_questions
 
     with Runtime(settings) as runtime, _alone(runtime):
         if review:
             return _reviewed(file, as_json=as_json)
         with runtime.llms() as hosts:
-            wanted = making.Wanted(count, model, seed)
-            events = making.make(runtime.library, hosts, file, wanted, runtime.context_model)
+            wanted = generate_questions.GenerationRequest(count, model, seed)
+            events = generate_questions.make(runtime.library, hosts, file, wanted, runtime.context_model)
             report = _make_told(events, count)
     errors = [output.error_entry(report.blocked)] if report.blocked else []
     code = 0 if report.blocked is None or report.blocked.code == "questions_short" else _code(report.blocked)
@@ -73,7 +73,7 @@ def eval_make(
 
 def _make_told(events: Iterator[Any], count: int) -> "MakeReport":
     """The report of a run, with a bar that shows how far it is."""
-    from subtitle_rag.evaluation.making import MakeReport, QuestionMade
+    from subtitle_rag.evaluation.generate_questions import MakeReport, QuestionMade
 
     report = MakeReport(count, {})
     with output.progress() as bar:
@@ -200,7 +200,7 @@ def eval_judge(
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     path = out or queries.with_name(f"{queries.stem}.judged.jsonl")
     with Runtime(settings) as runtime, _alone(runtime), runtime.llms() as hosts:
-        host, info = judging.chosen(hosts, runtime.context_model, model, allow_same=allow_same)
+        host, info = judging.choose_judge(hosts, runtime.context_model, model, allow_same=allow_same)
         listed = judging.cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
         if answers is None:
             output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
@@ -218,13 +218,13 @@ def eval_judge(
 
 
 def _judge_told(events: Iterator[Any]) -> "JudgeReport":
-    from subtitle_rag.evaluation.judging import Judged, JudgeReport
+    from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport
 
     report: JudgeReport | None = None
     with output.progress() as bar:
         task = bar.add_task(_("Judgements"), total=None)
         for event in events:
-            if isinstance(event, Judged):
+            if isinstance(event, JudgementDone):
                 bar.update(task, completed=event.done, total=event.total)
             else:
                 report = event
@@ -245,7 +245,7 @@ def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
     yield _("Every judgement is in {path}").format(path=path)
 
 
-def _cells(figures: "Figures") -> tuple[str, str, str, str, str]:
+def _cells(figures: "MeasureResult") -> tuple[str, str, str, str, str]:
     mean = "–" if figures.mean is None else f"{figures.mean:.3f}"
     return mean, str(len(figures.values)), _tally(figures.errors), _tally(figures.left_out), figures.method
 

@@ -1,7 +1,7 @@
-"""The ways of searching that are measured: which retrievers, over what put in front of windows, reranked or not."""
+"""The ways of searching to measure: the retrievers, the context in front of windows, and the reranker."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from subtitle_rag.errors import AppError, UsageError
@@ -10,15 +10,19 @@ from subtitle_rag.installation import extras
 from subtitle_rag.installation.missing import missing
 from subtitle_rag.library.store import Library
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
+from subtitle_rag.retrieval.fusion import Ranked
 from subtitle_rag.retrieval.neural import NEURAL, Encoder, Reranker
+from subtitle_rag.retrieval.query import Query
+from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, Reading, reordered
+from subtitle_rag.retrieval.scenes import OwnWindows, readings
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
 
 NONE, NO_MODEL, MODEL, GIVEN = "none", "no-model", "model", "given"
-"""What stands in front of windows: nothing; titles, chapters and neighbours' keywords; contexts of a model as well;
-contexts of a file in their place."""
+"""In front of windows: nothing; titles, chapters and neighbours' keywords; a model's contexts as well; contexts of a
+file in their place."""
 _SUFFIX = {NONE: " bare", NO_MODEL: "", MODEL: " + model contexts", GIVEN: " + contexts"}
 _BEFORE = {NO_MODEL: (NONE,), MODEL: (NO_MODEL, NONE), GIVEN: (NO_MODEL, NONE), NONE: ()}
 
@@ -26,8 +30,8 @@ Retrievers = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which arms are asked for."""
+class ArmChoice:
+    """The arms to measure."""
 
     retrievers: tuple[Retrievers, ...] | None = None
     """None: each retriever alone, both neural ones, and all."""
@@ -35,67 +39,64 @@ class Wanted:
     rerank: bool = True
 
     @classmethod
-    def parse(cls, arms: str | None, *, neural: bool = True, rerank: bool = True) -> "Wanted":
-        """Of a text like `bm25,dense+sparse`; raises UsageError `unknown_retriever`."""
+    def parse(cls, arms: str | None, *, neural: bool = True, rerank: bool = True) -> "ArmChoice":
+        """Read a text like `bm25,dense+sparse`; raises UsageError `unknown_retriever`."""
         if arms is None:
             return cls(None, neural, rerank)
-        sets = []
-        for arm in arms.split(","):
-            names = tuple(dict.fromkeys(name.strip() for name in arm.split("+")))
-            for name in names:
-                if name not in RETRIEVERS:
-                    raise UsageError("unknown_retriever", name=name, ready=", ".join(RETRIEVERS))
-            sets.append(tuple(sorted(names, key=RETRIEVERS.index)))
-        return cls(tuple(dict.fromkeys(sets)), neural, rerank)
+        sets = [tuple(dict.fromkeys(name.strip() for name in arm.split("+"))) for arm in arms.split(",")]
+        for name in (name for names in sets for name in names):
+            if name not in RETRIEVERS:
+                raise UsageError("unknown_retriever", name=name, ready=", ".join(RETRIEVERS))
+        ordered = (tuple(sorted(names, key=RETRIEVERS.index)) for names in sets)
+        return cls(tuple(dict.fromkeys(ordered)), neural, rerank)
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
-    """The models that are here; `absent`: which of `encoder` and `reranker` is not, and why."""
+class EvalModels:
+    """The models of this machine; `absent`: `encoder` or `reranker` → the reason why it takes no part."""
 
     encoder: Encoder | None = None
     reranker: Reranker | None = None
     absent: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, runtime: Runtime, wanted: Wanted) -> "Doors":
-        """The models that the settings name; the encoder is the one whose vectors the library is searched by."""
-        doors = cls()
+    def of(cls, runtime: Runtime, choice: ArmChoice) -> "EvalModels":
+        """The models of the settings; the encoder is the one whose vectors the library is searched by."""
+        if not choice.neural:
+            return cls(absent=dict.fromkeys(("encoder", "reranker"), _("left out by --no-neural")))
         encoder = reranker = None
-        if not wanted.neural:
-            doors.absent.update(dict.fromkeys(("encoder", "reranker"), _("left out by --no-neural")))
-            return doors
+        absent = {}
         try:
             encoder = runtime.neural.encoder(runtime.library.vectors.active()) or runtime.neural.encoder()
             if encoder is None:
-                doors.absent["encoder"] = _missing(runtime, ENCODER)
+                absent["encoder"] = _missing(runtime, ENCODER)
         except AppError as error:
             logger.info("no encoder", exc_info=True)
-            doors.absent["encoder"] = error.message
+            absent["encoder"] = error.message
         try:
-            reranker = runtime.neural.reranker() if wanted.rerank else None
+            reranker = runtime.neural.reranker() if choice.rerank else None
             if reranker is None:
-                doors.absent["reranker"] = _missing(runtime, RERANKER) if wanted.rerank else _("left out")
+                absent["reranker"] = _missing(runtime, RERANKER) if choice.rerank else _("left out")
         except AppError as error:
             logger.info("no reranker", exc_info=True)
-            doors.absent["reranker"] = error.message
-        return cls(encoder, reranker, doors.absent)
+            absent["reranker"] = error.message
+        return cls(encoder, reranker, absent)
 
-    def sets(self, wanted: Wanted) -> list[Retrievers]:
+    def retrievers(self, choice: ArmChoice) -> list[Retrievers]:
         """The retrievers of the arms, the fullest last.
 
         Raises:
-            UsageError: `retriever_not_ready`, where one was asked for by name that cannot be had.
+            UsageError: `retriever_not_ready` for a chosen one that this machine cannot run.
         """
         neural = tuple(name for name in NEURAL if self.encoder and (name != "sparse" or self.encoder.has_sparse))
-        if wanted.retrievers is None:
+        if choice.retrievers is None:
             alone = [LEXICAL, *((name,) for name in reversed(neural))]
             return alone + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
         ready = (*LEXICAL, *neural)
-        for name in (name for own in wanted.retrievers for name in own):
+        for name in (name for names in choice.retrievers for name in names):
             if name not in ready:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
-        return sorted(wanted.retrievers, key=len)
+        return sorted(choice.retrievers, key=len)
 
 
 def _missing(runtime: Runtime, kind: Kind) -> str:
@@ -109,7 +110,7 @@ def _missing(runtime: Runtime, kind: Kind) -> str:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A library as it is searched; `level` says what stands in front of its windows, `setting` whose contexts."""
+    """A searchable library; `level`: the context in front of its windows, `setting`: its origin."""
 
     level: str
     library: Library
@@ -127,32 +128,41 @@ class Arm:
 
     @property
     def name(self) -> str:
-        own = "+".join(self.retrievers) + _SUFFIX[self.view.level]
-        return f"{own} + rerank" if self.reranker else own
+        name = "+".join(self.retrievers) + _SUFFIX[self.view.level]
+        return f"{name} + rerank" if self.reranker else name
+
+    def rank(self, query: Query) -> list[str]:
+        """The ids of the best windows, best first. The reranker orders as many as the program would let it read."""
+        ranked = self.view.searcher.rank(query, retrievers=self.retrievers)
+        if self.reranker is not None and ranked:
+            depth = self.reranker.depth or UNMEASURED_DEPTH
+            passages = readings(OwnWindows(self.view.library), [hit.window_id for hit in ranked[:depth]])
+            ranked = reranked(ranked, Reading().scores(self.reranker, query.text, passages, lambda: False) or {})
+        return [hit.window_id for hit in ranked]
 
     def previous(self, others: Sequence["Arm"]) -> "Arm | None":
-        """The arm that lacks only the last thing that this one has: the reranker, else what is in front of windows,
-        else a retriever."""
-        for level, retrievers, reranked in self._lesser(others):
-            for other in others:
-                if (other.view.level, other.retrievers, other.reranker is not None) == (level, retrievers, reranked):
-                    return other
-        return None
-
-    def _lesser(self, others: Sequence["Arm"]) -> Iterator[tuple[str, Retrievers, bool]]:
+        """The arm that lacks only the last part of this one: the reranker, else the context, else a retriever."""
+        level = self.view.level
         if self.reranker:
-            yield self.view.level, self.retrievers, False
-            return
-        yield from ((level, self.retrievers, False) for level in _BEFORE[self.view.level])
-        fewer = {one.retrievers for one in others if set(one.retrievers) < set(self.retrievers)}
-        yield from ((self.view.level, own, False) for own in sorted(fewer, key=lambda own: (-len(own), own)))
+            lesser = [(level, self.retrievers)]
+        else:
+            fewer = {arm.retrievers for arm in others if set(arm.retrievers) < set(self.retrievers)}
+            lesser = [(before, self.retrievers) for before in _BEFORE[level]]
+            lesser += [(level, names) for names in sorted(fewer, key=lambda names: (-len(names), names))]
+        plain = {(arm.view.level, arm.retrievers): arm for arm in reversed(others) if arm.reranker is None}
+        return next((plain[key] for key in lesser if key in plain), None)
 
 
-def arms(views: Sequence[View], sets: Sequence[Retrievers], reranker: Reranker | None) -> list[Arm]:
-    """All arms over these views; the reranker reads after the fullest of the sets, where anything is in front."""
-    found = []
+def reranked(ranked: Sequence[Ranked], scores: Mapping[str, float]) -> list[Ranked]:
+    """The windows one by one in the reranker's order; those without a score behind."""
+    return [group[0] for group in reordered([[hit] for hit in ranked], scores)]
+
+
+def all_arms(views: Sequence[View], sets: Sequence[Retrievers], reranker: Reranker | None) -> list[Arm]:
+    """All arms over these views; the reranker follows the fullest of the sets, except over bare windows."""
+    arms = []
     for view in views:
-        found += [Arm(view, retrievers) for retrievers in sets]
+        arms += [Arm(view, retrievers) for retrievers in sets]
         if reranker is not None and view.level != NONE:
-            found.append(Arm(view, sets[-1], reranker))
-    return found
+            arms.append(Arm(view, sets[-1], reranker))
+    return arms

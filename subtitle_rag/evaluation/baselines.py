@@ -1,4 +1,4 @@
-"""What everybody else does: BM25 over words, and over pairs of letters, on the very same windows.
+"""The usual baselines: BM25 over words, and over pairs of letters, on the same windows.
 
 Both by `bm25s` (Lù 2024, "BM25S: Orders of magnitude faster lexical search via eager sparse scoring",
 arXiv:2407.03618) in Lucene's variant with Lucene's default parameters, over the windows' text alone.
@@ -25,9 +25,9 @@ class Baseline:
 
 
 def words(text: str) -> list[str]:
-    """What stands between spaces, without the marks around it."""
-    stripped = (word.strip(_MARKS) for word in normalize("NFKC", clean(text)).lower().split())
-    return [word for word in stripped if word]
+    """The words between spaces, without the marks around them."""
+    bare = (word.strip(_MARKS) for word in normalize("NFKC", clean(text)).lower().split())
+    return [word for word in bare if word]
 
 
 def letter_pairs(text: str) -> list[str]:
@@ -52,10 +52,10 @@ def rankings(
     ordered = sorted(windows)
     model = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numpy")
     model.index([baseline.terms(text) for _id, text in ordered], show_progress=False)
-    found = []
+    rankings = []
     for query in queries:
-        known = [term for term in baseline.terms(query) if term in model.vocab_dict]
-        scores = model.get_scores(known) if known else np.zeros(len(ordered), dtype=np.float32)
+        terms = [term for term in baseline.terms(query) if term in model.vocab_dict]
+        scores = model.get_scores(terms) if terms else np.zeros(len(ordered), dtype=np.float32)
         best = np.argsort(-scores, kind="stable")[:depth]
-        found.append([ordered[at][0] for at in best if scores[at] > 0])
-    return found
+        rankings.append([ordered[at][0] for at in best if scores[at] > 0])
+    return rankings

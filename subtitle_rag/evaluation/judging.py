@@ -1,7 +1,7 @@
-"""`eval judge`: what a model thinks of scenes and answers, every judgement kept in a file.
+"""`eval judge`: have a model judge scenes and answers, and keep every judgement in a file.
 
-A small judge is poorly calibrated: its figures tell something beside another run of the same judge over the same
-questions, and nothing by themselves. A measure that it could not take is counted by its error's code.
+A small judge is poorly calibrated. Its figures mean something beside another run of the same judge over the same
+questions, and nothing by themselves. A failed measure is counted by its error's code.
 """
 
 import logging
@@ -14,9 +14,10 @@ from typing import Any
 
 from subtitle_rag.errors import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import dataset, judge_prompts, measures
-from subtitle_rag.evaluation.asking import ENDING, Asker, Cost, bucket
+from subtitle_rag.evaluation.json_lines import bad_queries, objects, refusing, string, unique
+from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, context_size
 from subtitle_rag.evaluation.measures import MEASURES, Case
-from subtitle_rag.evaluation.questions import Question, bad_queries
+from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.i18n import _
 from subtitle_rag.llm import Llm, ModelInfo
@@ -28,24 +29,24 @@ from subtitle_rag.retrieval.search import Searcher
 logger = logging.getLogger(__name__)
 
 COMMAND = "subtitle-rag eval judge"
-OWN = "measure"
+LINE_FIELD = "measure"
 SEED = 7
 PATIENCE = 10
-"""Judgements in a row that came to nothing; then the judge is given up."""
+"""Failed judgements in a row, after which the run ends."""
 NO_CLAIMS = "no_claims"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """One judgement was made, found in the file, or failed."""
+class JudgementDone:
+    """One judgement was made, read from the file, or failed."""
 
     done: int
     total: int
 
 
 @dataclass(slots=True)
-class Figures:
-    """What came of one measure. Every question is in `values`, in `errors` or in `left_out`."""
+class MeasureResult:
+    """The results of one measure. Every question is in `values`, in `errors` or in `left_out`."""
 
     method: str = ""
     values: list[tuple[str, float]] = field(default_factory=list)
@@ -65,7 +66,7 @@ class Figures:
             "method": self.method,
             "n": len(self.values),
             "mean": self.mean,
-            "by_kind": {kind: {"n": len(own), "mean": statistics.fmean(own)} for kind, own in kinds.items()},
+            "by_kind": {kind: {"n": len(some), "mean": statistics.fmean(some)} for kind, some in kinds.items()},
             "errors": dict(self.errors),
             "left_out": dict(self.left_out),
         }
@@ -77,9 +78,9 @@ class JudgeReport:
 
     questions: int
     judge: dict[str, str]
-    measures: dict[str, Figures]
+    measures: dict[str, MeasureResult]
     cost: Cost = field(default_factory=Cost)
-    """Of this run; what was in the file already cost nothing."""
+    """Of this run, without the judgements that the file had already."""
     blocked: AppError | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -99,34 +100,39 @@ def cases(
     answers: Path | None = None,
     retrievers: Sequence[str] | None = None,
 ) -> list[Case]:
-    """The questions of a file, each with the best scenes that the search has for it.
+    """The questions of a file, each with the best scenes of the search.
 
-    `answers` is a file of JSON lines `{"id", "answer"}`; a question that it does not name has no answer.
+    `answers` is a file of JSON lines `{"id", "answer"}`, which need not have them all.
 
     Raises:
         UsageError: `unreadable`, `bad_queries`, `bad_answers`.
-        AppError: what `Searcher.stages` raises, and what keeps a retriever or the reranker from having its part: some
-            questions must not be answered by another search than the others.
+        AppError: from `Searcher.stages`, and where a retriever or the reranker fails: all questions must have the same
+            search.
     """
-    found = dataset.load(path)
-    if found.documents:
+    questions = dataset.load(path)
+    if questions.documents:
         raise bad_queries(path, 1, _("its questions are about documents of its own, not about scenes"))
-    known = _answers(answers, found.questions) if answers else {}
-    listed = []
-    for question in found.questions:
-        shown = tuple(map(_shown, _found(question.query, searcher, scenes, retrievers)))
-        answer = known.get(question.id, "")
-        listed.append(Case(question.id, question.kind, question.query, question.answer, answer, shown))
-    return listed
+    texts = _answers(answers, questions.questions) if answers else {}
+    return [
+        Case(
+            id=question.id,
+            kind=question.kind,
+            question=question.query,
+            reference=question.answer,
+            answer=texts.get(question.id, ""),
+            scenes=tuple(map(_prompt_text, _scenes(question.query, searcher, scenes, retrievers))),
+        )
+        for question in questions.questions
+    ]
 
 
-def _found(query: str, searcher: Searcher, limit: int, retrievers: Sequence[str] | None) -> tuple[Scene, ...]:
-    """The best scenes; none for a query that the search refuses."""
+def _scenes(query: str, searcher: Searcher, limit: int, retrievers: Sequence[str] | None) -> tuple[Scene, ...]:
+    """The best scenes; none for a refused query."""
     try:
-        asked = parse(query)
+        parsed = parse(query)
     except UsageError:
         return ()
-    result = searcher.search(asked, limit=limit, retrievers=retrievers)
+    result = searcher.search(parsed, limit=limit, retrievers=retrievers)
     if result.missing:
         raise result.missing[0][1]
     return result.scenes
@@ -134,94 +140,94 @@ def _found(query: str, searcher: Searcher, limit: int, retrievers: Sequence[str]
 
 def _answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
     ids = {question.id for question in questions}
-    found: dict[str, str] = {}
-    for number, entry in dataset.objects(path):
-        try:
-            id, answer = dataset.string(entry, "id"), dataset.string(entry, "answer")
-            if id in found:
-                raise ValueError(_("the id {id} is there twice").format(id=id))
+    answers: dict[str, str] = {}
+    for number, entry in objects(path):
+        with refusing(path, number, "bad_answers"):
+            id, answer = string(entry, "id"), string(entry, "answer")
+            unique(id, answers)
             if id not in ids:
                 raise ValueError(_("there is no question {id}").format(id=id))
-        except ValueError as error:
-            raise UsageError("bad_answers", path=str(path), line=number, reason=str(error)) from error
-        found[id] = answer
-    return found
+        answers[id] = answer
+    return answers
 
 
-def _shown(scene: Scene) -> str:
-    """A scene as an answering model is given it: what a model wrote of it is told from what is said in it."""
+def _prompt_text(scene: Scene) -> str:
+    """A scene as an answering model reads it, its written context apart from its speech."""
     context = f"(문맥: {scene.context}) " if scene.context else ""
     return f"{context}{scene.text}"
 
 
-def chosen(hosts: Sequence[Llm], writer: str, model: str | None, *, allow_same: bool = False) -> tuple[Llm, ModelInfo]:
-    """The judge: `model`, else the largest model that the first host which answers has beside the writer of contexts.
+def choose_judge(
+    hosts: Sequence[Llm], writer: str, model: str | None, *, allow_same: bool = False
+) -> tuple[Llm, ModelInfo]:
+    """Choose `model`, else the largest model of the first host that answers, other than the writer of contexts.
 
-    Models are told apart by their digests, so that a second name makes no second opinion.
+    Models are compared by their digests, so that a second name makes no second opinion.
 
     Raises:
         UsageError: `judge_same` where it is the writer and that is not allowed.
-        LlmError: what `Llm.check` and `Llm.models` raise.
+        LlmError: from `Llm.check` and `Llm.models`.
     """
     failure: AppError | None = None
     for host in hosts:
         try:
-            here = host.models()
-            wrote = {one.digest for one in here if _called(one.name, writer)}
+            installed = host.models()
+            writers = {info.digest for info in installed if _same_name(info.name, writer)}
             if model is None:
-                others = [one for one in here if one.digest not in wrote and not one.remote_host and _talks(one)]
-                largest = max(others, key=lambda one: (one.size, one.name), default=None)
+                local = [info for info in installed if not info.remote_host and _completes(info)]
+                others = [info for info in local if info.digest not in writers]
+                largest = max(others, key=lambda info: (info.size, info.name), default=None)
                 model = largest.name if largest else writer
             info = host.check(model)
         except AppError as error:
             logger.info("a host cannot judge", exc_info=True)
             failure = failure or error
             continue
-        if (info.digest in wrote or _called(model, writer)) and not allow_same:
+        if (info.digest in writers or _same_name(model, writer)) and not allow_same:
             raise UsageError("judge_same", model=model)
         return host, info
     raise failure or LlmError("llm_off")
 
 
-def _called(name: str, other: str) -> bool:
+def _same_name(name: str, other: str) -> bool:
     from subtitle_rag.llm.guard import canonical
 
     return canonical(name) == canonical(other)
 
 
-def _talks(model: ModelInfo) -> bool:
+def _completes(model: ModelInfo) -> bool:
     return not model.capabilities or "completion" in model.capabilities
 
 
 def judge(
     listed: Sequence[Case], path: Path, host: Llm, info: ModelInfo, encoder: Encoder | None = None
-) -> Iterator[Judged | JudgeReport]:
-    """Judge every case by every measure, but for what `path` holds already. The last event is the `JudgeReport`.
+) -> Iterator[JudgementDone | JudgeReport]:
+    """Judge every case by every measure, unless `path` has the judgement. The last event is the `JudgeReport`.
 
-    Failed judgements are made again. All requests have one `num_ctx`, which holds the longest of them.
+    Failed judgements are tried again. All requests have one `num_ctx`, which holds the longest of them.
 
     Raises:
         UsageError: `unreadable`, `unwritable`, `not_own_file`.
     """
-    records = Records.read(path, COMMAND, OWN) or Records.begin(path, COMMAND, {})
-    num_ctx = bucket(max(map(measures.tokens, listed), default=0))
-    yield from _Run(listed, records, Asker(host, info, seed=SEED, num_ctx=num_ctx), encoder).run()
+    records = Records.read(path, COMMAND, LINE_FIELD) or Records.begin(path, COMMAND, {})
+    num_ctx = context_size(max(map(measures.tokens, listed), default=0))
+    yield from _JudgeRun(listed, records, Asker(host, info, seed=SEED, num_ctx=num_ctx), encoder).run()
 
 
 @dataclass(slots=True)
-class _Run:
+class _JudgeRun:
     cases: Sequence[Case]
     records: Records
     asker: Asker
     encoder: Encoder | None
     failed: int = 0
-    """Judgements in a row."""
+    """Failures in a row."""
     stored: dict[tuple[str, ...], Entry] = field(default_factory=dict)
 
-    def run(self) -> Iterator[Judged | JudgeReport]:
+    def run(self) -> Iterator[JudgementDone | JudgeReport]:
         for entry in self.records.entries:
-            self.stored[measures.known(entry)] = entry
-        figures = {name: Figures(measures.method(name, self.encoder)) for name in MEASURES}
+            self.stored[measures.judgement_key(entry)] = entry
+        figures = {name: MeasureResult(measures.method(name, self.encoder)) for name in MEASURES}
         report = JudgeReport(len(self.cases), self._judge(), figures)
         total = len(self.cases) * len(MEASURES)
         for at, (case, measure) in enumerate((case, measure) for case in self.cases for measure in MEASURES):
@@ -231,7 +237,7 @@ class _Run:
                 self._count(case, measure, report)
             else:
                 figures[measure].errors["not_judged"] += 1
-            yield Judged(at + 1, total)
+            yield JudgementDone(at + 1, total)
         yield report
 
     def _judge(self) -> dict[str, str]:
@@ -244,11 +250,11 @@ class _Run:
         }
 
     def _count(self, case: Case, measure: str, report: JudgeReport) -> None:
-        """Take a measure of a case, from the file or from the judge."""
+        """Count a measure of a case, from the file or from the judge."""
         frame = self._frame(case, measure)
-        entry = self.stored.get(measures.known(frame))
+        entry = self.stored.get(measures.judgement_key(frame))
         if entry is None or entry.get("error") not in (None, NO_CLAIMS):
-            entry = self._taken(case, measure, frame, report)
+            entry = self._ask(case, measure, frame, report)
         figures = report.measures[measure]
         if entry is None:
             figures.errors["not_judged"] += 1
@@ -262,8 +268,8 @@ class _Run:
         inputs = measures.inputs(measure, case)
         return {"id": case.id, "measure": measure, "method": method, "inputs": inputs, "judge": self._judge()}
 
-    def _taken(self, case: Case, measure: str, frame: Entry, report: JudgeReport) -> Entry | None:
-        """A new judgement, stored; None where the judge cannot go on."""
+    def _ask(self, case: Case, measure: str, frame: Entry, report: JudgeReport) -> Entry | None:
+        """Make and store a judgement; None where the judge cannot go on."""
         result: Mapping[str, Any]
         try:
             score = measures.score(measure, case, self.asker, self.encoder)

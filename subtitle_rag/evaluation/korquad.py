@@ -11,7 +11,8 @@ from typing import Any
 
 from subtitle_rag.captions.windows import window_id
 from subtitle_rag.domain import Line, Video, Window
-from subtitle_rag.evaluation.questions import Gold, Question, bad_queries
+from subtitle_rag.evaluation.json_lines import bad_queries
+from subtitle_rag.evaluation.questions import Dataset, Gold, Question
 from subtitle_rag.i18n import _
 
 WINDOW_CHARS = 300
@@ -20,16 +21,12 @@ REACH = 80
 """Characters on either side of an even cut in which a better place is looked for."""
 SECONDS = 60
 """Invented length of a window."""
-RULE = f"korquad.{WINDOW_CHARS}"
-
-Documents = tuple[tuple[Video, tuple[Window, ...]], ...]
-
 _SENTENCE = re.compile(r"(?<=[.?!])\s+")
 _SPACE = re.compile(r"\s+")
 
 
-def read(path: Path, file: Mapping[str, Any]) -> tuple[tuple[Question, ...], Documents]:
-    """The questions of a KorQuAD file and its articles as videos with windows.
+def read(path: Path, file: Mapping[str, Any]) -> Dataset:
+    """Read the questions of a KorQuAD file, and its articles as videos with windows.
 
     Raises:
         UsageError: `bad_queries` for a file of another layout.
@@ -43,20 +40,20 @@ def read(path: Path, file: Mapping[str, Any]) -> tuple[tuple[Question, ...], Doc
             video = Video(f"korquad-{number:04d}", str(article["title"]), "korquad", "KorQuAD 1.0")
             windows: list[Window] = []
             for paragraph in article["paragraphs"]:
-                own = _windows(video.id, str(paragraph["context"]), len(windows))
-                questions += _questions(video.id, paragraph["qas"], own)
-                windows += [window for window, _start in own]
+                placed = _windows(video.id, str(paragraph["context"]), len(windows))
+                questions += _questions(video.id, paragraph["qas"], placed)
+                windows += [window for window, _offset in placed]
             documents.append((video, tuple(windows)))
     except (KeyError, IndexError, TypeError, ValueError) as error:
         reason = _("{place} is not laid out as in KorQuAD 1.0").format(place=place)
         raise bad_queries(path, 1, reason) from error
     if not questions:
         raise bad_queries(path, 1, _("it holds no questions"))
-    return tuple(questions), tuple(documents)
+    return Dataset(path, tuple(questions), tuple(documents))
 
 
 def pieces(text: str) -> Iterator[tuple[int, str]]:
-    """`text` in parts of about `WINDOW_CHARS`, each with its offset: cut after a sentence where one ends near an even
+    """Cut `text` into parts of about `WINDOW_CHARS`, each with its offset: after a sentence that ends near an even
     cut, else at a space, else in the middle of a word."""
     count = max(1, round(len(text) / WINDOW_CHARS))
     begin = 0
@@ -67,13 +64,13 @@ def pieces(text: str) -> Iterator[tuple[int, str]]:
         begin = max(begin, after)
 
 
-def _cut(text: str, wanted: int) -> tuple[int, int]:
-    """Where the part ends that should end at `wanted`, and where the next one begins."""
+def _cut(text: str, target: int) -> tuple[int, int]:
+    """The end of the part that should end at `target`, and the start of the next one."""
     for border in (_SENTENCE, _SPACE):
-        near = [match.span() for match in border.finditer(text, max(0, wanted - REACH), wanted + REACH)]
+        near = [match.span() for match in border.finditer(text, max(0, target - REACH), target + REACH)]
         if near:
-            return min(near, key=lambda span: abs(span[0] - wanted))
-    return wanted, wanted
+            return min(near, key=lambda span: abs(span[0] - target))
+    return target, target
 
 
 def _windows(video_id: str, context: str, first: int) -> list[tuple[Window, int]]:
@@ -94,7 +91,7 @@ def _windows(video_id: str, context: str, first: int) -> list[tuple[Window, int]
     return result
 
 
-def _questions(video_id: str, entries: Any, own: list[tuple[Window, int]]) -> Iterator[Question]:
+def _questions(video_id: str, entries: Any, windows: list[tuple[Window, int]]) -> Iterator[Question]:
     """The questions of a paragraph; gold is the window, or the neighbouring windows, that hold the answer."""
     for entry in entries:
         answer = entry["answers"][0]
@@ -102,7 +99,7 @@ def _questions(video_id: str, entries: Any, own: list[tuple[Window, int]]) -> It
         end = begin + len(answer["text"])
         holding = [
             window
-            for (window, offset), after in zip(own, [*(at for _window, at in own[1:]), None], strict=True)
+            for (window, offset), after in zip(windows, [*(at for _window, at in windows[1:]), None], strict=True)
             if offset < end and (after is None or begin < after)
         ]
         gold = Gold(video_id, holding[0].start_ms, holding[-1].end_ms)

@@ -1,9 +1,9 @@
-"""Figures of merit of ranked windows, with bootstrapped intervals.
+"""MetricMeans of merit of ranked windows, with bootstrapped intervals.
 
 Success@k, RR@10 and nDCG@10 are computed by `ir_measures` (MacAvaney, Macdonald & Ounis 2022, "Streamlining
 Evaluation with ir-measures"), which hands them to trec_eval; nDCG's gain is the grade, a hit is any grade above 0.
-`recall@k` is counted here, because it is about gold ranges: the share of a question's ranges that one of the first k
-windows shows, however many windows show each. `failure@20` is 1 − recall@20, as in Anthropic 2024, "Introducing
+`recall@k` is counted here, because it is about gold ranges: the share of a question's ranges that the first k windows
+show. `failure@20` is 1 − recall@20, as in Anthropic 2024, "Introducing
 Contextual Retrieval".
 """
 
@@ -16,21 +16,27 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Values = NDArray[np.float64]
+
 METRICS = ("hit@1", "hit@5", "hit@20", "recall@5", "recall@20", "failure@20", "mrr@10", "ndcg@10")
 """Names of the figures, all of 0–1, in the order of the columns of `per_question`."""
 FAILURE = "failure@20"
-"""The only one of them of which less is better."""
+"""The only metric of which less is better."""
 RESAMPLES = 2_000
 SEED = 20_090_719
 """Of the resampling: the same questions always get the same intervals."""
 _CHUNK = 100
-"""Resamples that are drawn together; bounds the memory at thousands of questions."""
+"""Resamples in one draw; bounds the memory at thousands of questions."""
+
+Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """What is right for a question: window id → the numbers of the gold ranges that it shows; `ranges` of them in
-    all, those included that no window shows."""
+class GoldWindows:
+    """The right windows of a question: window id → the numbers of the gold ranges that it shows.
+
+    `ranges` counts those that no window shows, too.
+    """
 
     ranges: int
     windows: Mapping[str, frozenset[int]]
@@ -38,15 +44,15 @@ class Judged:
     """Of windows whose grade is not 1."""
 
 
-def per_question(judged: Sequence[Judged], rankings: Sequence[Sequence[str]]) -> "NDArray[np.float64]":
+def per_question(gold: Sequence[GoldWindows], rankings: Sequence[Sequence[str]]) -> "Values":
     """One row of `METRICS` per question, from its windows' ids, best first and without duplicates."""
     import numpy as np
 
-    values = np.zeros((len(judged), len(METRICS)))
+    values = np.zeros((len(gold), len(METRICS)))
     columns = {measure: METRICS.index(name) for name, measure in _measures().items()}
     qrels = {
         str(at): {id: question.grades.get(id, 1) for id in question.windows}
-        for at, question in enumerate(judged)
+        for at, question in enumerate(gold)
         if question.windows
     }
     # scores that fall with the rank: trec_eval orders by score, not by place
@@ -61,8 +67,8 @@ def per_question(judged: Sequence[Judged], rankings: Sequence[Sequence[str]]) ->
         for result in ir_measures.iter_calc(list(columns), qrels, run):
             values[int(result.query_id), columns[result.measure]] = result.value
     for name, depth in _RECALLS.items():
-        found = [_recall(question, ranking[:depth]) for question, ranking in zip(judged, rankings, strict=True)]
-        values[:, METRICS.index(name)] = found
+        recalls = [_recall(question, ranking[:depth]) for question, ranking in zip(gold, rankings, strict=True)]
+        values[:, METRICS.index(name)] = recalls
     values[:, METRICS.index(FAILURE)] = 1.0 - values[:, METRICS.index("recall@20")]
     return values
 
@@ -82,20 +88,20 @@ def _measures() -> dict[str, Any]:
     }
 
 
-def _recall(question: Judged, best: Sequence[str]) -> float:
-    found = frozenset[int]().union(*(question.windows.get(id, frozenset()) for id in best))
-    return len(found) / question.ranges
+def _recall(question: GoldWindows, best: Sequence[str]) -> float:
+    shown = frozenset[int]().union(*(question.windows.get(id, frozenset()) for id in best))
+    return len(shown) / question.ranges
 
 
-def means(values: "NDArray[np.float64]") -> dict[str, float]:
+def means(values: "Values") -> dict[str, float]:
     """The mean of each metric over the questions."""
     return {name: float(value) for name, value in zip(METRICS, values.mean(axis=0), strict=True)}
 
 
-def intervals(values: "NDArray[np.float64]") -> dict[str, tuple[float, float]]:
+def intervals(values: "Values") -> dict[str, Interval]:
     """The 95 % percentile interval of each metric's mean.
 
-    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. Given the differences of two systems,
+    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. FileContext the differences of two systems,
     question by question, it is the interval of the paired bootstrap (Sakai 2006, "Evaluating Evaluation Metrics based
     on the Bootstrap").
     """
@@ -105,9 +111,11 @@ def intervals(values: "NDArray[np.float64]") -> dict[str, tuple[float, float]]:
     return {name: (float(a), float(b)) for name, a, b in zip(METRICS, low, high, strict=True)}
 
 
-def relative_change(before: "NDArray[np.float64]", after: "NDArray[np.float64]") -> tuple[float, float, float] | None:
-    """How much the mean of `after` is above that of `before`, as a share of the latter, with the interval of the
-    paired bootstrap; None where that would divide by nothing."""
+def relative_change(before: "Values", after: "Values") -> tuple[float, float, float] | None:
+    """The change of the mean from `before` to `after`, as a share of the former, with the paired bootstrap's interval.
+
+    None where that would divide by nothing.
+    """
     import numpy as np
 
     if not before.any():
@@ -119,10 +127,31 @@ def relative_change(before: "NDArray[np.float64]", after: "NDArray[np.float64]")
     return float(after.mean() / before.mean() - 1.0), float(low), float(high)
 
 
-def is_real(interval: tuple[float, float]) -> bool:
+def is_real(interval: Interval) -> bool:
     """Whether a difference with this interval is one: 0 is not in it."""
     low, high = interval
     return low > 0 or high < 0
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """The difference of two means, with the interval of the paired bootstrap."""
+
+    value: float
+    interval: Interval
+
+    @property
+    def is_real(self) -> bool:
+        return is_real(self.interval)
+
+    def to_json(self) -> list[float]:
+        return [self.value, *self.interval]
+
+
+def gaps(differences: "Values") -> dict[str, Gap]:
+    """The gap of each metric, from the differences of two systems, question by question."""
+    bounds = intervals(differences)
+    return {metric: Gap(value, bounds[metric]) for metric, value in means(differences).items()}
 
 
 @lru_cache(maxsize=1)
@@ -131,8 +160,8 @@ def _draws(n: int) -> Any:
     import numpy as np
 
     generator = np.random.default_rng(SEED)
-    drawn = np.empty((RESAMPLES, n), dtype=np.float32)
+    draws = np.empty((RESAMPLES, n), dtype=np.float32)
     for start in range(0, RESAMPLES, _CHUNK):
         picks = generator.integers(n, size=(_CHUNK, n)) + np.arange(_CHUNK)[:, None] * n
-        drawn[start : start + _CHUNK] = np.bincount(picks.ravel(), minlength=_CHUNK * n).reshape(_CHUNK, n)
-    return drawn
+        draws[start : start + _CHUNK] = np.bincount(picks.ravel(), minlength=_CHUNK * n).reshape(_CHUNK, n)
+    return draws

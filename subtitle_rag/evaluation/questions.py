@@ -1,11 +1,10 @@
-"""A question with the ranges of video that answer it, and which windows do."""
+"""Questions, the ranges of video that answer them, and the windows that show these ranges."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from subtitle_rag.domain import Window
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import Video, Window
 
 OVERLAP_MS = 5_000
 """A window answers a question when it shares so much with a gold range."""
@@ -19,12 +18,12 @@ class Gold:
     start_ms: int
     end_ms: int
     grade: int = 1
-    """How well it answers, where the set has grades; only nDCG tells them apart."""
+    """Only nDCG tells grades apart."""
 
     def answered_by(self, start_ms: int, end_ms: int) -> bool:
         """Whether a window of the same video shows enough of this range: `OVERLAP_MS`.
 
-        A range or window that is itself shorter can never share that much: half of the shorter one is enough then,
+        A range or window that is itself shorter can never share that much. Half of the shorter one is enough then,
         which also finds a short range that a cut divides.
         """
         shorter = min(self.end_ms - self.start_ms, end_ms - start_ms)
@@ -41,26 +40,28 @@ class Question:
     kind: str
     gold: tuple[Gold, ...]
     answer: str = ""
-    """What a right answer says, where the file tells it; `eval judge` measures with it."""
+    """The reference answer for `eval judge`, if the file has one."""
 
 
-def bad_queries(path: Path, line: int, reason: str) -> UsageError:
-    return UsageError("bad_queries", path=str(path), line=line, reason=reason)
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Questions, and the documents of a set that brings its own."""
 
-
-def grades(question: Question, shown: Mapping[str, frozenset[int]]) -> dict[str, int]:
-    """Of windows that answer a question (see `answers`) the best grade among the ranges that each shows."""
-    return {id: max(question.gold[number].grade for number in numbers) for id, numbers in shown.items()}
+    path: Path
+    questions: tuple[Question, ...]
+    documents: tuple[tuple[Video, tuple[Window, ...]], ...] = field(default=(), repr=False)
+    made: bool = False
+    """Whether a model made the questions (`eval make`)."""
 
 
 def answers(question: Question, windows: Mapping[str, Sequence[Window]]) -> dict[str, frozenset[int]]:
     """The windows that answer a question, each with the numbers of the gold ranges that it shows.
 
-    `windows` has, for each video named in gold, the windows that it has in the library.
+    `windows` has, for each video named in gold, its windows in the library.
     """
-    found: dict[str, frozenset[int]] = {}
+    shown: dict[str, frozenset[int]] = {}
     for number, gold in enumerate(question.gold):
         for window in windows.get(gold.video, ()):
             if gold.answered_by(window.start_ms, window.end_ms):
-                found[window.id] = found.get(window.id, frozenset()) | {number}
-    return found
+                shown[window.id] = shown.get(window.id, frozenset()) | {number}
+    return shown

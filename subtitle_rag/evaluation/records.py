@@ -1,7 +1,6 @@
-"""Files of JSON lines that the program writes and goes on with: what was appended survives a kill.
+"""Write files of JSON lines that a later run resumes: an appended line survives a kill.
 
-The first line says which command writes the file. A file that does not begin so, or that holds a line of somebody
-else's, is never written to.
+The first line names the command that writes the file. A file without it, or with a foreign line, is never written to.
 """
 
 import json
@@ -23,17 +22,17 @@ Entry = dict[str, Any]
 
 @dataclass(slots=True)
 class Records:
-    """A file of a command's own: its first line, and the others."""
+    """A file of one command: its first line, and the others."""
 
     path: Path
     head: Entry
     entries: list[Entry]
     _torn_from: int | None = None
-    """Bytes of whole lines, where something behind them was being written when the program was killed."""
+    """The size of the whole lines, if a kill left a part of a line behind them."""
 
     @classmethod
-    def read(cls, path: Path, made_by: str, own: str) -> "Records | None":
-        """What is there of such a file; None where there is nothing. Lines of this command hold the field `own`.
+    def read(cls, path: Path, made_by: str, line_field: str) -> "Records | None":
+        """Read such a file; None if it is absent or empty. Every line of this command has the field `line_field`.
 
         Raises:
             UsageError: `unreadable`, `not_own_file`.
@@ -45,20 +44,20 @@ class Records:
         except OSError as error:
             raise UsageError("unreadable", path=str(path), reason=_reason(error)) from error
         whole = raw[: raw.rfind(b"\n") + 1] if _entry(raw.rpartition(b"\n")[2]) is None else raw
-        found = [_entry(line) for line in whole.split(b"\n") if line.strip()]
-        if not found and not raw.strip():
+        lines = [_entry(line) for line in whole.split(b"\n") if line.strip()]
+        if not lines and not raw.strip():
             return None
-        for number, entry in enumerate(found, start=1):
-            if entry is None or (entry.get(MADE_BY) != made_by if number == 1 else own not in entry):
+        for number, entry in enumerate(lines, start=1):
+            if entry is None or (entry.get(MADE_BY) != made_by if number == 1 else line_field not in entry):
                 raise UsageError("not_own_file", path=str(path), line=number, command=made_by)
-        if not found:
+        if not lines:
             raise UsageError("not_own_file", path=str(path), line=1, command=made_by)
-        entries = [entry for entry in found if entry is not None]
+        entries = [entry for entry in lines if entry is not None]
         return cls(path, entries[0], entries[1:], len(whole) if len(whole) < len(raw) else None)
 
     @classmethod
     def begin(cls, path: Path, made_by: str, head: Mapping[str, Any]) -> "Records":
-        """A new file with its first line; raises UsageError `unwritable`."""
+        """Begin a file with its first line; raises UsageError `unwritable`."""
         records = cls(path, {MADE_BY: made_by, **head}, [])
         records._write_all([records.head])
         return records
@@ -82,7 +81,7 @@ class Records:
         self.entries.append(entry)
 
     def replace(self, entries: Iterable[Entry]) -> None:
-        """All lines but the first anew: whoever reads, and whatever happens, sees the old file or the new one."""
+        """Replace all lines but the first, atomically."""
         self.entries = list(entries)
         self._write_all([self.head, *self.entries])
 

@@ -4,27 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from subtitle_rag.evaluation.ladder import SOURCE, Step
-from subtitle_rag.evaluation.metrics import FAILURE, is_real
+from subtitle_rag.evaluation.arms import GIVEN, MODEL
+from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, is_real
+from subtitle_rag.evaluation.published_comparison import SOURCE, MeasuredStep
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.retrieval.query import tidy
 
 ALL = "all"
 """Stands for all kinds together in a table."""
-SHOWN = ("hit@1", "hit@5", "hit@20", "mrr@10")
-"""The metrics of the table by kind."""
-OVERALL = ("hit@1", "hit@5", "hit@20", "recall@5", "failure@20", "mrr@10", "ndcg@10")
-"""Those of the table with intervals; recall@20 is 1 − failure@20."""
-COMPARED = ("hit@1", "hit@5", "failure@20", "mrr@10")
-"""Those of the table that compares each arm with the one before it."""
+KIND_METRICS = ("hit@1", "hit@5", "hit@20", "mrr@10")
+OVERALL_METRICS = ("hit@1", "hit@5", "hit@20", "recall@5", "failure@20", "mrr@10", "ndcg@10")
+"""recall@20 is 1 − failure@20."""
+COMPARED_METRICS = ("hit@1", "hit@5", "failure@20", "mrr@10")
 REAL = "*"
 """Marks a difference whose interval leaves 0 out."""
 
-Interval = tuple[float, float]
-
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class MetricMeans:
     """The means of all metrics (0–1) over `n` questions."""
 
     n: int
@@ -32,31 +29,14 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
-    """The difference of two means, with the interval of the paired bootstrap."""
-
-    value: float
-    interval: Interval
-
-    @property
-    def real(self) -> bool:
-        return is_real(self.interval)
-
-    @property
-    def shown(self) -> str:
-        """In %, with its mark."""
-        return f"{100 * self.value:+.1f} {interval(self.interval)}" + (f" {REAL}" if self.real else "")
-
-    def to_json(self) -> list[float]:
-        return [self.value, *self.interval]
-
-
-@dataclass(frozen=True, slots=True)
-class Over:
-    """How far an arm is above the one that lacks only the last thing that it has."""
+class ArmComparison:
+    """The gain over the arm that lacks only the last part."""
 
     name: str
     gaps: Mapping[str, Gap]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, **_gaps_json("this_minus_that", self.gaps)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +45,25 @@ class Row:
 
     name: str
     retrievers: tuple[str, ...]
-    """The program's own retrievers at work; none for a baseline."""
-    figures: Figures
-    by_kind: Mapping[str, Figures]
+    """The program's own retrievers; none for a baseline."""
+    figures: MetricMeans
+    by_kind: Mapping[str, MetricMeans]
     ci95: Mapping[str, Interval]
     setting: str = ""
-    contexts: bool = False
-    """A model's contexts, or given ones, stand in front of the windows."""
+    contexts_from: str = ""
+    """The level of its view, see `arms`."""
     rerank: bool = False
     gaps: Mapping[str, Gap] | None = None
-    """How far the first row is above this one; None for the first row itself."""
+    """The gain of the first row over this one; None for the first row itself."""
     took_ms: Mapping[str, float] | None = None
-    """Median (`p50`) and `p95` of the time per query; None where it was not measured."""
-    contexts_from: str = ""
-    """What stands in front of the windows: one of the levels of `arms`."""
-    over: Over | None = None
+    """Median (`p50`) and `p95` of the time per query; None for baselines."""
+    over: ArmComparison | None = None
+
+    @property
+    def contexts(self) -> bool:
+        return self.contexts_from in (MODEL, GIVEN)
 
     def to_json(self) -> dict[str, Any]:
-        gaps, over = self.gaps, self.over
         return {
             "name": self.name,
             "retrievers": list(self.retrievers),
@@ -93,18 +74,16 @@ class Row:
             **self.figures.means,
             "by_kind": {kind: {"n": some.n, **some.means} for kind, some in self.by_kind.items()},
             "ci95": {name: list(interval) for name, interval in self.ci95.items()},
-            **({"first_minus_this": {name: gap.to_json() for name, gap in gaps.items()}} if gaps is not None else {}),
-            **({"real": [name for name, gap in gaps.items() if gap.real]} if gaps is not None else {}),
-            **({"over": _over_values(over)} if over is not None else {}),
+            **(_gaps_json("first_minus_this", self.gaps) if self.gaps is not None else {}),
+            **({"over": self.over.to_json()} if self.over is not None else {}),
             **({"took_ms": dict(self.took_ms)} if self.took_ms is not None else {}),
         }
 
 
-def _over_values(over: Over) -> dict[str, Any]:
+def _gaps_json(name: str, gaps: Mapping[str, Gap]) -> dict[str, Any]:
     return {
-        "name": over.name,
-        "this_minus_that": {name: gap.to_json() for name, gap in over.gaps.items()},
-        "real": [name for name, gap in over.gaps.items() if gap.real],
+        name: {metric: gap.to_json() for metric, gap in gaps.items()},
+        "real": [metric for metric, gap in gaps.items() if gap.is_real],
     }
 
 
@@ -120,10 +99,10 @@ class EvalReport:
     left_out: tuple[str, ...] = ()
     """Ids of the questions that do not count, because all their videos are missing."""
     refused: tuple[str, ...] = ()
-    """Ids of the questions whose query the program refuses; they count as found by nobody."""
-    steps: tuple[Step, ...] = ()
+    """Ids of the questions whose query the program refuses; they count as not found."""
+    steps: tuple[MeasuredStep, ...] = ()
     absent: Mapping[str, str] = field(default_factory=dict)
-    """Which models took no part (`encoder`, `reranker`), and why."""
+    """`encoder` or `reranker` → the reason why it took no part."""
     made: bool = False
     """A model has made the questions."""
 
@@ -142,91 +121,79 @@ class EvalReport:
 
 
 def render(report: EvalReport) -> str:
-    """The report as Markdown: by kind, then the intervals, the comparisons and the steps, then what did not count."""
-    how = _("Means in % with 95 % intervals; Δ is how far the first row is ahead of the row.")
-    marked = _("{mark} marks a difference whose interval leaves 0 out.").format(mark=f"`{REAL}`")
-    tables = (_by_kind(report.rows), _overall(report.rows), _compared(report.rows), _climbed(report.steps))
-    timed = _("Times are of this machine now; a query's analysis counts where it was not known yet.")
-    lines = [f"{how} {marked} {timed}"]
-    for table in tables:
-        own = list(table)
-        lines += ["", *own] if own else []
-    return "\n".join([*lines, *_notes(report)]) + "\n"
+    """The report as Markdown: by kind, then the intervals, the comparisons and the steps, then the notes."""
+    intro = (
+        _("Means in % with 95 % intervals; Δ is how far the first row is ahead of the row."),
+        _("{mark} marks a difference whose interval leaves 0 out.").format(mark=f"`{REAL}`"),
+        _("Times are of this machine now; a query's analysis counts where it was not known yet."),
+    )
+    lines = [" ".join(intro)]
+    for table in (_kind_table(report.rows), _overall_table(report.rows), _gain_table(report.rows), _step_table(report)):
+        rows = list(table)
+        lines += ["", *rows] if rows else []
+    return "\n".join([*lines, *(text for note in _notes(report) for text in ("", note))]) + "\n"
 
 
-def _by_kind(rows: Sequence[Row]) -> Iterator[str]:
-    yield from header([_("search"), _("kind"), "n", *SHOWN], left=2)
+def _kind_table(rows: Sequence[Row]) -> Iterator[str]:
+    yield from header([_("search"), _("kind"), "n", *KIND_METRICS], left=2)
     for row in rows:
         kinds = row.by_kind.items() if len(row.by_kind) > 1 else ()
         for kind, figures in ((ALL, row.figures), *kinds):
-            cells = [f"{100 * figures.means[name]:.1f}" for name in SHOWN]
-            yield line([row.name, kind, str(figures.n), *cells])
+            yield line([row.name, kind, str(figures.n), *(f"{100 * figures.means[name]:.1f}" for name in KIND_METRICS)])
 
 
-def _overall(rows: Sequence[Row]) -> Iterator[str]:
-    yield from header([_("search"), *OVERALL, f"Δ {SHOWN[0]}", f"Δ {SHOWN[-1]}", "ms p50/p95"], left=1)
+def _overall_table(rows: Sequence[Row]) -> Iterator[str]:
+    ahead = (KIND_METRICS[0], KIND_METRICS[-1])
+    yield from header([_("search"), *OVERALL_METRICS, *(f"Δ {name}" for name in ahead), "ms p50/p95"], left=1)
     for row in rows:
-        cells = [f"{100 * row.figures.means[name]:.1f} {interval(row.ci95[name])}" for name in OVERALL]
-        gaps = [row.gaps[name].shown if row.gaps else "" for name in (SHOWN[0], SHOWN[-1])]
-        took = f"{row.took_ms['p50']:.1f}/{row.took_ms['p95']:.1f}" if row.took_ms else ""
-        yield line([f"{row.name} ({row.setting})" if row.setting else row.name, *cells, *gaps, took])
+        cells = [f"{100 * row.figures.means[name]:.1f} {interval_text(row.ci95[name])}" for name in OVERALL_METRICS]
+        gaps = [gap_text(row.gaps[name]) if row.gaps else "" for name in ahead]
+        times = f"{row.took_ms['p50']:.1f}/{row.took_ms['p95']:.1f}" if row.took_ms else ""
+        yield line([f"{row.name} ({row.setting})" if row.setting else row.name, *cells, *gaps, times])
 
 
-def _compared(rows: Sequence[Row]) -> Iterator[str]:
-    """Each arm with the one that lacks only the last thing that it has; nothing where none has one."""
-    compared = [(row, row.over) for row in rows if row.over is not None]
-    if compared:
-        yield from header([_("search"), _("compared with"), *(f"± {name}" for name in COMPARED)], left=2)
-    for row, over in compared:
-        yield line([row.name, over.name, *(over.gaps[name].shown for name in COMPARED)])
+def _gain_table(rows: Sequence[Row]) -> Iterator[str]:
+    """Each arm with the one that lacks only its last part; nothing if no arm has one."""
+    if any(row.over for row in rows):
+        yield from header([_("search"), _("compared with"), *(f"± {name}" for name in COMPARED_METRICS)], left=2)
+    for row in rows:
+        if row.over:
+            yield line([row.name, row.over.name, *(gap_text(row.over.gaps[name]) for name in COMPARED_METRICS)])
 
 
-def _climbed(steps: Sequence[Step]) -> Iterator[str]:
-    """The steps of the seed experiment, as far as they could be taken; nothing where none was."""
-    if not steps:
-        return
-    yield from header([_("step"), _("search"), FAILURE, _("change"), SOURCE], left=2)
-    for step in steps:
-        if step.failure is None:
-            yield line([_(step.name), f"– ({step.reason})", "–", "–", _published(step)])
-            continue
-        change = f"{100 * step.change[0]:+.0f} % {interval(step.change[1:])}" if step.change else ""
-        real = f" {REAL}" if step.change and is_real(step.change[1:]) else ""
-        yield line([_(step.name), step.arm or "", f"{100 * step.failure:.1f}", change + real, _published(step)])
-
-
-def _published(step: Step) -> str:
-    if step.published is None:
-        return ""
-    failure, change = step.published
-    return f"{100 * failure:.1f}" + (f" ({100 * change:+.0f} %)" if change is not None else "")
+def _step_table(report: EvalReport) -> Iterator[str]:
+    if report.steps:
+        yield from header([_("step"), _("search"), FAILURE, _("change"), SOURCE], left=2)
+    for one in report.steps:
+        failure, change = one.step.published or (None, None)
+        published = f"{100 * failure:.1f}" if failure is not None else ""
+        published += f" ({100 * change:+.0f} %)" if change is not None else ""
+        cells = [f"– ({one.reason})", "–", "–"]
+        if one.failure is not None:
+            own = f"{100 * one.change[0]:+.0f} % {interval_text(one.change[1:])}" if one.change else ""
+            real = f" {REAL}" if one.change and is_real(one.change[1:]) else ""
+            cells = [one.arm or "", f"{100 * one.failure:.1f}", own + real]
+        yield line([_(one.step.name), *cells, published])
 
 
 def _notes(report: EvalReport) -> Iterator[str]:
     if report.made:
-        yield ""
         yield _("A model has made these questions: their figures stand for themselves, not beside those of other sets.")
-    if report.missing:
-        videos = n_(
+    if n := len(report.missing):
+        text = n_(
             "{n} video of the questions is not in the library:",
             "{n} videos of the questions are not in the library:",
-            len(report.missing),
+            n,
         )
-        yield ""
-        yield f"{videos.format(n=len(report.missing))} {_list(report.missing)}"
-    if report.left_out:
-        count = len(report.left_out)
-        yield ""
-        yield n_(
-            "{n} question does not count for that reason.", "{n} questions do not count for that reason.", count
-        ).format(n=count)
-    if report.refused:
-        count = len(report.refused)
-        yield ""
-        refused = n_(
-            "{n} query was refused and counts as not found:", "{n} queries were refused and count as not found:", count
+        yield f"{text.format(n=n)} {', '.join(map(tidy, report.missing))}"
+    if n := len(report.left_out):
+        text = n_("{n} question does not count for that reason.", "{n} questions do not count for that reason.", n)
+        yield text.format(n=n)
+    if n := len(report.refused):
+        text = n_(
+            "{n} query was refused and counts as not found:", "{n} queries were refused and count as not found:", n
         )
-        yield f"{refused.format(n=count)} {_list(report.refused)}"
+        yield f"{text.format(n=n)} {', '.join(map(tidy, report.refused))}"
 
 
 def header(names: Sequence[str], *, left: int) -> Iterator[str]:
@@ -241,10 +208,11 @@ def line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(tidy(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(map(tidy, names))
-
-
-def interval(bounds: Interval) -> str:
+def interval_text(bounds: Interval) -> str:
     """An interval of shares, in %."""
     return f"[{100 * bounds[0]:.1f}, {100 * bounds[1]:.1f}]"
+
+
+def gap_text(gap: Gap) -> str:
+    """A gap in %, with its interval and mark."""
+    return f"{100 * gap.value:+.1f} {interval_text(gap.interval)}" + (f" {REAL}" if gap.is_real else "")

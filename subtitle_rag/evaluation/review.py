@@ -1,10 +1,10 @@
-"""A person's word on made questions: kept, edited or dropped. Each one is on the disk before the next is asked for."""
+"""Keep, edit or drop made questions. Each decision is on the disk before the next question is shown."""
 
 from collections import Counter
 from pathlib import Path
 
 from subtitle_rag.errors import UsageError
-from subtitle_rag.evaluation import filters, making
+from subtitle_rag.evaluation import generate_questions, question_filters
 from subtitle_rag.evaluation.records import Entry, Records
 
 OPEN = "open"
@@ -12,20 +12,20 @@ DROPPED = "dropped"
 
 
 class Review:
-    """The questions of one file, as far as they have been looked at."""
+    """The questions of one file, and the decisions on them."""
 
     def __init__(self, path: Path) -> None:
         """Raises UsageError `no_questions`, `unreadable`, `not_own_file`."""
-        records = making.read(path)
+        records = generate_questions.read(path)
         if records is None:
             raise UsageError("no_questions", path=str(path))
         self._records: Records = records
 
     @property
     def open(self) -> list[Entry]:
-        """The questions that nobody has looked at yet."""
-        asked = (entry for entry in self._records.entries if {"id", "query"} <= entry.keys())
-        return [entry for entry in asked if entry.get("review") == OPEN and "refused" not in entry]
+        """The questions without a decision."""
+        questions = (entry for entry in self._records.entries if {"id", "query"} <= entry.keys())
+        return [entry for entry in questions if entry.get("review") == OPEN and "refused" not in entry]
 
     def counts(self) -> dict[str, int]:
         """How many questions are open, kept, edited and dropped."""
@@ -41,18 +41,18 @@ class Review:
         self._put(id, {"review": "kept"})
 
     def edit(self, id: str, query: str) -> None:
-        """Put another question in the model's place, which stays beside it.
+        """Put another question in place of the model's, which stays beside it.
 
         Raises:
-            UsageError: `not_plain` where the search would take a part of it for a filter, a phrase or an exclusion.
+            UsageError: `not_plain` if the search would read a part of it as a filter, a phrase or an exclusion.
         """
-        if not filters.plain(query):
+        if not question_filters.is_plain(query):
             raise UsageError("not_plain", query=query)
         before = next(entry for entry in self._records.entries if entry.get("id") == id)
         self._put(id, {"review": "edited", "query": query, "made_query": before.get("made_query", before["query"])})
 
     def drop(self, id: str) -> None:
-        """It counts no longer, and `eval make` makes another one in its place, of other windows."""
+        """Drop a question; `eval make` makes another one of other windows."""
         self._put(id, {"refused": DROPPED})
 
     def _put(self, id: str, changes: Entry) -> None:

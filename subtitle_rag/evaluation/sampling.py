@@ -1,4 +1,4 @@
-"""Which windows a model is to make questions of: spread over channels, videos and the parts of a video, by a seed."""
+"""Choose windows for questions by a seed, spread over channels, videos and the parts of a video."""
 
 import os
 import random
@@ -12,11 +12,11 @@ from subtitle_rag.library.store import Library
 
 MULTI = "multi_context"
 SHARES = {"simple": 0.4, "reasoning": 0.2, MULTI: 0.4}
-"""Kinds of questions and their parts of a set, as RAGAS's test set generator was told in the seed article."""
+"""Kinds of questions and their parts of a set, as in the seed article's settings of RAGAS's test set generator."""
 LEAST_LETTERS = 40
-"""Of a window that something can be asked about."""
-APART = 2
-"""Windows from one to the other of a pair, at least: neighbours may be returned as one scene."""
+"""Of a window that is worth a question."""
+MIN_DISTANCE = 2
+"""Least distance of the windows of a pair: neighbours may come back as one scene."""
 _PARTS = 3
 """Beginning, middle and end."""
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Windows of one video that a question of this kind may be made of; `name` is the video's in gold ranges."""
+    """Windows of one video for a question of this kind; `name` is the video's in gold ranges."""
 
     kind: str
     video: Video
@@ -57,8 +57,8 @@ def candidates(library: Library, kind: str, seed: int) -> Iterator[Candidate]:
         channels.setdefault(video.channel_id, []).append(video)
     rng = random.Random(f"{seed}/{kind}")
     return _woven(
-        _woven(_of_video(library, kind, seed, video, _name(video, files)) for video in rng.sample(own, len(own)))
-        for own in rng.sample(list(channels.values()), len(channels))
+        _woven(_of_video(library, kind, seed, video, _name(video, files)) for video in rng.sample(videos, len(videos)))
+        for videos in rng.sample(list(channels.values()), len(channels))
     )
 
 
@@ -71,44 +71,45 @@ def _of_video(library: Library, kind: str, seed: int, video: Video, name: str) -
     if kind != MULTI:
         yield from (Candidate(kind, video, name, (window,)) for window in ordered)
         return
-    forms = {id: frozenset(found.forms) for id, found in library.morphemes([one.id for one in windows]).items()}
-    seen: set[frozenset[str]] = set()
+    forms = {
+        id: frozenset(analysis.forms) for id, analysis in library.morphemes([window.id for window in windows]).items()
+    }
+    seen: set[tuple[Window, Window]] = set()
     for window in ordered:
         pair = _pair(window, windows, forms)
-        if pair and frozenset(one.id for one in pair) not in seen:
-            seen.add(frozenset(one.id for one in pair))
+        if pair and pair not in seen:
+            seen.add(pair)
             yield Candidate(kind, video, name, pair)
 
 
 def _pair(window: Window, windows: Sequence[Window], forms: dict[str, frozenset[str]]) -> tuple[Window, Window] | None:
-    """The window with the one that speaks most of the same things (Jaccard index of morphemes), in order."""
-    own = forms.get(window.id, frozenset())
+    """The window and its most similar one (Jaccard index of morphemes), in order."""
 
-    def alike(other: Window) -> tuple[float, int]:
-        theirs = forms.get(other.id, frozenset())
-        return len(own & theirs) / max(1, len(own | theirs)), -other.ordinal
+    def similarity(other: Window) -> tuple[float, int]:
+        a, b = (forms.get(id, frozenset[str]()) for id in (window.id, other.id))
+        return len(a & b) / max(1, len(a | b)), -other.ordinal
 
-    others = [one for one in windows if abs(one.ordinal - window.ordinal) >= APART]
+    others = [other for other in windows if abs(other.ordinal - window.ordinal) >= MIN_DISTANCE]
     if not others:
         return None
-    other = max(others, key=alike)
+    other = max(others, key=similarity)
     return (window, other) if window.ordinal < other.ordinal else (other, window)
 
 
 def _woven(sources: Iterable[Iterator[T]]) -> Iterator[T]:
     """One of each source in turn, until all are empty."""
-    waiting = deque(sources)
-    while waiting:
-        source = waiting.popleft()
+    queue = deque(sources)
+    while queue:
+        source = queue.popleft()
         try:
             yield next(source)
         except StopIteration:
             continue
-        waiting.append(source)
+        queue.append(source)
 
 
 def _name(video: Video, files: Counter[str]) -> str:
-    """What gold ranges call a video: YouTube's id, or its caption file where no other one is called the same."""
+    """A video's name in gold ranges: YouTube's id, or its caption file if its name is unique."""
     file = _file(video)
     return file if not video.url and file and files[file] == 1 else video.id
 

@@ -1,4 +1,4 @@
-"""Questions in two halves: one to choose settings with, one to say what the choice is worth."""
+"""Divide questions into two halves: one to choose settings with, one to measure the choice."""
 
 import random
 from collections import Counter
@@ -12,8 +12,8 @@ SEED = 7
 def halves(questions: Sequence[Question], seed: int = SEED) -> tuple[list[int], list[int]]:
     """The places of the questions of the train half and of the test half; the same for the same questions and seed.
 
-    All questions that share a video are in one half, and the halves have about as many of each kind: the groups are
-    dealt out, the largest first, each to the half that it leaves more even.
+    All questions that share a video are in one half, and the halves have about as many of each kind. The groups go out
+    largest first, each to the half that it leaves more even.
     """
     groups = _groups(questions)
     random.Random(seed).shuffle(groups)
@@ -21,22 +21,22 @@ def halves(questions: Sequence[Question], seed: int = SEED) -> tuple[list[int], 
     dealt: tuple[list[int], list[int]] = [], []
     counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
     for group in groups:
-        own = Counter(questions[at].kind for at in group)
-        half = min((0, 1), key=lambda half: _unevenness(counts, half, own))
+        kinds = Counter(questions[at].kind for at in group)
+        half = min((0, 1), key=lambda half: _unevenness(counts, half, kinds))
         dealt[half].extend(group)
-        counts[half].update(own)
+        counts[half].update(kinds)
     return sorted(dealt[0]), sorted(dealt[1])
 
 
-def _unevenness(counts: tuple[Counter[str], Counter[str]], half: int, own: Counter[str]) -> tuple[int, int]:
-    """By kind and in all, were the group dealt to this half."""
+def _unevenness(counts: tuple[Counter[str], Counter[str]], half: int, kinds: Counter[str]) -> tuple[int, int]:
+    """The differences by kind and in all, if the group went to this half."""
     this, that = Counter(counts[half]), counts[1 - half]
-    this.update(own)
+    this.update(kinds)
     return sum(abs(this[kind] - that[kind]) for kind in {*this, *that}), abs(this.total() - that.total())
 
 
 def _groups(questions: Sequence[Question]) -> list[list[int]]:
-    """The places of questions that are tied by the videos they are about."""
+    """The places of questions that share videos, directly or through others."""
     parent = list(range(len(questions)))
 
     def root(at: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import Line, Window
-from subtitle_rag.evaluation.making import MakeEvent, MakeReport, Wanted, make
+from subtitle_rag.evaluation.generate_questions import GenerationRequest, MakeEvent, MakeReport, make
 from subtitle_rag.evaluation.sampling import Candidate
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm
@@ -45,7 +45,7 @@ def made(
 ) -> tuple[MakeReport, list[MakeEvent]]:
     """A whole run, and what it told on the way."""
     with asked(ollama) as hosts:
-        *events, report = make(library, hosts, path, Wanted(count, **wanted), WRITER)
+        *events, report = make(library, hosts, path, GenerationRequest(count, **wanted), WRITER)
     assert isinstance(report, MakeReport)
     return report, events
 

@@ -7,10 +7,10 @@ import pytest
 
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.errors import UsageError
-from subtitle_rag.evaluation import given
-from subtitle_rag.evaluation.arms import Wanted
+from subtitle_rag.evaluation import context_file
+from subtitle_rag.evaluation.arms import ArmChoice
+from subtitle_rag.evaluation.eval_run import run
 from subtitle_rag.evaluation.report import EvalReport, render
-from subtitle_rag.evaluation.run import run
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.runtime import Runtime
@@ -72,9 +72,9 @@ def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, querie
     assert not report.absent
     assert models.read is not None
     assert models.read.calls == [2, 2]  # so many windows as its depth says, once for each question
-    by_name = {row.name: row for row in report.rows}
-    assert by_name["dense"].retrievers == ("dense",)
-    assert by_name["bm25+dense+sparse + rerank"].rerank
+    windows_by_name = {row.name: row for row in report.rows}
+    assert windows_by_name["dense"].retrievers == ("dense",)
+    assert windows_by_name["bm25+dense+sparse + rerank"].rerank
     assert all(row.took_ms for row in report.rows)
     assert neural.library.vectors.active() is None  # the user's own library got none of it
 
@@ -94,22 +94,27 @@ def test_each_arm_is_compared_with_the_one_that_lacks_its_last_part(neural: Runt
 def test_the_steps_of_the_seed_are_all_taken(neural: Runtime, queries: Path) -> None:
     report = run(neural, queries, baselines=False)
 
-    embeddings = [step for step in report.steps if step.first == "embeddings"]
+    embeddings = [step for step in report.steps if step.step.ladder == "embeddings"]
     assert [step.arm for step in embeddings] == [
         "dense bare",
         "dense",
         "bm25+dense+sparse",
         "bm25+dense+sparse + rerank",
     ]
-    assert [step.published for step in embeddings] == [(0.057, None), (0.037, -0.35), (0.029, -0.49), (0.019, -0.67)]
+    assert [step.step.published for step in embeddings] == [
+        (0.057, None),
+        (0.037, -0.35),
+        (0.029, -0.49),
+        (0.019, -0.67),
+    ]
     assert "| 1.9 (-67 %) |" in render(report)
 
 
 def test_a_librarys_own_vectors_are_searched(encoded: Runtime, queries: Path) -> None:
     told: list[tuple[int, int]] = []
-    wanted = Wanted.parse("bm25,dense", rerank=False)
+    choice = ArmChoice.parse("bm25,dense", rerank=False)
 
-    report = run(encoded, queries, wanted=wanted, baselines=False, encoding=lambda *at: told.append(at))
+    report = run(encoded, queries, choice=choice, baselines=False, encoding=lambda *at: told.append(at))
 
     assert names(report) == ["bm25", "dense", "bm25 bare", "dense bare"]
     assert told.count((0, 6)) == 1  # only the text alone needs a copy
@@ -118,7 +123,7 @@ def test_a_librarys_own_vectors_are_searched(encoded: Runtime, queries: Path) ->
 
 def test_what_a_model_wrote_is_a_level_of_its_own(filled: Runtime, queries: Path) -> None:
     (id,) = filled.library.find_videos("산책 일기")
-    given.put(filled.library, {filled.library.windows_of(id)[1].id: CONTEXT})
+    context_file.store(filled.library, {filled.library.windows_of(id)[1].id: CONTEXT})
 
     report = run(filled, queries, baselines=False)
 
@@ -150,7 +155,7 @@ def test_without_models_the_others_are_told_with_their_reasons(filled: Runtime, 
 
 
 def test_neural_arms_can_be_left_out(neural: Runtime, queries: Path, models: Here) -> None:
-    report = run(neural, queries, wanted=Wanted(neural=False), baselines=False)
+    report = run(neural, queries, choice=ArmChoice(neural=False), baselines=False)
 
     assert names(report) == ["bm25", "bm25 bare"]
     assert models.encoders[0].queries == []
@@ -158,11 +163,11 @@ def test_neural_arms_can_be_left_out(neural: Runtime, queries: Path, models: Her
 
 def test_an_arm_that_cannot_be_measured_is_refused(filled: Runtime, queries: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        run(filled, queries, wanted=Wanted.parse("dense"))
+        run(filled, queries, choice=ArmChoice.parse("dense"))
     assert caught.value.code == "retriever_not_ready"
 
     with pytest.raises(UsageError) as caught:
-        Wanted.parse("bm25,words")
+        ArmChoice.parse("bm25,words")
     assert caught.value.code == "unknown_retriever"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from subtitle_rag.errors import LlmError
 from subtitle_rag.evaluation import judge_prompts, measures
-from subtitle_rag.evaluation.asking import Asker, Task
+from subtitle_rag.evaluation.llm_question import Asker, Task
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import FlagEncoder

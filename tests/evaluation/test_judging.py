@@ -9,7 +9,7 @@ import pytest
 
 from subtitle_rag.errors import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import judge_prompts, judging
-from subtitle_rag.evaluation.judging import JudgeReport, cases, chosen, judge
+from subtitle_rag.evaluation.judging import JudgeReport, cases, choose_judge, judge
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.evaluation.making_desk import JUDGE, WRITER, asked, library_of, lines
@@ -173,8 +173,8 @@ def test_the_largest_other_model_judges(ollama: StandIn) -> None:
     ollama.add(Model("small:q4", size=1_000), Model("far:q4", size=9_000_000_000, remote_host="https://ollama.com"))
     ollama.add(Model("embed:q4", size=8_000_000_000, capabilities=("embedding",)))
     with asked(ollama) as hosts:
-        assert chosen(hosts, WRITER, None)[1].name == JUDGE
-        assert chosen(hosts, WRITER, "small:q4")[1].name == "small:q4"
+        assert choose_judge(hosts, WRITER, None)[1].name == JUDGE
+        assert choose_judge(hosts, WRITER, "small:q4")[1].name == "small:q4"
 
 
 def test_the_writer_is_no_judge_unless_that_is_allowed(ollama: StandIn) -> None:
@@ -182,18 +182,18 @@ def test_the_writer_is_no_judge_unless_that_is_allowed(ollama: StandIn) -> None:
     with asked(ollama) as hosts:
         for model in (WRITER, WRITER.upper(), "alias:q4"):
             with pytest.raises(UsageError) as failure:
-                chosen(hosts, WRITER, model)
+                choose_judge(hosts, WRITER, model)
             assert failure.value.code == "judge_same"
-        assert chosen(hosts, WRITER, WRITER, allow_same=True)[1].name == WRITER
+        assert choose_judge(hosts, WRITER, WRITER, allow_same=True)[1].name == WRITER
         ollama.remove(JUDGE)
         with pytest.raises(UsageError):
-            chosen(hosts, WRITER, None)
-        assert chosen(hosts, WRITER, None, allow_same=True)[1].digest == Model(WRITER).digest
+            choose_judge(hosts, WRITER, None)
+        assert choose_judge(hosts, WRITER, None, allow_same=True)[1].digest == Model(WRITER).digest
 
 
 def test_a_judge_that_is_not_there_is_told(ollama: StandIn) -> None:
     with asked(ollama) as hosts, pytest.raises(LlmError) as failure:
-        chosen(hosts, WRITER, "absent:q4")
+        choose_judge(hosts, WRITER, "absent:q4")
     assert failure.value.code == "llm_model_missing"
 
 

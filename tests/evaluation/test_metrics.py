@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.evaluation import metrics
-from subtitle_rag.evaluation.metrics import METRICS, Judged
+from subtitle_rag.evaluation.metrics import METRICS, GoldWindows
 
 ONE = frozenset({0})
 
 
-def row(judged: Judged, ranking: list[str]) -> dict[str, float]:
+def row(judged: GoldWindows, ranking: list[str]) -> dict[str, float]:
     (values,) = metrics.per_question([judged], [ranking])
     return dict(zip(METRICS, map(float, values), strict=True))
 
@@ -23,7 +23,7 @@ def names(count: int) -> list[str]:
 
 
 def test_the_right_window_first() -> None:
-    assert row(Judged(1, {"a": ONE}), ["a", "b"]) == {
+    assert row(GoldWindows(1, {"a": ONE}), ["a", "b"]) == {
         "hit@1": 1.0,
         "hit@5": 1.0,
         "hit@20": 1.0,
@@ -36,7 +36,7 @@ def test_the_right_window_first() -> None:
 
 
 def test_the_right_window_third() -> None:
-    found = row(Judged(1, {"a": ONE}), ["x", "y", "a"])
+    found = row(GoldWindows(1, {"a": ONE}), ["x", "y", "a"])
 
     assert (found["hit@1"], found["hit@5"]) == (0.0, 1.0)
     assert found["mrr@10"] == pytest.approx(1 / 3)
@@ -44,7 +44,7 @@ def test_the_right_window_third() -> None:
 
 
 def test_the_depths_are_kept() -> None:
-    judged = Judged(1, {"a": ONE})
+    judged = GoldWindows(1, {"a": ONE})
 
     eleventh = row(judged, [*names(10), "a"])
     assert (eleventh["mrr@10"], eleventh["ndcg@10"], eleventh["hit@20"]) == (0.0, 0.0, 1.0)
@@ -55,7 +55,7 @@ def test_the_depths_are_kept() -> None:
 
 
 def test_failure_counts_ranges_not_windows() -> None:
-    both_of_one = Judged(4, {"a": frozenset({0}), "b": frozenset({0}), "c": frozenset({1, 2})})
+    both_of_one = GoldWindows(4, {"a": frozenset({0}), "b": frozenset({0}), "c": frozenset({1, 2})})
 
     assert row(both_of_one, ["a", "b"])["failure@20"] == 0.75
     assert row(both_of_one, ["a", "c"])["failure@20"] == 0.25
@@ -64,20 +64,20 @@ def test_failure_counts_ranges_not_windows() -> None:
 def test_nothing_found_and_nothing_to_find() -> None:
     nothing = dict.fromkeys(METRICS, 0.0) | {"failure@20": 1.0}
 
-    assert row(Judged(1, {"a": ONE}), []) == nothing
-    assert row(Judged(1, {}), ["x"]) == nothing
-    assert row(Judged(1, {}), []) == nothing
+    assert row(GoldWindows(1, {"a": ONE}), []) == nothing
+    assert row(GoldWindows(1, {}), ["x"]) == nothing
+    assert row(GoldWindows(1, {}), []) == nothing
 
 
 def test_questions_keep_their_order() -> None:
-    judged = [Judged(1, {"a": ONE}), Judged(1, {}), Judged(1, {"b": ONE}), Judged(1, {"c": ONE})]
+    judged = [GoldWindows(1, {"a": ONE}), GoldWindows(1, {}), GoldWindows(1, {"b": ONE}), GoldWindows(1, {"c": ONE})]
 
     values = metrics.per_question(judged, [["a"], ["b"], [], ["x", "c"]])
 
     assert values[:, METRICS.index("mrr@10")].tolist() == [1.0, 0.0, 0.0, 0.5]
 
 
-def second(judged: Judged, ranking: list[str]) -> dict[str, float]:
+def second(judged: GoldWindows, ranking: list[str]) -> dict[str, float]:
     """The same figures from their definitions."""
     right = [id in judged.windows for id in ranking]
     first = right.index(True) + 1 if any(right) else math.inf
@@ -97,11 +97,13 @@ def second(judged: Judged, ranking: list[str]) -> dict[str, float]:
 
 
 IDS = st.sampled_from(names(40))
-JUDGED = st.builds(Judged, st.just(3), st.dictionaries(IDS, st.frozensets(st.integers(0, 2), min_size=1), max_size=15))
+JUDGED = st.builds(
+    GoldWindows, st.just(3), st.dictionaries(IDS, st.frozensets(st.integers(0, 2), min_size=1), max_size=15)
+)
 
 
 @given(st.lists(st.tuples(JUDGED, st.lists(IDS, unique=True)), min_size=1, max_size=6))
-def test_a_second_computation_agrees(cases: list[tuple[Judged, list[str]]]) -> None:
+def test_a_second_computation_agrees(cases: list[tuple[GoldWindows, list[str]]]) -> None:
     values = metrics.per_question([judged for judged, _ in cases], [ranking for _, ranking in cases])
 
     for (judged, ranking), found in zip(cases, values, strict=True):
@@ -109,9 +111,9 @@ def test_a_second_computation_agrees(cases: list[tuple[Judged, list[str]]]) -> N
         assert found.tolist() == pytest.approx([wanted[name] for name in METRICS])
 
 
-def each_its_own(right: list[str]) -> Judged:
+def each_its_own(right: list[str]) -> GoldWindows:
     """A question for which every right window shows a range of its own, as a passage does."""
-    return Judged(len(right), {id: frozenset({at}) for at, id in enumerate(right)})
+    return GoldWindows(len(right), {id: frozenset({at}) for at, id in enumerate(right)})
 
 
 PASSAGES = st.tuples(
@@ -150,7 +152,7 @@ def test_sentence_transformers_evaluator_agrees(cases: list[tuple[list[str], lis
 def test_scikit_learn_agrees_on_grades(grades: dict[str, int], ranking: list[str]) -> None:
     from sklearn.metrics import ndcg_score
 
-    ((*_rest, found),) = metrics.per_question([Judged(1, dict.fromkeys(grades, ONE), grades)], [ranking])
+    ((*_rest, found),) = metrics.per_question([GoldWindows(1, dict.fromkeys(grades, ONE), grades)], [ranking])
 
     gains, scores = [grades.get(id, 0) for id in ranking], [-at for at in range(len(ranking))]
     assert found == pytest.approx(ndcg_score([gains], [scores], k=10))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.errors import UsageError
-from subtitle_rag.evaluation import making
+from subtitle_rag.evaluation import generate_questions
 from subtitle_rag.evaluation.dataset import load
 from subtitle_rag.evaluation.records import Records
 from subtitle_rag.evaluation.review import Review
@@ -16,7 +16,7 @@ from tests.evaluation.making_desk import lines
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     file = tmp_path / "made.jsonl"
-    records = Records.begin(file, making.COMMAND, {"seed": 7})
+    records = Records.begin(file, generate_questions.COMMAND, {"seed": 7})
     gold = [{"video": "talk-1", "start": 0, "end": 9}]
     for number in range(4):
         entry = {"id": f"m{number}", "query": f"{number}번째 국수는 어디서 먹었나요?", "kind": "simple", "gold": gold}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.domain import Window
-from subtitle_rag.evaluation.sampling import APART, MULTI, SHARES, Candidate, candidates, quotas
+from subtitle_rag.evaluation.sampling import MIN_DISTANCE, MULTI, SHARES, Candidate, candidates, quotas
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.contexts.desk import talk
 from tests.evaluation.making_desk import library_of
@@ -66,7 +66,7 @@ def test_pairs_are_two_windows_of_one_video_that_no_search_merges(place: Searcha
     for one in found:
         first, second = one.windows
         assert first.video_id == second.video_id == one.video.id
-        assert second.ordinal - first.ordinal >= APART
+        assert second.ordinal - first.ordinal >= MIN_DISTANCE
 
 
 def test_a_pair_speaks_of_the_same_things(tmp_path: Path, analyzer: Analyzer) -> None:

@@ -12,14 +12,22 @@ from numpy.typing import NDArray
 
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.errors import UsageError
-from subtitle_rag.evaluation import asked as asking
-from subtitle_rag.evaluation import copies, metrics, sets
-from subtitle_rag.evaluation.arms import Wanted
-from subtitle_rag.evaluation.lists_space import Fusing
-from subtitle_rag.evaluation.run import run
-from subtitle_rag.evaluation.sweep import Axis, Climb, Setting, Tried
-from subtitle_rag.evaluation.sweeping import Sweep, render
-from subtitle_rag.evaluation.words_space import LEXICAL_AXES, Words, rule_of
+from subtitle_rag.evaluation import gold, metrics, temp_library
+from subtitle_rag.evaluation.arms import ArmChoice
+from subtitle_rag.evaluation.dataset import load_set
+from subtitle_rag.evaluation.eval_run import run
+from subtitle_rag.evaluation.sweep import (
+    LEXICAL_AXES,
+    Axis,
+    CoordinateSearch,
+    FusionSpace,
+    LexicalSpace,
+    Setting,
+    Sweep,
+    Trial,
+    render,
+    rule_for,
+)
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.material import Making
 from subtitle_rag.retrieval.morphemes import Analyzer, Bm25
@@ -52,53 +60,49 @@ EVEN, ODD = [0, 2, 4, 6, 8], [1, 3, 5, 7, 9]
 
 def test_the_best_of_the_train_half_is_found() -> None:
     hill = Hill()
-    climb = Climb(hill, EVEN, ODD)
+    search = CoordinateSearch(hill, EVEN, ODD)
 
-    tried = list(climb.run())
+    tried = list(search.run())
 
-    outcome = climb.outcome()
-    assert outcome.found == {"x": 3, "y": 2, "flat": 6}  # what changes nothing stays as shipped
-    assert outcome.changed == {"x": 3, "y": 2}
-    assert outcome.whole
+    assert search.best == {"x": 3, "y": 2, "flat": 6}  # what changes nothing stays as shipped
+    assert search.changed == {"x": 3, "y": 2}
+    assert search.complete
     assert max(one.train for one in tried) == pytest.approx(1.0)
     assert len(hill.asked) == len({tuple(setting.values()) for setting in hill.asked})  # none twice
 
 
 def test_only_the_test_half_says_what_the_choice_is_worth() -> None:
-    climb = Climb(Hill(), EVEN, ODD)
-    list(climb.run())
+    search = CoordinateSearch(Hill(), EVEN, ODD)
+    list(search.run())
 
-    outcome = climb.outcome()
-
-    assert outcome.shipped_test.n == len(ODD)
-    assert outcome.gaps["mrr@10"].value == 0.0  # the train half has gained 0.3
-    assert not outcome.gaps["mrr@10"].real
+    assert search.test_means(search.shipped)["mrr@10"] == 0.5  # of the train half it is 0.7
+    gap = search.test_gaps()["mrr@10"]
+    assert gap.value == 0.0  # the train half has gained 0.3
+    assert not gap.is_real
 
 
 def test_what_was_done_can_be_told_at_any_time() -> None:
-    climb = Climb(Hill(), EVEN, ODD)
-    for tried in climb.run():
+    search = CoordinateSearch(Hill(), EVEN, ODD)
+    for tried in search.run():
         if tried.value == 2:
             break
 
-    outcome = climb.outcome()
-
-    assert not outcome.whole
-    assert [one.value for one in outcome.tried] == [1, 2]
-    assert outcome.found["x"] == 1
+    assert not search.complete
+    assert [one.value for one in search.trials] == [1, 2]
+    assert search.best["x"] == 1
 
 
 def test_other_axes_stay_where_only_some_are_asked_for() -> None:
-    climb = Climb(Hill(), EVEN, ODD, only=("y",))
-    list(climb.run())
+    search = CoordinateSearch(Hill(), EVEN, ODD, only=("y",))
+    list(search.run())
 
-    assert climb.outcome().found == {"x": 1, "y": 2, "flat": 6}
-    assert [axis.name for axis in climb.outcome().axes] == ["y"]
+    assert search.best == {"x": 1, "y": 2, "flat": 6}
+    assert [axis.name for axis in search.axes] == ["y"]
 
 
 def test_lengths_of_windows_scale_together() -> None:
-    assert str(rule_of(60)) == str(rule_of(60.0)) == "p1.w3.60-20-90.o12"
-    assert str(rule_of(30)) == "p1.w3.30-10-45.o12"
+    assert str(rule_for(60)) == str(rule_for(60.0)) == "p1.w3.60-20-90.o12"
+    assert str(rule_for(30)) == "p1.w3.30-10-45.o12"
 
 
 @pytest.fixture
@@ -119,35 +123,35 @@ def queries(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def words(filled: Runtime, queries: Path) -> Iterator[Words]:
+def words(filled: Runtime, queries: Path) -> Iterator[LexicalSpace]:
     with ExitStack() as opened:
-        yield Words(filled, sets.load(queries), opened)
+        yield LexicalSpace(filled, load_set(queries), opened)
 
 
-def test_shipped_numbers_rank_as_the_program_does(words: Words, filled: Runtime, queries: Path) -> None:
+def test_shipped_numbers_rank_as_the_program_does(words: LexicalSpace, filled: Runtime, queries: Path) -> None:
     values = words.measure(SHIPPED)
 
     row = run(filled, queries, baselines=False).rows[0]
     assert metrics.means(values) == dict(row.figures.means)
 
 
-def test_other_numbers_rank_as_an_index_made_with_them(words: Words, filled: Runtime) -> None:
+def test_other_numbers_rank_as_an_index_made_with_them(words: LexicalSpace, filled: Runtime) -> None:
     words.measure(SHIPPED)  # the vectors of the other setting replace these
     setting = {**SHIPPED, "bigrams": 0.0, "k1": 1.6, "b": 0.3, "keywords": 0.0}
 
     values = words.measure(setting)
 
-    asked = words._cuts[60].asked
-    documents = list(copies.documents(words._cuts[60].copy.library))
+    asked = words.divisions[60].gold
+    documents = list(temp_library.documents(words.divisions[60].copy.library))
     making = Making(Bm25(1.6, 0.3, 0.0), 0)
-    with copies.made(documents, filled.analyzer, making=making) as copy:
+    with temp_library.create(documents, filled.analyzer, making=making) as copy:
         rankings = [
             [one.window_id for one in copy.searcher.rank(parse(q.query), retrievers=LEXICAL)] for q in asked.questions
         ]
-    assert values.tolist() == metrics.per_question(asked.judged, rankings).tolist()
+    assert values.tolist() == metrics.per_question(asked.windows, rankings).tolist()
 
 
-def test_no_text_is_analysed_twice(words: Words, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_text_is_analysed_twice(words: LexicalSpace, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     own = Analyzer.morphemes
 
@@ -159,7 +163,7 @@ def test_no_text_is_analysed_twice(words: Words, monkeypatch: pytest.MonkeyPatch
     for setting in (SHIPPED, {**SHIPPED, "k1": 1.2}, {**SHIPPED, "window": 30}, {**SHIPPED, "window": 30, "b": 0.3}):
         words.measure(setting)
 
-    assert len(words._cuts) == 2
+    assert len(words.divisions) == 2
     assert len(seen) == len(set(seen))
 
 
@@ -170,15 +174,14 @@ def test_a_sweep_of_words_alone_says_what_it_left_out(filled: Runtime, queries: 
 
     assert {one.axis for one in tried} == {"k1"}
     assert sweep.total == 4
-    report = sweep.report()
-    assert (report.train, report.test) == (2, 2)
-    assert set(report.left_out) == {"rerank"}
-    values = json.loads(json.dumps(report.to_json(), allow_nan=False))
+    assert (len(sweep.train), len(sweep.test)) == (2, 2)
+    assert set(sweep.left_out) == {"rerank"}
+    values = json.loads(json.dumps(sweep.to_json(), allow_nan=False))
     (space,) = values["spaces"]
     (axis,) = space["axes"]
     assert (axis["name"], axis["shipped"], len(axis["tried"])) == ("k1", 0.8, 4)
     assert set(space["test"]) == {"shipped", "found", "found_minus_shipped", "real"}
-    assert report.left_out["rerank"] in render(report)
+    assert sweep.left_out["rerank"] in render(sweep)
 
 
 def test_questions_that_cannot_be_divided_are_refused(filled: Runtime, queries: Path) -> None:
@@ -203,13 +206,13 @@ def models(filled: Runtime, encoder_folder: Path, reranker_folder: Path) -> Here
 
 
 def test_lists_rank_as_the_program_fuses_and_reranks_them(filled: Runtime, queries: Path, models: Here) -> None:
-    dataset = sets.load(queries)
-    asked = asking.asked(dataset, filled.library, asking.all_windows(filled.library))
-    lists = Fusing(filled, asked, models.read)
+    dataset = load_set(queries)
+    asked = gold.gold_set(dataset, filled.library, gold.all_windows(filled.library))
+    lists = FusionSpace(filled, asked, models.read)
     shipped = {axis.name: axis.shipped for axis in lists.axes}
     assert shipped == {"dense": 1.0, "sparse": 0.3, "rerank": 2, "overlap": 0}
 
-    rows = {row.name: row for row in run(filled, queries, wanted=Wanted(), baselines=False).rows}
+    rows = {row.name: row for row in run(filled, queries, choice=ArmChoice(), baselines=False).rows}
 
     assert metrics.means(lists.measure({**shipped, "rerank": 0})) == dict(rows["bm25+dense+sparse"].figures.means)
     assert metrics.means(lists.measure(shipped)) == dict(rows["bm25+dense+sparse + rerank"].figures.means)
@@ -219,10 +222,10 @@ def test_no_query_is_encoded_and_no_passage_read_twice(filled: Runtime, queries:
     sweep = Sweep(filled, queries, seed=7, only=("dense", "sparse", "rerank", "overlap"))
     assert models.read is not None
 
-    tried: list[Tried] = list(sweep.run())
+    tried: list[Trial] = list(sweep.run())
 
     assert {one.axis for one in tried} == {"dense", "sparse", "rerank", "overlap"}
     assert sorted(models.encoders[0].queries) == sorted(set(models.encoders[0].queries))
     windows, overlaps, questions = 6, 4, 4
     assert sum(models.read.calls) <= windows * overlaps * questions
-    assert not sweep.report().left_out
+    assert not sweep.left_out

@@ -4,8 +4,8 @@ import unicodedata
 
 import pytest
 
-from subtitle_rag.evaluation.filters import gold, locate, plain, refusal, tidied
-from subtitle_rag.evaluation.making_prompts import Draft
+from subtitle_rag.evaluation.question_filters import gold_ranges, is_plain, locate, normalized, refusal_reason
+from subtitle_rag.evaluation.question_prompts import Draft
 from subtitle_rag.evaluation.questions import Gold
 from tests.evaluation.making_desk import SAID, candidate
 
@@ -17,7 +17,7 @@ QUOTE = "할머니와 같이 반죽을 했습니다"
 def why(
     query: str = GOOD, answer: str = "할머니입니다.", quote: str = QUOTE, known: tuple[str, ...] = ()
 ) -> str | None:
-    return refusal(tidied(Draft(query, answer, (quote,))), ONE, known)
+    return refusal_reason(normalized(Draft(query, answer, (quote,))), ONE, known)
 
 
 def test_a_good_question_passes() -> None:
@@ -65,10 +65,10 @@ def test_what_was_asked_before_is_refused() -> None:
 
 
 def test_double_quotes_become_single_ones() -> None:
-    query = tidied(Draft('"메밀" 반죽을 누구와 만들었나요?', "", ())).query
+    query = normalized(Draft('"메밀" 반죽을 누구와 만들었나요?', "", ())).query
     assert query == "'메밀' 반죽을 누구와 만들었나요?"
-    assert plain(query)
-    assert not plain('"메밀" 반죽을 누구와')
+    assert is_plain(query)
+    assert not is_plain('"메밀" 반죽을 누구와')
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_a_quote_of_brackets_is_found_as_the_model_was_shown_it() -> None:
 def test_a_question_of_two_windows_has_a_range_in_each() -> None:
     other = "저녁에는 들기름을 넉넉히 둘러서 메밀전을 부쳤는데 아주 얇게 잘 되었습니다"
     two = candidate(SAID, other, kind="multi_context")
-    found = gold(Draft(GOOD, "답", (QUOTE, other[:20])), two)
+    found = gold_ranges(Draft(GOOD, "답", (QUOTE, other[:20])), two)
     assert [one.video for one in found] == ["talk-1", "talk-1"]
     assert found[0].end_ms <= 120_000 <= found[1].start_ms
-    assert gold(Draft(GOOD, "답", (QUOTE, QUOTE)), two) == ()
+    assert gold_ranges(Draft(GOOD, "답", (QUOTE, QUOTE)), two) == ()
     assert all(isinstance(one, Gold) for one in found)

@@ -11,9 +11,9 @@ import pytest
 from subtitle_rag.captions.files import shown
 from subtitle_rag.domain import Window, nfc
 from subtitle_rag.errors import UsageError
-from subtitle_rag.evaluation.given import Given, lay, load, put
+from subtitle_rag.evaluation.context_file import FileContext, assign, load, store
+from subtitle_rag.evaluation.eval_run import run
 from subtitle_rag.evaluation.report import render
-from subtitle_rag.evaluation.run import run
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.commandline import Run, ran
@@ -47,16 +47,16 @@ def contexts(tmp_path: Path) -> Path:
     return write(tmp_path / "contexts.jsonl", CONTEXTS)
 
 
-def laid(contexts: Sequence[Given], own: Sequence[Window]) -> dict[str, str]:
+def laid(contexts: Sequence[FileContext], own: Sequence[Window]) -> dict[str, str]:
     def windows_of(names: Collection[str]) -> dict[str, list[Window]]:
         return {name: [window for window in own if window.video_id == name] for name in names}
 
-    return lay(contexts, windows_of)
+    return assign(contexts, windows_of)
 
 
 def test_contexts_are_read_in_milliseconds_and_nfc(tmp_path: Path) -> None:
     path = write(tmp_path / "c.jsonl", ['{"video": "가", "start": 1.5, "end": 3, "context": "각"}', "", ""])
-    assert load(path) == [Given("가", 1_500, 3_000, "각")]
+    assert load(path) == [FileContext("가", 1_500, 3_000, "각")]
 
 
 @pytest.mark.parametrize(
@@ -88,25 +88,25 @@ def test_a_file_without_contexts_and_one_that_is_not_there_are_told(tmp_path: Pa
 
 def test_each_context_lies_on_the_window_that_it_overlaps_most() -> None:
     own = windows("v", 3)  # a minute each
-    found = laid([Given("v", 50_000, 100_000, "둘째"), Given("v", 0, 20_000, "첫째")], own)
+    found = laid([FileContext("v", 50_000, 100_000, "둘째"), FileContext("v", 0, 20_000, "첫째")], own)
     assert found == {own[1].id: "둘째", own[0].id: "첫째"}
 
 
 def test_contexts_of_one_window_are_joined_in_the_files_order() -> None:
     own = windows("v", 2)
-    found = laid([Given("v", 30_000, 60_000, "뒤"), Given("v", 0, 30_000, "앞")], own)
+    found = laid([FileContext("v", 30_000, 60_000, "뒤"), FileContext("v", 0, 30_000, "앞")], own)
     assert found == {own[0].id: "뒤 앞"}
 
 
 def test_what_overlaps_nothing_is_left_out() -> None:
     own = windows("v", 1)
-    assert laid([Given("v", 60_000, 90_000, "뒤"), Given("other", 0, 60_000, "다른 영상")], own) == {}
+    assert laid([FileContext("v", 60_000, 90_000, "뒤"), FileContext("other", 0, 60_000, "다른 영상")], own) == {}
 
 
 def test_contexts_are_put_as_if_a_model_had_written_them(filled: Runtime) -> None:
     (id,) = filled.library.find_videos("국수 이야기")
     first = filled.library.windows_of(id)[0]
-    put(filled.library, {first.id: "두레반의 국수입니다.", "absent": "없는 창의 문맥입니다."})
+    store(filled.library, {first.id: "두레반의 국수입니다.", "absent": "없는 창의 문맥입니다."})
     (context,) = filled.library.contexts.of_video(id).values()
     assert (context.window_id, context.video_id, context.text) == (first.id, id, "두레반의 국수입니다.")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.evaluation import making, making_prompts
+from subtitle_rag.evaluation import generate_questions, question_prompts
 from subtitle_rag.evaluation.dataset import load
-from subtitle_rag.evaluation.making import QuestionMade, QuestionRefused
+from subtitle_rag.evaluation.generate_questions import QuestionMade, QuestionRefused
 from subtitle_rag.evaluation.questions import answers
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.evaluation.making_desk import WRITER, library_of, lines, made, questions, said
@@ -58,8 +58,8 @@ def test_questions_come_in_their_shares_with_quote_and_range(place: Searchable, 
 def test_every_line_says_who_made_it(place: Searchable, ollama: StandIn, path: Path) -> None:
     made(place.library, ollama, path, 5)
     head, *rest = lines(path)
-    origin = {"model": WRITER, "digest": Model(WRITER).digest, "prompt": making_prompts.VERSION, "seed": 7}
-    assert head == {"made_by": making.COMMAND, **origin, "shares": head["shares"]}
+    origin = {"model": WRITER, "digest": Model(WRITER).digest, "prompt": question_prompts.VERSION, "seed": 7}
+    assert head == {"made_by": generate_questions.COMMAND, **origin, "shares": head["shares"]}
     assert all(entry["origin"] == origin for entry in rest)
     assert all(entry["review"] == "open" for entry in questions(path))
 
@@ -176,7 +176,7 @@ def test_what_the_model_answers_without_the_window_is_refused(place: Searchable,
 def test_a_model_of_which_no_question_comes_is_given_up(
     place: Searchable, ollama: StandIn, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(making, "PATIENCE", 3)
+    monkeypatch.setattr(generate_questions, "PATIENCE", 3)
     ollama.add(
         Model("poor:q4", behaviour=lambda sent: said("이 영상에서 무엇을 하나요?", evidence_1="가", evidence_2="나"))
     )
@@ -208,10 +208,10 @@ def test_all_requests_of_a_run_have_one_context_and_a_schema(place: Searchable, 
 
 def test_contexts_are_not_shown(place: Searchable, ollama: StandIn, path: Path) -> None:
     """Else questions would be made of the words that the arm with contexts is to be measured by."""
-    from subtitle_rag.evaluation import given
+    from subtitle_rag.evaluation import context_file
 
     windows = [w.id for state in place.library.videos() for w in place.library.windows_of(state.video.id)]
-    given.put(place.library, dict.fromkeys(windows, "비밀스러운 문맥입니다"))
+    context_file.store(place.library, dict.fromkeys(windows, "비밀스러운 문맥입니다"))
     made(place.library, ollama, path, 5)
     assert all("비밀스러운" not in json.dumps(each.messages, ensure_ascii=False) for each in ollama.asked("chat"))
 

@@ -1,6 +1,6 @@
-"""What the model is asked where questions are made: a question of a window, and whether it knows the answer anyway.
+"""The prompts of `eval make`: a question about a window, and the test whether the model knows the answer anyway.
 
-A window's context is not shown: questions in its words would be a present to the very arm that they are to measure.
+A window's context is not shown: questions in its words would favour the very arm that they are to measure.
 """
 
 from collections.abc import Mapping
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from subtitle_rag.contexts import prompt
-from subtitle_rag.evaluation.asking import Task, tagged, text, truth
+from subtitle_rag.evaluation.llm_question import Task, bool_field, tagged, text_field
 from subtitle_rag.evaluation.sampling import Candidate
 
 VERSION = "make-ko1"
-"""Names all that stands here; every made question tells it."""
+"""Version of all prompts here; every made question carries it."""
 WINDOW_TOKENS = 900
-"""Of each window that is shown; the middle of a longer one is left out."""
+"""Of each window; the middle of a longer one is left out."""
 NUM_CTX = prompt.BUCKETS[0]
 LONGEST_QUESTION = 120
 LONGEST_ANSWER = 300
@@ -57,11 +57,13 @@ def question(candidate: Candidate) -> Task[Draft]:
     many = len(candidate.windows) > 1
     names = [f"evidence_{at}" for at in range(1, len(candidate.windows) + 1)] if many else ["evidence"]
     tags = [f"구간 {at}" for at in range(1, len(candidate.windows) + 1)] if many else ["구간"]
-    shown = (prompt.shortened(prompt.neutral(window.text), WINDOW_TOKENS) for window in candidate.windows)
-    material = [tagged("제목", candidate.video.title[:200]), *map(tagged, tags, shown)]
+    texts = (prompt.shortened(prompt.neutral(window.text), WINDOW_TOKENS) for window in candidate.windows)
+    material = [tagged("제목", candidate.video.title[:200]), *map(tagged, tags, texts)]
 
     def read(entry: Mapping[str, Any]) -> Draft:
-        return Draft(text(entry, "question"), text(entry, "answer"), tuple(text(entry, name) for name in names))
+        return Draft(
+            text_field(entry, "question"), text_field(entry, "answer"), tuple(text_field(entry, name) for name in names)
+        )
 
     limits = {"question": (6, LONGEST_QUESTION), "answer": (2, LONGEST_ANSWER)}
     limits |= dict.fromkeys(names, (4, LONGEST_QUOTE))
@@ -70,12 +72,12 @@ def question(candidate: Candidate) -> Task[Draft]:
     }
     schema = {"type": "object", "properties": properties, "required": list(properties)}
     rules = _RULES.format(kind=_KINDS[candidate.kind], quotes=", ".join(names))
-    asked = "위 두 구간으로 질문을 하나 만드세요." if many else "위 구간으로 질문을 하나 만드세요."
-    return Task(rules, "\n".join([*material, asked]), schema, read)
+    order = "위 두 구간으로 질문을 하나 만드세요." if many else "위 구간으로 질문을 하나 만드세요."
+    return Task(rules, "\n".join([*material, order]), schema, read)
 
 
 def closed_book(query: str) -> Task[str]:
-    """The model's own answer to a question, without any window; empty where it does not know one."""
+    """The model's own answer to a question, without any window; empty if it knows none."""
     schema = {
         "type": "object",
         "properties": {"known": {"type": "boolean"}, "answer": {"type": "string", "maxLength": LONGEST_ANSWER}},
@@ -83,7 +85,7 @@ def closed_book(query: str) -> Task[str]:
     }
 
     def read(entry: Mapping[str, Any]) -> str:
-        return text(entry, "answer") if truth(entry, "known") else ""
+        return text_field(entry, "answer") if bool_field(entry, "known") else ""
 
     return Task(_CLOSED_BOOK, tagged("질문", query), schema, read)
 
@@ -92,4 +94,4 @@ def same(query: str, one: str, other: str) -> Task[bool]:
     """Whether two answers to a question say the same."""
     schema = {"type": "object", "properties": {"same": {"type": "boolean"}}, "required": ["same"]}
     material = "\n".join([tagged("질문", query), tagged("답 1", one), tagged("답 2", other)])
-    return Task(_SAME, material, schema, lambda entry: truth(entry, "same"), 64)
+    return Task(_SAME, material, schema, lambda entry: bool_field(entry, "same"), 64)

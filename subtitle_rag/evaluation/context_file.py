@@ -1,4 +1,4 @@
-"""Contexts from a file, which stand in for a model's where one measures what contexts are worth."""
+"""Contexts from a file, in place of a model's, to measure the worth of contexts."""
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from subtitle_rag.domain import Window, nfc
-from subtitle_rag.evaluation import dataset
-from subtitle_rag.evaluation.questions import bad_queries
+from subtitle_rag.evaluation.json_lines import bad_queries, objects, refusing, seconds, string
 from subtitle_rag.i18n import _
 from subtitle_rag.library.contexts import Context
 from subtitle_rag.library.store import Library
@@ -16,7 +15,7 @@ MODEL = "given"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FileContext:
     """A context of a stretch of a video; `video` is a YouTube id or the NFC name of a caption file."""
 
     video: str
@@ -25,33 +24,31 @@ class Given:
     text: str
 
 
-def load(path: Path) -> list[Given]:
+def load(path: Path) -> list[FileContext]:
     """Read a file of JSON lines `{"video", "start", "end", "context"}`, times in seconds.
 
     Raises:
-        UsageError: `unreadable`; `bad_queries` with the line and what is wrong in it.
+        UsageError: `unreadable`; `bad_queries` with the line and the reason.
     """
-    found = []
-    for number, entry in dataset.objects(path):
-        try:
-            start, end = dataset.seconds(entry, "start"), dataset.seconds(entry, "end")
+    contexts = []
+    for number, entry in objects(path):
+        with refusing(path, number):
+            start, end = seconds(entry, "start"), seconds(entry, "end")
             if end <= start:
                 raise ValueError(_("it must end after its start"))
-            text = dataset.string(entry, "context")
-            found.append(Given(nfc(dataset.string(entry, "video")), start, end, nfc(text)))
-        except ValueError as error:
-            raise bad_queries(path, number, str(error)) from error
-    if not found:
+            text = string(entry, "context")
+            contexts.append(FileContext(nfc(string(entry, "video")), start, end, nfc(text)))
+    if not contexts:
         raise bad_queries(path, 1, _("it holds no contexts"))
-    return found
+    return contexts
 
 
-def lay(
-    contexts: Sequence[Given], windows_of: Callable[[Collection[str]], Mapping[str, Sequence[Window]]]
+def assign(
+    contexts: Sequence[FileContext], windows_of: Callable[[Collection[str]], Mapping[str, Sequence[Window]]]
 ) -> dict[str, str]:
-    """Each context on the window that it overlaps most; those of one window are joined in the file's order."""
+    """Assign each context to the window that it overlaps most; one window's are joined in the file's order."""
     named = windows_of({context.video for context in contexts})
-    laid: dict[str, list[str]] = {}
+    assigned: dict[str, list[str]] = {}
     for context in contexts:
         shared = {
             window.id: min(context.end_ms, window.end_ms) - max(context.start_ms, window.start_ms)
@@ -59,11 +56,11 @@ def lay(
         }
         best = max(shared, key=shared.__getitem__, default=None)
         if best is not None and shared[best] > 0:
-            laid.setdefault(best, []).append(context.text)
-    return {id: " ".join(texts) for id, texts in laid.items()}
+            assigned.setdefault(best, []).append(context.text)
+    return {id: " ".join(texts) for id, texts in assigned.items()}
 
 
-def put(library: Library, contexts: Mapping[str, str]) -> None:
+def store(library: Library, contexts: Mapping[str, str]) -> None:
     """Store them as if a model had written them."""
     for window_id, text in contexts.items():
         library.contexts.put(

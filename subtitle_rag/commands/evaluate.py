@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from subtitle_rag.evaluation.report import EvalReport
-    from subtitle_rag.evaluation.sweeping import Sweep
+    from subtitle_rag.evaluation.sweep import Sweep
 
 CHART_CELLS = 100
 """Width of a chart where no terminal says how wide it is."""
@@ -60,28 +60,28 @@ def eval_run(
     chart: bool | None,
     as_json: bool,
 ) -> int:
-    from subtitle_rag.evaluation import charts, report, run
-    from subtitle_rag.evaluation.arms import Wanted
+    from subtitle_rag.evaluation import charts, eval_run, report
+    from subtitle_rag.evaluation.arms import ArmChoice
 
-    wanted = Wanted.parse(arms, neural=not no_neural, rerank=not no_rerank)
+    choice = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
     with Runtime(settings) as runtime, output.progress() as bar:
         task = bar.add_task(_("Questions"), total=None)
-        measured = run.run(
+        evaluation = eval_run.run(
             runtime,
             queries,
             contexts=contexts,
-            wanted=wanted,
+            choice=choice,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
             encoding=_Encoding(bar),
         )
     if svg is not None:
-        _write(svg, charts.svg(measured.rows, _("How well scenes are found: {name}").format(name=queries.name)))
+        _write(svg, charts.svg(evaluation.rows, _("How well scenes are found: {name}").format(name=queries.name)))
     if as_json:
-        output.envelope("eval run", output.Outcome(measured.to_json()))
+        output.envelope("eval run", output.Outcome(evaluation.to_json()))
         return 0
-    output.data(report.render(measured))
+    output.data(report.render(evaluation))
     if sys.stdout.isatty() if chart is None else chart:
-        _draw(measured)
+        _draw(evaluation)
     return 0
 
 
@@ -105,11 +105,11 @@ class _Encoding:
             self._bar.update(self._task, completed=done)
 
 
-def _draw(measured: "EvalReport") -> None:
+def _draw(evaluation: "EvalReport") -> None:
     from subtitle_rag.evaluation import charts
 
     width = shutil.get_terminal_size((CHART_CELLS, 24)).columns
-    for line in charts.terminal(measured.rows, width):
+    for line in charts.terminal(evaluation.rows, width):
         output.data(line)
 
 
@@ -131,39 +131,38 @@ def _write(path: Path, text: str) -> None:
 @json_option
 @click.pass_obj
 def eval_sweep(settings: Settings, queries: Path, seed: int, axes: str | None, no_neural: bool, as_json: bool) -> int:
-    from subtitle_rag.evaluation import sweeping
+    from subtitle_rag.evaluation.sweep import AXES, Sweep, render
 
     only = tuple(name.strip() for name in axes.split(",")) if axes is not None else ()
     for name in only:
-        if name not in sweeping.AXES:
-            raise UsageError("unknown_axis", name=name, known=", ".join(sweeping.AXES))
-    stopped: list[AppError] = []
+        if name not in AXES:
+            raise UsageError("unknown_axis", name=name, known=", ".join(AXES))
+    errors: list[AppError] = []
     with Runtime(settings) as runtime:
-        sweep = sweeping.Sweep(runtime, queries, seed, neural=not no_neural, only=only)
+        sweep = Sweep(runtime, queries, seed, neural=not no_neural, only=only)
         try:
-            _swept(sweep)
-        except KeyboardInterrupt:  # what is done is told
-            stopped.append(AppError("sweep_interrupted"))
-        report = sweep.report()
-    code = int(output.ExitCode.INTERRUPTED) if stopped else 0
-    for error in stopped:
+            _run_sweep(sweep)
+        except KeyboardInterrupt:  # the results so far are printed
+            errors.append(AppError("sweep_interrupted"))
+    code = int(output.ExitCode.INTERRUPTED) if errors else 0
+    for error in errors:
         output.say_error(error)
     if as_json:
-        told = output.Outcome(report.to_json(), list(map(output.error_entry, stopped)), code)
-        output.envelope("eval sweep", told)
+        outcome = output.Outcome(sweep.to_json(), list(map(output.error_entry, errors)), code)
+        output.envelope("eval sweep", outcome)
     else:
-        output.data(sweeping.render(report))
+        output.data(render(sweep))
     return code
 
 
-def _swept(sweep: "Sweep") -> None:
-    from subtitle_rag.evaluation.sweeping import AXES
+def _run_sweep(sweep: "Sweep") -> None:
+    from subtitle_rag.evaluation.sweep import AXES
 
     with output.progress() as bar:
         task = bar.add_task(_("Settings"), total=None)
-        for done, tried in enumerate(sweep.run(), start=1):
+        for done, trial in enumerate(sweep.run(), start=1):
             bar.update(task, completed=done, total=max(done, sweep.total))
-            output.say(f"{_(AXES[tried.axis])} {tried.value:g}: {100 * tried.train:.1f}")
+            output.say(f"{_(AXES[trial.axis])} {trial.value:g}: {100 * trial.train:.1f}")
 
 
 eval_.add_command(evaluate_models.eval_make)

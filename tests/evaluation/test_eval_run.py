@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from subtitle_rag.errors import UsageError
+from subtitle_rag.evaluation.eval_run import run
 from subtitle_rag.evaluation.metrics import METRICS
-from subtitle_rag.evaluation.report import EvalReport, Figures, Row, render
-from subtitle_rag.evaluation.run import run
+from subtitle_rag.evaluation.report import EvalReport, MetricMeans, Row, render
 from subtitle_rag.runtime import Runtime
 
 NOODLES, WALK = "국수 이야기.srt", "산책 일기.srt"
@@ -149,7 +149,7 @@ def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> 
 
 
 def test_a_table_stands_whatever_the_kinds_are_called() -> None:
-    figures = Figures(1, dict.fromkeys(METRICS, 0.5))
+    figures = MetricMeans(1, dict.fromkeys(METRICS, 0.5))
     row = Row("bm25", ("bm25",), figures, {"a|b\n\x1bc": figures, "all": figures}, dict.fromkeys(METRICS, (0.25, 0.75)))
 
     table = render(EvalReport(1, (row,), refused=("q\x1b[2J",)))

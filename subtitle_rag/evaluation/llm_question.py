@@ -1,6 +1,6 @@
-"""One structured question to a local model: a JSON schema goes out, a checked value comes back.
+"""Ask a local model one structured question: a JSON schema goes out, a checked value comes back.
 
-What a model answers is outside text: it counts only after its reader has taken it for what the schema asks.
+The answer is outside text. It counts only after its reader has checked it against the schema.
 """
 
 import json
@@ -16,23 +16,23 @@ from subtitle_rag.llm import Llm, ModelInfo
 logger = logging.getLogger(__name__)
 
 TRIES = 2
-"""Answers to one question, each with a seed of its own; a schema does not keep a model from running on."""
+"""Tries of one question, each with its own seed: even under a schema a model may run on."""
 ENDING = frozenset(
     {
         *("llm_not_running", "llm_timeout", "llm_broke_off", "llm_busy", "llm_stopped"),
         *("llm_out_of_memory", "llm_model_missing", "llm_cloud_refused"),
     }
 )
-"""Failures after which the next question would fare no better."""
+"""Failures that the next question would meet again."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[T]):
-    """What is asked: `system` rules, `user` material, and how the answer's JSON object is read.
+    """Rules, material, and the reader of the answer's JSON object.
 
-    `read` raises ValueError, KeyError or TypeError for an object that is not what the schema asks.
+    `read` raises ValueError, KeyError or TypeError for an object that breaks the schema.
     """
 
     system: str
@@ -46,13 +46,13 @@ class Task(Generic[T]):
         return prompt.Messages(self.system, self.user).as_list()
 
     def tokens(self) -> int:
-        """All that its request needs, on the safe side."""
+        """The size of its request, on the safe side."""
         return prompt.estimate(self.system + self.user) + self.num_predict + prompt.MARGIN
 
 
 @dataclass(slots=True)
 class Cost:
-    """What answers have cost; `counted` is what was reckoned of the prompts before, `read` what the server counted."""
+    """The cost of answers; of the prompts, `counted` is the estimate and `read` the server's count."""
 
     calls: int = 0
     counted: int = 0
@@ -78,7 +78,7 @@ class Cost:
 
 
 class Asker:
-    """A model at a host, always with the same context: another one would have the server load the model anew."""
+    """A model at a host, always with the same context size: another one would make the server reload the model."""
 
     def __init__(self, host: Llm, info: ModelInfo, *, seed: int, num_ctx: int) -> None:
         self.info = info
@@ -88,10 +88,10 @@ class Asker:
         self._cost = Cost()
 
     def ask(self, task: Task[T]) -> T:
-        """The model's answer.
+        """Ask for an answer.
 
         Raises:
-            LlmError: what `Llm.chat` raises; `llm_unusable` where no answer was what the schema asks.
+            LlmError: from `Llm.chat`; `llm_unusable` where every answer broke the schema.
         """
         reason = ""
         for number in range(TRIES):
@@ -115,13 +115,13 @@ class Asker:
         raise LlmError("llm_unusable", host=self._host.host, model=self.info.name, reason=reason)
 
     def spent(self) -> Cost:
-        """What was spent since this was last asked."""
+        """Take the cost since the last call."""
         spent, self._cost = self._cost, Cost()
         return spent
 
 
-def ready(hosts: Sequence[Llm], model: str) -> tuple[Llm, ModelInfo]:
-    """The first host that has the model; raises what `Llm.check` raises at the first one where none has."""
+def host_with(hosts: Sequence[Llm], model: str) -> tuple[Llm, ModelInfo]:
+    """The first host that has the model; raises the first host's failure of `Llm.check` if none has."""
     failure: AppError | None = None
     for host in hosts:
         try:
@@ -132,8 +132,8 @@ def ready(hosts: Sequence[Llm], model: str) -> tuple[Llm, ModelInfo]:
     raise failure or LlmError("llm_off")
 
 
-def bucket(tokens: int) -> int:
-    """The smallest `num_ctx` that holds so many tokens; the largest where none does."""
+def context_size(tokens: int) -> int:
+    """The smallest `num_ctx` that holds so many tokens, else the largest."""
     return next((size for size in prompt.BUCKETS if tokens <= size), prompt.BUCKETS[-1])
 
 
@@ -142,26 +142,26 @@ def tagged(name: str, text: str) -> str:
     return f"<{name}>\n{prompt.neutral(text)}\n</{name}>"
 
 
-def text(entry: Mapping[str, Any], name: str) -> str:
-    """A field that must be a text, on one line; raises ValueError."""
+def text_field(entry: Mapping[str, Any], name: str) -> str:
+    """Read a text field, on one line; raises ValueError."""
     value = entry[name]
     if not isinstance(value, str):
         raise ValueError(name)
     return prompt.neutral(value)
 
 
-def truth(entry: Mapping[str, Any], name: str) -> bool:
-    """A field that must be true or false; raises ValueError."""
+def bool_field(entry: Mapping[str, Any], name: str) -> bool:
+    """Read a field of true or false; raises ValueError."""
     value = entry[name]
     if not isinstance(value, bool):
         raise ValueError(name)
     return value
 
 
-def _object(said: str) -> Mapping[str, Any]:
+def _object(reply: str) -> Mapping[str, Any]:
     """The JSON object in an answer; older servers let models wrap it into prose or a fence."""
-    start, end = said.find("{"), said.rfind("}")
-    found = json.loads(said[start : end + 1]) if start >= 0 else None
-    if not isinstance(found, dict):
+    start, end = reply.find("{"), reply.rfind("}")
+    entry = json.loads(reply[start : end + 1]) if start >= 0 else None
+    if not isinstance(entry, dict):
         raise ValueError("no JSON object")
-    return found
+    return entry

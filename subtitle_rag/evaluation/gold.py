@@ -1,4 +1,4 @@
-"""Which windows of a library a set's questions are about."""
+"""Find the windows of a library that answer a set's questions."""
 
 import os
 import re
@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from subtitle_rag.domain import Window, nfc
-from subtitle_rag.evaluation.dataset import Dataset
-from subtitle_rag.evaluation.metrics import Judged
-from subtitle_rag.evaluation.questions import Question, answers, bad_queries, grades
+from subtitle_rag.evaluation.json_lines import bad_queries
+from subtitle_rag.evaluation.metrics import GoldWindows
+from subtitle_rag.evaluation.questions import Dataset, Question, answers
 from subtitle_rag.i18n import _
 from subtitle_rag.library.store import Library
 
@@ -16,11 +16,11 @@ _BRACKETED_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The questions that count, and what is right for each."""
+class GoldSet:
+    """The questions that count, and the right windows of each."""
 
     questions: tuple[Question, ...]
-    judged: tuple[Judged, ...]
+    windows: tuple[GoldWindows, ...]
     missing: tuple[str, ...]
     """Videos named in gold that the library has no windows of."""
 
@@ -30,17 +30,17 @@ class Asked:
 
 
 def all_windows(library: Library) -> dict[str, list[Window]]:
-    """The windows of every video that has some."""
+    """The windows of every video, by its id."""
     return {state.video.id: library.windows_of(state.video.id) for state in library.videos() if state.windows}
 
 
-def by_name(
+def windows_by_name(
     library: Library, windows: Mapping[str, Sequence[Window]], names: Collection[str]
 ) -> dict[str, list[Window]]:
-    """The windows of each of these videos; none where the library has none.
+    """The windows of each of these videos; none for a video that the library lacks.
 
     A name is a video's id, its caption file's name, or another caption file's that carries the id as yt-dlp writes
-    it. One name may stand for several videos: files that are called the same in different folders.
+    it. One name may stand for several videos: files of the same name in different folders.
     """
     files: dict[str, list[str]] = {}
     for state in library.videos():
@@ -53,22 +53,23 @@ def by_name(
     return named
 
 
-def asked(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[Window]]) -> Asked:
+def gold_set(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[Window]]) -> GoldSet:
     """The set's questions over these windows of the library (video id → windows).
 
     Raises:
-        UsageError: `bad_queries` where the library has none of the videos asked for.
+        UsageError: `bad_queries` where the library has none of the gold videos.
     """
-    named = by_name(library, windows, {gold.video for question in dataset.questions for gold in question.gold})
+    named = windows_by_name(library, windows, {gold.video for question in dataset.questions for gold in question.gold})
     questions = tuple(q for q in dataset.questions if any(named[gold.video] for gold in q.gold))
     if not questions:
         raise bad_queries(dataset.path, 1, _("the library has none of the videos that the questions are about"))
-    missing = sorted(name for name, own in named.items() if not own)
-    return Asked(questions, tuple(judged(question, named) for question in questions), tuple(missing))
+    missing = tuple(sorted(name for name, some in named.items() if not some))
+    return GoldSet(questions, tuple(_gold_windows(question, named) for question in questions), missing)
 
 
-def judged(question: Question, named: Mapping[str, Sequence[Window]]) -> Judged:
-    """What is right for a question; ranges of videos that have no windows do not count."""
+def _gold_windows(question: Question, named: Mapping[str, Sequence[Window]]) -> GoldWindows:
+    """The right windows; ranges of videos without windows do not count, and the best grade of a window does."""
     shown = answers(question, named)
     ranges = sum(bool(named[gold.video]) for gold in question.gold)
-    return Judged(ranges, shown, grades(question, shown))
+    grades = {id: max(question.gold[number].grade for number in numbers) for id, numbers in shown.items()}
+    return GoldWindows(ranges, shown, grades)

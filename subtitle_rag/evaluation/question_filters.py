@@ -1,4 +1,4 @@
-"""Which made questions are no good, told by rules: where the quote does not stand in the window, and the like."""
+"""Refuse bad questions of a model by rules: a quote that is not in the window, and the like."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from subtitle_rag.contexts import prompt
 from subtitle_rag.contexts.rejecting import is_foreign
 from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.errors import UsageError
-from subtitle_rag.evaluation.making_prompts import LONGEST_QUESTION, Draft
+from subtitle_rag.evaluation.question_prompts import LONGEST_QUESTION, Draft
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.sampling import Candidate
 from subtitle_rag.retrieval.query import parse
@@ -34,36 +34,39 @@ _QUOTE_MARKS = "\"'“”‘’「」『』…. "
 _DOUBLE_QUOTES = str.maketrans(dict.fromkeys('"“”„‟″「」『』', "'"))
 
 
-def tidied(draft: Draft) -> Draft:
+def normalized(draft: Draft) -> Draft:
     """The draft with its question as the search takes it: double quotes would ask for a phrase."""
     return Draft(draft.query.translate(_DOUBLE_QUOTES).strip(), draft.answer.strip(), draft.quotes)
 
 
-def gold(draft: Draft, candidate: Candidate) -> tuple[Gold, ...]:
-    """Where the quotes are said; empty where one of them is not."""
-    found = [locate(quote, window) for quote, window in zip(draft.quotes, candidate.windows, strict=True)]
-    return tuple(Gold(candidate.name, *span) for span in found if span) if all(found) else ()
+def gold_ranges(draft: Draft, candidate: Candidate) -> tuple[Gold, ...]:
+    """The ranges of the quotes; empty if one of them is not in its window."""
+    spans = [locate(quote, window) for quote, window in zip(draft.quotes, candidate.windows, strict=True)]
+    return tuple(Gold(candidate.name, *span) for span in spans if span) if all(spans) else ()
 
 
 def locate(quote: str, window: Window) -> tuple[int, int] | None:
-    """From the start of the line in which a quote begins to the end of the one in which it ends, in ms.
+    """The range from the start of the quote's first line to the end of its last one, in ms.
 
-    Compared as the model was shown the window, without spaces: captions and models break words as they like.
+    It compares the window as the model read it, without spaces: captions and models break words as they like.
     """
-    letters, places = _squeezed_with_places(window.text)
-    wanted = squeezed(prompt.neutral(quote).strip(_QUOTE_MARKS))
-    at = letters.find(wanted)
-    if len(wanted) < SHORTEST_QUOTE or at < 0:
+    letters, offsets = _squeezed_with_offsets(window.text)
+    target = squeezed(prompt.neutral(quote).strip(_QUOTE_MARKS))
+    at = letters.find(target)
+    if len(target) < SHORTEST_QUOTE or at < 0:
         return None
-    first, last = places[at], places[at + len(wanted) - 1]
+    first, last = offsets[at], offsets[at + len(target) - 1]
     start = max((line.start_ms for line in window.lines if line.offset <= first), default=window.start_ms)
     end = min((line.start_ms for line in window.lines if line.offset > last), default=window.end_ms)
     return start, max(end, start + 1)
 
 
-def refusal(draft: Draft, candidate: Candidate, known: Iterable[str]) -> str | None:
-    """Why a question is no good: `length`, `language`, `deictic`, `names_video`, `syntax`, `quote`, `copied`,
-    `duplicate` of one of `known`; None where nothing is wrong with it."""
+def refusal_reason(draft: Draft, candidate: Candidate, queries: Iterable[str]) -> str | None:
+    """The reason to refuse a question; None for a good one.
+
+    One of `length`, `language`, `deictic`, `names_video`, `syntax`, `quote`, `copied`, and `duplicate` of one of
+    `queries`.
+    """
     query = draft.query
     if not SHORTEST_QUESTION <= len(query) <= LONGEST_QUESTION or not draft.answer:
         return "length"
@@ -73,23 +76,22 @@ def refusal(draft: Draft, candidate: Candidate, known: Iterable[str]) -> str | N
         return "deictic"
     if _names(query, candidate.video):
         return "names_video"
-    if not plain(query):
+    if not is_plain(query):
         return "syntax"
-    if not gold(draft, candidate):
+    if not gold_ranges(draft, candidate):
         return "quote"
     if any(_shares(query, window.text) for window in candidate.windows):
         return "copied"
-    return "duplicate" if _asked(query, known) else None
+    return "duplicate" if _is_duplicate(query, queries) else None
 
 
-def plain(query: str) -> bool:
+def is_plain(query: str) -> bool:
     """Whether the search looks for all of the question, and for nothing but it."""
     try:
-        asked = parse(query)
+        parsed = parse(query)
     except UsageError:
         return False
-    filters = (asked.phrases, asked.excluded, asked.channels, asked.videos, asked.after, asked.before)
-    return not any(filters)
+    return not any((parsed.phrases, parsed.excluded, parsed.channels, parsed.videos, parsed.after, parsed.before))
 
 
 def squeezed(text: str) -> str:
@@ -97,10 +99,10 @@ def squeezed(text: str) -> str:
     return "".join(nfc(text).casefold().split())
 
 
-def _squeezed_with_places(text: str) -> tuple[str, list[int]]:
-    """The text as the model was shown it, squeezed, and the offset in `text` of each of its characters."""
-    pairs = [(shown, at) for at, character in enumerate(text) for shown in squeezed(prompt.neutral(character))]
-    return "".join(shown for shown, _at in pairs), [at for _shown, at in pairs]
+def _squeezed_with_offsets(text: str) -> tuple[str, list[int]]:
+    """The text as the model read it, squeezed, and the offset in `text` of each of its characters."""
+    pairs = [(letter, at) for at, character in enumerate(text) for letter in squeezed(prompt.neutral(character))]
+    return "".join(letter for letter, _at in pairs), [at for _letter, at in pairs]
 
 
 def _korean(text: str) -> bool:
@@ -108,19 +110,19 @@ def _korean(text: str) -> bool:
 
 
 def _names(query: str, video: Video) -> bool:
-    """Whether a question names its video as nobody would who has yet to find it."""
+    """Whether a question names its video, which a searcher has yet to find."""
     file = PurePath(video.source or "")
     names = map(squeezed, (video.title, video.id, file.name, file.stem))
     return any(len(name) >= SHORTEST_NAME and name in squeezed(query) for name in names)
 
 
 def _shares(query: str, text: str) -> bool:
-    asked, said = prompt.neutral(query).casefold(), prompt.neutral(text).casefold()
-    return any(asked[at : at + COPIED] in said for at in range(len(asked) - COPIED + 1))
+    question, speech = prompt.neutral(query).casefold(), prompt.neutral(text).casefold()
+    return any(question[at : at + COPIED] in speech for at in range(len(question) - COPIED + 1))
 
 
-def _asked(query: str, known: Iterable[str]) -> bool:
+def _is_duplicate(query: str, queries: Iterable[str]) -> bool:
     from rapidfuzz.fuzz import ratio
     from rapidfuzz.process import extractOne
 
-    return extractOne(query, list(known), scorer=ratio, processor=squeezed, score_cutoff=ALIKE) is not None
+    return extractOne(query, list(queries), scorer=ratio, processor=squeezed, score_cutoff=ALIKE) is not None

@@ -1,17 +1,17 @@
-"""Libraries for the length of a measurement, made by the same code as the user's."""
+"""Make libraries for the length of a measurement, by the same code as the user's."""
 
 import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.captions.windows import RULE
 from subtitle_rag.domain import Morphemes, Track, Video, Window
 from subtitle_rag.encoding import EncodingRun
-from subtitle_rag.evaluation import given
+from subtitle_rag.evaluation import context_file
 from subtitle_rag.events import VectorsMade, VectorsReport
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
@@ -25,31 +25,28 @@ from subtitle_rag.retrieval.search import Searcher
 
 Documents = Iterable[tuple[Video, Sequence[Window]]]
 
-TEXT_ALONE = Making(keywords=0)
-"""For windows of which nothing but their text is indexed; see `bare`."""
 
+class CachingAnalyzer(Analyzer):
+    """Analyse each text once for several libraries of the same texts; those in `cache` not at all."""
 
-class Remembering(Analyzer):
-    """The analyzer of several copies of the same texts, each of which it analyses once; those in `known` not at all."""
-
-    def __init__(self, analyzer: Analyzer, known: Mapping[str, Morphemes] | None = None) -> None:
+    def __init__(self, analyzer: Analyzer, cache: Mapping[str, Morphemes] | None = None) -> None:
         super().__init__()
         self._analyzer = analyzer
-        self._known = dict(known or {})
+        self._cache = dict(cache or {})
 
     def load(self) -> Any:
         return self._analyzer.load()
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        new = [text for text in dict.fromkeys(texts) if text not in self._cache]
         if new:
-            self._known.update(zip(new, super().morphemes(new), strict=True))
-        yield from (self._known[text] for text in texts)
+            self._cache.update(zip(new, super().morphemes(new), strict=True))
+        yield from (self._cache[text] for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
-    """A library with all that searches it."""
+class TempLibrary:
+    """A library with its index and its search."""
 
     library: Library
     index: Index
@@ -63,30 +60,25 @@ def documents(library: Library) -> Iterator[tuple[Video, Sequence[Window]]]:
             yield state.video, library.windows_of(state.video.id)
 
 
-def analysed(library: Library) -> dict[str, Morphemes]:
-    """The texts of a library's windows that have been analysed, as they were."""
-    known: dict[str, Morphemes] = {}
-    for _video, own in documents(library):
-        analyses = library.morphemes([window.id for window in own])
-        known.update({window.text: analyses[window.id] for window in own if window.id in analyses})
-    return known
-
-
-def bare(videos: Documents) -> Documents:
-    """The same without titles and chapters."""
-    return ((replace(video, title="", chapters=()), windows) for video, windows in videos)
+def known_morphemes(library: Library) -> dict[str, Morphemes]:
+    """The analyses in a library, by the text of their windows."""
+    cache: dict[str, Morphemes] = {}
+    for _video, windows in documents(library):
+        analyses = library.morphemes([window.id for window in windows])
+        cache.update({window.text: analyses[window.id] for window in windows if window.id in analyses})
+    return cache
 
 
 @contextmanager
-def made(
+def create(
     videos: Documents,
     analyzer: Analyzer,
     contexts: Mapping[str, str] | None = None,
     *,
     making: Making = MAKING,
     models: Models | None = None,
-) -> Iterator[Copy]:
-    """A library of these videos, gone at the end; `contexts` by window. `models` search it where they have vectors."""
+) -> Iterator[TempLibrary]:
+    """Create a library of these videos, gone at the end; `contexts` by window. `models` search the vectors it has."""
     # Windows deletes nothing that is still open
     with tempfile.TemporaryDirectory(prefix="subtitle-rag-eval-", ignore_cleanup_errors=True) as folder:
         library = Library(Path(folder) / "library.db")
@@ -96,17 +88,17 @@ def made(
                 digest = hashlib.sha256("\n".join(window.text for window in windows).encode()).hexdigest()
                 library.put_video(video, Track("ko", "file", "vtt", b"", digest, 0), windows, RULE)
             library.put_rule(RULE)
-            given.put(library, contexts or {})
-            for _made in Indexer(library, index, analyzer, making).rebuild():
+            context_file.store(library, contexts or {})
+            for _event in Indexer(library, index, analyzer, making).rebuild():
                 pass
-            yield Copy(library, index, Searcher(library, index, QueryAnalyzer(library, analyzer), models))
+            yield TempLibrary(library, index, Searcher(library, index, QueryAnalyzer(library, analyzer), models))
         finally:
             index.close()
             library.close()
 
 
-def encoded(copy: Copy, encoder: Encoder, models: Models) -> Iterator[int]:
-    """Make the neural vectors of a copy; yields how many more windows have them. Raises what the encoder raises."""
+def encode(copy: TempLibrary, encoder: Encoder, models: Models) -> Iterator[int]:
+    """Make the neural vectors of a copy, and yield the size of each batch. Raises what the encoder raises."""
     for event in EncodingRun(copy.library, copy.index, encoder, models).run(patient=False):
         if isinstance(event, VectorsMade):
             yield event.count
