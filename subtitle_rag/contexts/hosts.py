@@ -118,6 +118,8 @@ class _VideoRun:
     """Windows in a row that this host did not answer."""
     transcript: str = ""
     """Names the captions that the model is shown."""
+    shown: str = ""
+    """A hash of their text, as prompts have it."""
 
     def write(self, video_id: str) -> int:
         """Write the missing contexts of a video, in order; returns the windows in a row that failed."""
@@ -146,6 +148,7 @@ class _VideoRun:
         if not missing:
             return
         self.run.look()
+        self.shown = prompt.transcript_hash(windows)
         plan = self._plan(video, windows)
         previous = ""
         for ordinal in (ordinal for block in plan.blocks for ordinal in block):
@@ -169,11 +172,11 @@ class _VideoRun:
         )
         self.run.num_ctx = max(self.run.num_ctx, plan.num_ctx)
         plan = replace(plan, num_ctx=self.run.num_ctx)
-        return plan if plan.scope == "full" else plan.with_overview(self._overview(video, windows, plan))
+        return plan if plan.scope == "full" else plan.with_overview(self._overview(video, plan))
 
-    def _overview(self, video: Video, windows: Sequence[Window], plan: prompt.Plan) -> str:
+    def _overview(self, video: Video, plan: prompt.Plan) -> str:
         """What the sections of a long video are about, asked once."""
-        key = _key(self.run.recipe, video.id, prompt.transcript_hash(windows))
+        key = _key(self.run.recipe, video.id, self.shown)
         known = self.run.library.contexts.overview(key)
         if known is not None:
             return known
@@ -197,7 +200,7 @@ class _VideoRun:
                 return previous
             self._learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
             text = clean(reply.text, window=window.text)
-            context = self._context(windows, window, plan.scope, number, text, reply)
+            context = self._context(window, plan.scope, number, text, reply)
             context = replace(context, doubts=self._doubts(video, windows, window, text, previous))
             if not self.run.library.contexts.put(context, self.transcript):
                 raise _ChangedError
@@ -207,12 +210,10 @@ class _VideoRun:
                 return text
         return previous
 
-    def _context(
-        self, windows: Sequence[Window], window: Window, scope: str, number: int, text: str, reply: Reply
-    ) -> Context:
+    def _context(self, window: Window, scope: str, number: int, text: str, reply: Reply) -> Context:
         recipe = self.run.recipe
         return Context(
-            key=_key(recipe, window.id, prompt.transcript_hash(windows)),
+            key=_key(recipe, window.id, self.shown),
             window_id=window.id,
             video_id=window.video_id,
             model=self.run.model,

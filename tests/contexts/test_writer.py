@@ -82,6 +82,38 @@ def test_a_scene_is_found_by_its_context_as_soon_as_that_is_told(desk: Desk) -> 
             pytest.fail("nothing was told")
 
 
+def test_a_video_s_windows_are_read_once_for_all_of_its_contexts(desk: Desk) -> None:
+    windows = [*desk.put("a", talk(3)), *desk.put("b", talk(3, seed=2))]
+    desk.write()
+    indexer, statements = desk.place.indexer, list[str]()
+    with desk.place.library.database.read() as db:
+        db.set_trace_callback(statements.append)
+    queries = []
+    for window in windows:
+        statements.clear()
+        indexer.add_contexts({window.video_id: [window.id]})
+        reads = [statement for statement in statements if statement.startswith("SELECT")]
+        queries.append((len(reads), sum("FROM window WHERE video_id" in statement for statement in reads)))
+    assert [whole for _reads, whole in queries] == [1, 0, 0, 1, 0, 0]
+    assert {reads for reads, whole in queries if not whole} == {queries[0][0] - 2}
+
+
+def test_captions_that_changed_since_the_last_context_are_read_anew(desk: Desk) -> None:
+    def sources() -> list[tuple[str]]:
+        with desk.place.library.database.read() as db:
+            return db.execute("SELECT source_hash FROM indexed ORDER BY window_id").fetchall()
+
+    own = desk.put("a", talk(3))
+    desk.write()
+    indexer = desk.place.indexer
+    indexer.add_contexts({"a": [own[0].id]})
+    own = desk.put("a", talk(3, seed=5))
+    desk.write()
+    made = sources()
+    indexer.add_contexts({"a": [window.id for window in own]})
+    assert sources() == made
+
+
 def test_speech_stays_speech(desk: Desk) -> None:
     (own,) = desk.put("a", talk(1))
     before = desk.search("번째 이야기")[0]
