@@ -41,42 +41,23 @@ KEPT_UP = 0.1
 """Share of what the encoder that is searched has made, up to which it goes on while another one takes over."""
 
 AT_WORK_S = 120
-"""Seconds since the last context after which nobody is taken to write contexts."""
-BEGUN_S = 10.0
-"""Seconds that the first contexts of a run are taken to have needed."""
-SOON_S = 300
-"""A context that is expected within so many seconds is waited for."""
-PATIENCE_S = 600
-"""Longest wait for a context of a video that is not being written."""
-
-
-class Waits:
-    """Which windows wait for a context, so that they are encoded once: those of a video whose contexts are being
-    written, and those that the writer comes to soon, by its order and its pace."""
-
-    def __init__(self) -> None:
-        self._since: dict[str, float] = {}
-
-    def held(self, due: Sequence[DueWindow], written: Sequence[tuple[str, int]], now: float) -> set[str]:
-        """The ids of the windows that wait at `now` (Unix seconds), of those that are due in the writer's order, where
-        `written` are the last contexts (video, Unix seconds)."""
-        recent = [(video_id, at) for video_id, at in written if abs(now - at) <= AT_WORK_S]
-        if not recent:
-            self._since.clear()
-            return set()
-        pace = len(recent) / max(BEGUN_S, now - min(at for _video, at in recent))
-        at_work = {video_id for video_id, _at in recent}
-        coming = [window for window in due if not window.asked]
-        held = {window.id for window in coming if window.video_id in at_work}
-        for window in coming[: int(pace * SOON_S)]:
-            if now - self._since.setdefault(window.id, now) <= PATIENCE_S:
-                held.add(window.id)
-        return held
+"""Seconds since a video's last context after which nobody is taken to write its contexts."""
 
 
 def waiting(library: Library, encoder_id: str) -> set[str]:
-    """The ids of the windows that wait for a context at this moment, of those that are due for an encoder."""
-    return Waits().held(library.vectors.due(encoder_id), library.vectors.last_contexts(), time.time())
+    """Return the ids of the windows that wait for a context at this moment, of those that are due for an encoder."""
+    return _waiting(library, library.vectors.due(encoder_id), time.time())
+
+
+def _waiting(library: Library, due: Sequence[DueWindow], now: float) -> set[str]:
+    """Return the due windows whose context comes soon: those of a video whose contexts are being written.
+
+    Whoever writes them may be another process, so the contexts themselves tell. The videos that come next do not
+    wait. Encoding them twice takes a hundredth of the time of writing, and without it they would be found by words
+    alone for hours.
+    """
+    in_work = library.vectors.videos_in_work(now, AT_WORK_S)
+    return {window.id for window in due if window.video_id in in_work and not window.asked}
 
 
 class EncodingRun:
@@ -105,7 +86,6 @@ class EncodingRun:
         self._stop = stop or threading.Event()
         self._clock = clock
         self._pause = pause
-        self._waits = Waits()
         self._size = SMALLEST
         self._report = VectorsReport(encoder.id)
 
@@ -126,14 +106,14 @@ class EncodingRun:
             if chosen.anew:
                 self._vectors.redo(self._encoder.id, channels=chosen.channels, videos=chosen.videos)
             yield from self._begun()
-            work = _Work(self._library, self._encoder, self._older(), chosen, self._waits, self._clock)
+            work = _Work(self._library, self._encoder, self._older(), chosen, self._clock)
             yield from self._worked(work, chosen.limit, patient=patient)
             # counts know of windows that are not searchable yet; while the index is rebuilt, none is
             if not self._stop.is_set() and not self._vectors.counts(self._encoder.id).due:
                 yield from self._whole()
             left = work.due(self._encoder)
             self._report.left = len(left)
-            self._report.waiting = len(self._waits.held(left, self._vectors.last_contexts(), self._clock()))
+            self._report.waiting = len(_waiting(self._library, left, self._clock()))
             counts.update(counts_of(self._report))
         yield self._report
 
@@ -287,14 +267,12 @@ class _Work:
         encoder: Encoder,
         older: Encoder | None,
         chosen: Chosen,
-        waits: Waits,
         clock: Callable[[], float],
     ) -> None:
         self._library = library
         self._encoder = encoder
         self._older = older
         self._chosen = chosen
-        self._waits = waits
         self._clock = clock
         self._queues: list[tuple[Encoder, deque[str]]] = []
         self._version = 0
@@ -322,7 +300,7 @@ class _Work:
         self.outdated = False
         self._version = self._library.version()
         due = self.due(self._encoder)
-        self.held = self._waits.held(due, self._library.vectors.last_contexts(), self._clock())
+        self.held = _waiting(self._library, due, self._clock())
         self._queues = [(self._encoder, deque(window.id for window in due if window.id not in self.held))]
         if self._older is not None:
             self._keep_up(self._older)
