@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import EncoderActive, VectorEvent, VectorsDue, VectorsMade, VectorsReport, VectorsWaiting
-from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.contexts import WindowSelection
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.place import EMBEDDED, index_place
 from subtitle_rag.library.store import Library
@@ -89,7 +89,7 @@ class EncodingRun:
         self._size = SMALLEST
         self._report = VectorsReport(encoder.id)
 
-    def run(self, chosen: Chosen | None = None, *, patient: bool = True) -> Iterator[VectorEvent]:
+    def run(self, chosen: WindowSelection | None = None, *, patient: bool = True) -> Iterator[VectorEvent]:
         """Make what is missing. The last event is the `VectorsReport`.
 
         Without `patient` the run ends where all that is left waits for contexts. A failure of the encoder ends it too;
@@ -99,7 +99,7 @@ class EncodingRun:
             BusyError: `vectors_busy`, and what the library and the index raise.
             AppError: `index_elsewhere` where the index has moved meanwhile, and what the library and the index raise.
         """
-        chosen = chosen or Chosen()
+        chosen = chosen or WindowSelection()
         self._report = VectorsReport(self._encoder.id)
         with self._alone(), logged_stage(logger, "vectors") as counts:
             self._check_place()
@@ -266,7 +266,7 @@ class _Work:
         library: Library,
         encoder: Encoder,
         older: Encoder | None,
-        chosen: Chosen,
+        chosen: WindowSelection,
         clock: Callable[[], float],
     ) -> None:
         self._library = library

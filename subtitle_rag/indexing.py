@@ -19,7 +19,7 @@ from subtitle_rag.captions.parse import parse
 from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.errors import AppError, BusyError, CaptionError, UsageError
-from subtitle_rag.events import Found, IndexEvent, IndexReport, Removed, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.place import index_place, put_index_place
 from subtitle_rag.library.store import ALL, Library
@@ -158,14 +158,14 @@ class Indexer:
                 yield self._make_searchable(work, kept)
             kept.done()
 
-    def remove(self, video_ids: Iterable[str]) -> Iterator[Removed]:
+    def remove(self, video_ids: Iterable[str]) -> Iterator[VideoRemoved]:
         """Forget videos, in the library and in the index."""
         with self._working():
             for video_id in video_ids:
                 video = self._library.video(video_id)
                 if video is not None:
                     self._library.remove_video(video_id)
-                    yield Removed(video.id, video.title)
+                    yield VideoRemoved(video.id, video.title)
             self._purge()
 
     def _take(self, group: files.CaptionGroup, work: Work) -> Iterator[VideoDone | VideoFailed]:

@@ -10,7 +10,7 @@ import pytest
 
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.llm import Llm, LlmError, Reply
-from subtitle_rag.llm.guard import address, canonical, cloudy
+from subtitle_rag.llm.host_guard import address, canonical, cloudy
 from subtitle_rag.llm.overflow import Gauge, left_after_cut
 from tests.stand_ins.ollama import Model, StandIn
 

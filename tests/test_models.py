@@ -7,7 +7,7 @@ import pytest
 
 from subtitle_rag import models
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.llm.guard import cloudy
+from subtitle_rag.llm.host_guard import cloudy
 from subtitle_rag.models import manifest
 
 FOLDER = Path(__file__).parents[1] / "models"

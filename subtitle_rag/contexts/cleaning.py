@@ -14,8 +14,24 @@ import re
 from collections.abc import Iterator
 
 from subtitle_rag.captions.parse import plain_text
-from subtitle_rag.contexts import layout, rejecting, repeats
-from subtitle_rag.contexts.repeats import Speech
+from subtitle_rag.contexts.deduplicate import WindowSpeech, collapse_loops, drop_repeats
+from subtitle_rag.contexts.markup import (
+    join_lines,
+    split_lines,
+    strip_bullet,
+    strip_labels,
+    strip_quotes,
+    strip_wrapping,
+)
+from subtitle_rag.contexts.sentence_filters import (
+    has_no_korean_sentence,
+    is_closer,
+    is_complete,
+    is_foreign,
+    is_preamble,
+    is_refusal,
+    split_sentences,
+)
 
 MAX_CHARACTERS = 10_000
 """What is read of an answer, and of a window; fifty times what is asked for."""
@@ -30,7 +46,7 @@ def clean(raw: str, *, window: str = "") -> str:
     `window` is the caption text that the model was given; sentences of it are no context. Cleaning twice changes
     nothing.
     """
-    speech = Speech.of(plain_text(window[:MAX_CHARACTERS]))
+    speech = WindowSpeech.of(plain_text(window[:MAX_CHARACTERS]))
     text = raw[:MAX_CHARACTERS]
     for _round in range(ROUNDS):
         inner = _unwrapped(text, speech)
@@ -40,14 +56,14 @@ def clean(raw: str, *, window: str = "") -> str:
     return ""
 
 
-def _unwrapped(text: str, speech: Speech) -> str:
+def _unwrapped(text: str, speech: WindowSpeech) -> str:
     """`text` with the outermost layers off."""
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(plain_text(line) for line in text.splitlines()).strip())
-    text = layout.unwrapped(_own_turn(_without_thoughts(layout.unwrapped(text))))
+    text = strip_wrapping(_own_turn(_without_thoughts(strip_wrapping(text))))
     for source in _readings(text):
-        lines = list(layout.lines(source.strip(), speech))
+        lines = list(split_lines(source.strip(), speech))
         for chosen in ([line for line in lines if not line.doubtful], lines):
-            answer = _sentences(layout.joined(chosen), speech)
+            answer = _sentences(join_lines(chosen), speech)
             if answer:
                 return answer
     return ""
@@ -115,7 +131,7 @@ def _without_thoughts(text: str) -> str:
     if not open_tags:
         kept.append(text[end:])
     answer = "\n".join(kept).strip()
-    return answer if answer or any(map(rejecting.is_closer, rejecting.sentences(before))) else before.strip()
+    return answer if answer or any(map(is_closer, split_sentences(before))) else before.strip()
 
 
 def _own_turn(text: str) -> str:
@@ -261,28 +277,28 @@ def _tag_readings(text: str) -> Iterator[str]:
 # --- sentences ---
 
 
-def _sentences(text: str, speech: Speech) -> str:
+def _sentences(text: str, speech: WindowSpeech) -> str:
     """The sentences of one line that are a context, "" where none is or the model slipped into another language."""
-    text = layout.unquoted(layout.unlabelled(repeats.unlooped(speech.cut_from(text))))
+    text = strip_quotes(strip_labels(collapse_loops(speech.cut_from(text))))
     found = _opened(text, speech)
     opened = "".join(found).strip()
-    inner = layout.unquoted(layout.without_bullet(opened))
+    inner = strip_quotes(strip_bullet(opened))
     if len(inner) < len(opened):  # quotes hid where its sentences end
-        found = _opened(layout.unlabelled(inner), speech)
-    found = [part for part in found if not (rejecting.is_closer(part) or rejecting.is_refusal(part) or _english(part))]
-    found = repeats.without_repeats([part for part in found if not rejecting.is_preamble(part)])
-    while found and not rejecting.complete(found[-1]):
+        found = _opened(strip_labels(inner), speech)
+    found = [part for part in found if not (is_closer(part) or is_refusal(part) or _english(part))]
+    found = drop_repeats([part for part in found if not is_preamble(part)])
+    while found and not is_complete(found[-1]):
         found.pop()
-    answer = layout.unlabelled(layout.unquoted("".join(found).strip()))
-    return "" if rejecting.tells_nothing(answer) else answer
+    answer = strip_labels(strip_quotes("".join(found).strip()))
+    return "" if has_no_korean_sentence(answer) else answer
 
 
-def _opened(text: str, speech: Speech) -> list[str]:
+def _opened(text: str, speech: WindowSpeech) -> list[str]:
     """The sentences from the context's first on, none where that is a refusal; echoes of the window are left out."""
-    found = [part for part in rejecting.sentences(text) if not speech.echoed_by(part)]
-    while found and (rejecting.is_preamble(found[0]) or _english(found[0])):
+    found = [part for part in split_sentences(text) if not speech.is_echoed_by(part)]
+    while found and (is_preamble(found[0]) or _english(found[0])):
         found.pop(0)
-    if not found or rejecting.is_refusal(found[0]):
+    if not found or is_refusal(found[0]):
         return []
     return [_without_announcement(found[0]), *found[1:]]
 
@@ -291,15 +307,15 @@ def _english(sentence: str) -> bool:
     """Whether it is a sentence, not a name, without Hangul or letters of scripts that a slip is told by."""
     return (
         not re.search("[가-힣]", sentence)
-        and (len(re.findall(r"[A-Za-z']{2,}", sentence)) > 2 or rejecting.is_preamble(sentence))
-        and not rejecting.is_foreign(sentence)
+        and (len(re.findall(r"[A-Za-z']{2,}", sentence)) > 2 or is_preamble(sentence))
+        and not is_foreign(sentence)
     )
 
 
 def _without_announcement(sentence: str) -> str:
     """The first sentence without what announces it: "네, …", "요약하자면, …", "문맥은 다음과 같습니다: …"."""
     head, colon, rest = sentence.partition(": ")
-    if colon and rejecting.is_preamble(head + ":"):
+    if colon and is_preamble(head + ":"):
         return rest
     return re.sub(
         r"^(?:(?:네|예|넵|물론이죠),\s+(?!다섯|여섯|일곱)|(?:요약|정리)(?:하자면|하면|해 ?보면),\s+)", "", sentence

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.contexts import prompt
 from subtitle_rag.contexts.cleaning import clean
-from subtitle_rag.contexts.suspect import doubts
+from subtitle_rag.contexts.grounding import doubts
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import ContextEvent, ContextFailed, ContextWritten
@@ -49,7 +49,7 @@ class _ChangedError(Exception):
 
 
 @dataclass(slots=True)
-class Run:
+class ContextHostRun:
     """What the hosts of one run share."""
 
     library: Library
@@ -111,7 +111,7 @@ class Run:
 class _VideoRun:
     """One host's way through one video."""
 
-    run: Run
+    run: ContextHostRun
     host: Llm
     info: ModelInfo
     failed: int
@@ -161,7 +161,7 @@ class _VideoRun:
                     self.run.give_turn_back()
                     raise
 
-    def _plan(self, video: Video, windows: Sequence[Window]) -> prompt.Plan:
+    def _plan(self, video: Video, windows: Sequence[Window]) -> prompt.PromptPlan:
         contexts = self.run.library.contexts
         plan = prompt.plan(
             video,
@@ -174,7 +174,7 @@ class _VideoRun:
         plan = replace(plan, num_ctx=self.run.num_ctx)
         return plan if plan.scope == "full" else plan.with_overview(self._overview(video, plan))
 
-    def _overview(self, video: Video, plan: prompt.Plan) -> str:
+    def _overview(self, video: Video, plan: prompt.PromptPlan) -> str:
         """What the sections of a long video are about, asked once."""
         key = _key(self.run.recipe, video.id, self.shown)
         known = self.run.library.contexts.overview(key)
@@ -188,7 +188,7 @@ class _VideoRun:
         return text
 
     def _window(
-        self, video: Video, windows: Sequence[Window], plan: prompt.Plan, ordinal: int, tries: int, previous: str
+        self, video: Video, windows: Sequence[Window], plan: prompt.PromptPlan, ordinal: int, tries: int, previous: str
     ) -> str:
         """Ask for one window's context, with another seed where nothing can be used of the first answer."""
         window = windows[ordinal]

@@ -14,11 +14,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from subtitle_rag.contexts import prompt
-from subtitle_rag.contexts.hosts import FINAL, Run
+from subtitle_rag.contexts.hosts import FINAL, ContextHostRun
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library.contexts import Chosen, Recipe
+from subtitle_rag.library.contexts import Recipe, WindowSelection
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm, ModelInfo
@@ -67,7 +67,7 @@ class Writer:
         self._by_channel = by_channel
         self._pause = pause
 
-    def run(self, chosen: Chosen | None = None) -> Iterator[ContextEvent]:
+    def run(self, chosen: WindowSelection | None = None) -> Iterator[ContextEvent]:
         """Write what is missing, model by model: changing it costs a server a minute. The last event is the
         `ContextReport`.
 
@@ -75,7 +75,7 @@ class Writer:
             BusyError: `contexts_busy`, and what the library and the index raise.
             AppError: what `Llm.check` raises, where no host has any of the models.
         """
-        chosen = chosen or Chosen()
+        chosen = chosen or WindowSelection()
         report = ContextReport()
         with self._alone(), logged_stage(logger, "contexts") as counts:
             self._catch_up()
@@ -95,7 +95,7 @@ class Writer:
         try:
             for share in shares:
                 videos = deque(share.work)
-                run = Run(self._library, share.recipe, share.model, self._stop, self._pause, videos, limit)
+                run = ContextHostRun(self._library, share.recipe, share.model, self._stop, self._pause, videos, limit)
                 yield from self._collected(run, share.ready)
                 limit = run.limit
                 if run.videos:
@@ -105,7 +105,7 @@ class Writer:
         finally:
             self._stop.clear()
 
-    def _shares(self, chosen: Chosen) -> tuple[list[_Share], AppError | None]:
+    def _shares(self, chosen: WindowSelection) -> tuple[list[_Share], AppError | None]:
         """What each model is to write, and why one that should cannot.
 
         Contexts are marked as to be written anew only where there is a model that can.
@@ -129,7 +129,7 @@ class Writer:
             raise failure
         return shares, failure
 
-    def _models(self, chosen: Chosen) -> list[tuple[str, bool, tuple[str, ...]]]:
+    def _models(self, chosen: WindowSelection) -> list[tuple[str, bool, tuple[str, ...]]]:
         """The models that are to write: name, whether what others have written is kept, and the channels (none: all).
 
         The usual one comes first, so that it is loaded once.
@@ -143,7 +143,7 @@ class Writer:
             models.append((model or self._model, True, tuple(id for id in meant if own.get(id) == model)))
         return models or [(self._model, False, chosen.channels)]
 
-    def _meant(self, chosen: Chosen) -> Sequence[str]:
+    def _meant(self, chosen: WindowSelection) -> Sequence[str]:
         """The channels for which contexts are to be written."""
         if chosen.channels:
             return chosen.channels
@@ -166,7 +166,7 @@ class Writer:
             raise failure or AppError("llm_off")
         return [(host, info) for host, info in found if info.digest == found[0][1].digest]
 
-    def _collected(self, run: Run, ready: Iterable[tuple[Llm, ModelInfo]]) -> Iterator[ContextEvent]:
+    def _collected(self, run: ContextHostRun, ready: Iterable[tuple[Llm, ModelInfo]]) -> Iterator[ContextEvent]:
         """The events of all hosts; the index takes each context in as it comes."""
         threads = [threading.Thread(target=run.work, args=pair, daemon=True) for pair in ready]
         for thread in threads:

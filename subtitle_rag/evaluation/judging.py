@@ -184,7 +184,7 @@ def chosen(hosts: Sequence[Llm], writer: str, model: str | None, *, allow_same: 
 
 
 def _called(name: str, other: str) -> bool:
-    from subtitle_rag.llm.guard import canonical
+    from subtitle_rag.llm.host_guard import canonical
 
     return canonical(name) == canonical(other)
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.errors import LlmError
-from subtitle_rag.llm import answers
-from subtitle_rag.llm.failures import overflow
-from subtitle_rag.llm.guard import address, canonical, cloudy
+from subtitle_rag.llm import responses
+from subtitle_rag.llm.host_guard import address, canonical, cloudy
 from subtitle_rag.llm.overflow import Gauge
+from subtitle_rag.llm.server_errors import overflow
 from subtitle_rag.llm.values import Loaded, ModelInfo, PullProgress, Reply
 from subtitle_rag.llm.wire import QUESTION, Call, Json, Wire
 
@@ -50,20 +50,20 @@ class Llm:
 
     def models(self) -> list[ModelInfo]:
         """What the host has, those included that only stand for a model in the cloud."""
-        return [answers.listed(entry) for entry in answers.entries(self._wire.ask("GET", "/api/tags"))]
+        return [responses.listed(entry) for entry in responses.entries(self._wire.ask("GET", "/api/tags"))]
 
     def loaded(self) -> list[Loaded]:
         """What is in the host's memory."""
-        return [answers.loaded(entry) for entry in answers.entries(self._wire.ask("GET", "/api/ps"))]
+        return [responses.loaded(entry) for entry in responses.entries(self._wire.ask("GET", "/api/ps"))]
 
     def check(self, model: str) -> ModelInfo:
         """The model, if it is there and may be used. `chat` asks this first, so that no prompt goes to a cloud."""
         self._refuse_cloud(model, cloudy(model))
         version = self.version()
         shown = self._wire.ask("POST", "/api/show", {"model": model}, model=model)
-        tags = answers.entries(self._wire.ask("GET", "/api/tags"))
-        entry: Json = next((each for each in tags if canonical(answers.text(each, "name")) == canonical(model)), {})
-        info = answers.shown(shown, entry, model=model, server=version)
+        tags = responses.entries(self._wire.ask("GET", "/api/tags"))
+        entry: Json = next((each for each in tags if canonical(responses.text(each, "name")) == canonical(model)), {})
+        info = responses.shown(shown, entry, model=model, server=version)
         self._refuse_cloud(model, bool(info.remote_host), info.remote_host)
         self._admitted.add(canonical(model))
         return info
@@ -100,12 +100,12 @@ class Llm:
         pieces: list[str] = []
         with closing(self._wire.stream("/api/chat", body, call)) as parts:
             for part in parts:
-                if piece := answers.said(part, self.host, model):
+                if piece := responses.said(part, self.host, model):
                     pieces.append(piece)
                     if on_text:
                         on_text(piece)
                 if part.get("done") is True:
-                    return self._verified(messages, answers.reply("".join(pieces), part, model), num_ctx)
+                    return self._verified(messages, responses.reply("".join(pieces), part, model), num_ctx)
         raise call.failure("llm_nonsense", reason="unfinished" if pieces else "empty")
 
     def pull(self, model: str, stop: threading.Event | None = None) -> Iterator[PullProgress]:
@@ -120,12 +120,12 @@ class Llm:
         body = {"model": model, "stream": True}
         with closing(self._wire.stream("/api/pull", body, call)) as parts:
             for part in parts:
-                if digest := answers.text(part, "digest"):  # `completed` is left out at a layer's beginning
+                if digest := responses.text(part, "digest"):  # `completed` is left out at a layer's beginning
                     before = layers.get(digest, (0, 0))[1]
-                    layers[digest] = answers.number(part, "total"), max(before, answers.number(part, "completed"))
+                    layers[digest] = responses.number(part, "total"), max(before, responses.number(part, "completed"))
                 total, completed = (sum(each) for each in zip((0, 0), *layers.values(), strict=True))
-                done = answers.text(part, "status") == "success"
-                yield PullProgress(answers.text(part, "status"), completed, total, done)
+                done = responses.text(part, "status") == "success"
+                yield PullProgress(responses.text(part, "status"), completed, total, done)
                 if done:
                     return
         raise call.failure("llm_nonsense", reason="unfinished")

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from subtitle_rag.errors import LlmError
-from subtitle_rag.llm.failures import of_response, tidy
+from subtitle_rag.llm.server_errors import of_response, tidy
 
 if TYPE_CHECKING:
     import httpx

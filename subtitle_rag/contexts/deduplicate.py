@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from subtitle_rag.contexts.rejecting import ENDS, ends_in_verb
+from subtitle_rag.contexts.sentence_filters import ENDS, ends_in_verb
 
 MIN_ECHO = 6
 """Letters from which on a sentence that stands in the window is its echo, and no coincidence."""
@@ -25,7 +25,7 @@ _LINK = re.compile(r"^(?:또한|그리고|이어서|그 ?다음|다시|또|계�
 _ENDING = re.compile(r"(?<=.)(?:께서|에서|으로|은|는|이|가|을|를|도|의|에|로|와|과)$")
 
 
-def without_repeats(found: list[str]) -> list[str]:
+def drop_repeats(found: list[str]) -> list[str]:
     """The sentences that say something new; equal ones may differ in punctuation, particles and a linking word.
 
     A stump at the end that begins like an earlier sentence is its next turn, cut off.
@@ -45,7 +45,7 @@ def without_repeats(found: list[str]) -> list[str]:
     return unique
 
 
-def unlooped(text: str) -> str:
+def collapse_loops(text: str) -> str:
     """One line without its loops: a run of the same words, or of the same letters without spaces, stands once."""
     text = re.sub(r"(?<=니다)(?:입니다)+", "", re.sub(r"(\S)\1{19,}", r"\1", text))
     text = re.sub(r"([^\s\d]{2,4}?)\1{7,}|(\S{5,60}?)\2{2,}", lambda m: m[1] or m[2], text)
@@ -81,18 +81,18 @@ def _loop(words: list[str], at: int) -> tuple[int, int]:
 # --- the window ---
 
 
-class Speech(NamedTuple):
+class WindowSpeech(NamedTuple):
     """What was said in the window: its letters, and all runs of five of them."""
 
     letters: str
     grams: frozenset[str]
 
     @classmethod
-    def of(cls, window: str) -> "Speech":
+    def of(cls, window: str) -> "WindowSpeech":
         said = letters(window)
         return cls(said, frozenset(_grams(said)))
 
-    def echoed_by(self, text: str) -> bool:
+    def is_echoed_by(self, text: str) -> bool:
         """Whether `text` stands in the window, or nearly."""
         said = letters(text)
         if not self.letters or len(said) < MIN_ECHO:

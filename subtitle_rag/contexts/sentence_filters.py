@@ -26,7 +26,7 @@ _ABBREVIATION = re.compile(
 _NESTING = {"(": 1, "（": 1, "“": 1, ")": -1, "）": -1, "”": -1}
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """The sentences of one line, each with the spaces behind it, so that joined they are the line again.
 
     Nothing ends inside quotes or brackets (if they pair up), nor at an abbreviation; what has no letters, such as an
@@ -108,7 +108,7 @@ def _closes_in_m(text: str) -> bool:
     return 0 <= code <= 0xD7A3 - 0xAC00 and code % 28 in (10, 16)
 
 
-def complete(text: str) -> bool:
+def is_complete(text: str) -> bool:
     """Whether it is finished: by its ending, by a noun that closes descriptions (장면, 소개), or by its punctuation.
 
     A stop behind a digit proves nothing: "3." may have been "3.5".
@@ -124,11 +124,11 @@ def complete(text: str) -> bool:
 _PARTICLE = re.compile(r"[가-힣\w)'\"”’](?:은|는|이|가|을|를|에|에서|로|와|과|의|한|된|할|며|고)(?=\s)")
 
 
-def tells_nothing(text: str) -> bool:
+def has_no_korean_sentence(text: str) -> bool:
     """Whether no sentence of Korean is in it: too few syllables, no ending and no particle, JSON, other scripts."""
     if len(_HANGUL.findall(text)) < MIN_HANGUL or re.match(r"[{\[]\s*[\"'{\[}\]]", text):
         return True
-    return is_foreign(text) or not (any(map(ends_in_verb, sentences(text))) or _PARTICLE.search(text))
+    return is_foreign(text) or not (any(map(ends_in_verb, split_sentences(text))) or _PARTICLE.search(text))
 
 
 _APART = re.compile(

@@ -9,15 +9,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from subtitle_rag.contexts import rejecting
-from subtitle_rag.contexts.rejecting import ENDS
-from subtitle_rag.contexts.repeats import Speech
+from subtitle_rag.contexts.deduplicate import WindowSpeech
+from subtitle_rag.contexts.sentence_filters import ENDS, ends_in_verb, is_complete, split_sentences
 
 LAYERS = 4
 """Labels, or pairs of quotes, that are taken off at a time; bounded, for each costs a look at the whole line."""
 
 
-class Line(NamedTuple):
+class AnswerLine(NamedTuple):
     """A line with its marks off. `item`: of a list, so a sentence of its own. `doubtful`: a heading, or what may be
     caption or title; an answer only where nothing else is."""
 
@@ -49,7 +48,7 @@ _NUMBER = re.compile(r"^(?:\(?(\d{1,2})[.)]|\[(\d{1,2})\]|[가나다라마][.)])
 _INLINE_NUMBER = re.compile(r"(?<=[.!?])\s(?:\d{1,2}[.)]\s|[①-⑳]\s?|[-*•]\s)(?=[가-힣A-Z\"'“‘])")
 
 
-def lines(text: str, speech: Speech) -> Iterator[Line]:
+def split_lines(text: str, speech: WindowSpeech) -> Iterator[AnswerLine]:
     """The lines of the model's answer that may be a context; none of what it wrote as another speaker."""
     rows = _FENCE.sub("\n", text).split("\n")
     rows = [part for row in rows for part in (_INNER_STAMP.split(row) if _STAMP.match(row) else [row])]
@@ -64,18 +63,18 @@ def lines(text: str, speech: Speech) -> Iterator[Line]:
         if stamp and (stamp["open"] or stamp["to"] or stamps > 1):
             rest = row[stamp.end() :]
             skipped = not rest
-            if stamps == 1 and rejecting.complete(rest):
+            if stamps == 1 and is_complete(rest):
                 yield _line(rest, item=False, doubtful=True)
         elif _ABOUT_HEADING.fullmatch(row):
             skipped = True
         elif not (skipped and row) or _HEADING.match(row):
             skipped = False
             for line in _of_row(row, table):
-                if not speech.echoed_by(line.text):
+                if not speech.is_echoed_by(line.text):
                     yield line._replace(doubtful=line.doubtful or at < labelled)
 
 
-def _of_row(row: str, table: bool) -> Iterator[Line]:
+def _of_row(row: str, table: bool) -> Iterator[AnswerLine]:
     """The lines in one row: the cells of a table's row that are sentences, the items of a list that stands in it."""
     row = re.sub(r"^(?:> ?)(?!>)", "", row)
     if row.startswith(">>") or re.fullmatch(
@@ -83,7 +82,7 @@ def _of_row(row: str, table: bool) -> Iterator[Line]:
     ):
         return
     if row.startswith("|") or (table and "|" in row):
-        yield from (_line(cell, item=True) for cell in row.split("|") if rejecting.complete(cell) and len(cell) > 12)
+        yield from (_line(cell, item=True) for cell in row.split("|") if is_complete(cell) and len(cell) > 12)
         return
     if re.fullmatch(r"(?:#[^\s#]+\s?)+", row):
         return
@@ -92,7 +91,7 @@ def _of_row(row: str, table: bool) -> Iterator[Line]:
     marked = _BULLET.match(row) or _numbered(row)
     for part in _INLINE_NUMBER.split(row[marked.end() :]) if marked else [row]:
         title = heading or (_TITLE.match(part) and not marked)
-        yield _line(part, item=bool(marked), doubtful=bool(title) and not rejecting.ends_in_verb(part))
+        yield _line(part, item=bool(marked), doubtful=bool(title) and not ends_in_verb(part))
 
 
 def _numbered(row: str) -> re.Match[str] | None:
@@ -117,7 +116,7 @@ _HTML = re.compile(
 )
 
 
-def unmarked(text: str) -> str:
+def strip_marks(text: str) -> str:
     """One line without markdown's marks and simple HTML; names in code keep their stars and underscores."""
     text = _LINK.sub(lambda match: match[1] or "", text)
     text = re.sub(r"\\([*_`#\[\]~])", r"\1", text)
@@ -140,7 +139,7 @@ _LONE = re.compile(
 )
 
 
-def unwrapped(text: str) -> str:
+def strip_wrapping(text: str) -> str:
     """An answer without the quotes or the strong emphasis around the whole of it, whatever is inside."""
     for _layer in range(LAYERS):
         if len(text) > 1 and _wraps(text) and not text.startswith("```"):
@@ -150,7 +149,7 @@ def unwrapped(text: str) -> str:
     return text
 
 
-def unquoted(text: str) -> str:
+def strip_quotes(text: str) -> str:
     """`text` without quotes around the whole of it, or a lone one at an end; a full stop behind them stays.
 
     `"A"라며 "B"` opens and closes with quotes that are not a pair: a straight quote pairs with the last only where the
@@ -246,66 +245,66 @@ _ENGLISH_LABEL = re.compile(
 _TRANSLATION = re.compile(r"\s?[(（\[](?:[^\s()（）\[\]가-힣]{1,40}\s){4,80}[^\s()（）\[\]가-힣]{1,40}[)）\]]\W{0,8}$")
 
 
-def _line(row: str, *, item: bool, doubtful: bool = False) -> Line:
-    text = unquoted(unmarked(row))
+def _line(row: str, *, item: bool, doubtful: bool = False) -> AnswerLine:
+    text = strip_quotes(strip_marks(row))
     if _ABOUT.match(text) or _DOUBTFUL.match(text):
         label = _CONTEXT_LABEL.search(text)
         text = text[label.start() :].lstrip("]】") if label and label.start() else text
     if _ABOUT.match(text):
-        return Line("")
+        return AnswerLine("")
     weak = _DOUBTFUL.match(text)
-    text = unlabelled(text[weak.end() :] if weak else text)
-    return Line(text, item, doubtful or bool(weak))
+    text = strip_labels(text[weak.end() :] if weak else text)
+    return AnswerLine(text, item, doubtful or bool(weak))
 
 
-def unlabelled(text: str) -> str:
+def strip_labels(text: str) -> str:
     """One line without labels in front ("**문맥:**", "[맥락]", "요약 - ", "Here is the context:") and counts behind."""
     for _layer in range(LAYERS):
         bare = _COUNT.sub("", _TRANSLATION.sub("", text))
         label = _LABEL.match(bare)
         if label and _HEAD_WORD.search(label["words"] or label["boxed"] or label["quoted"]):
-            bare = without_bullet(bare[label.end() :])
+            bare = strip_bullet(bare[label.end() :])
         elif _ALL_LABEL.fullmatch(bare) and _HEAD_WORD.search(bare):
             bare = ""
-        bare = unquoted(_ENGLISH_LABEL.sub("", bare)).lstrip(":：;, ")
+        bare = strip_quotes(_ENGLISH_LABEL.sub("", bare)).lstrip(":：;, ")
         if bare == text:
             break
         text = bare
     return text
 
 
-def without_bullet(text: str) -> str:
+def strip_bullet(text: str) -> str:
     """`text` without the bullet or number of its only item, where that is in quotes: they hide where sentences end."""
     marked = _BULLET.match(text) or _numbered(text)
     rest = text[marked.end() :] if marked else text.removeprefix("> ")
-    return rest if unquoted(rest) != rest else text
+    return rest if strip_quotes(rest) != rest else text
 
 
 # --- lines to one ---
 
 
-def joined(found: list[Line]) -> str:
+def join_lines(found: list[AnswerLine]) -> str:
     """The lines as one, without those in no Korean; items of a list, and lines that end as sentences do, get a full
     stop. The last item goes when it is cut off, which shows beside finished ones."""
     kept = [_without_stump(line) for line in found if re.search("[가-힣]", line.text)]
-    ended = any(line.text[-1] in ENDS or rejecting.ends_in_verb(line.text) for line in kept[:-1])
-    if ended and kept[-1].item and not rejecting.complete(kept[-1].text):
+    ended = any(line.text[-1] in ENDS or ends_in_verb(line.text) for line in kept[:-1])
+    if ended and kept[-1].item and not is_complete(kept[-1].text):
         kept.pop()
-    return " ".join(_stopped(line, after) for line, after in pairwise([*kept, Line("")]))
+    return " ".join(_stopped(line, after) for line, after in pairwise([*kept, AnswerLine("")]))
 
 
-def _without_stump(line: Line) -> Line:
+def _without_stump(line: AnswerLine) -> AnswerLine:
     """An item without its last sentence where that is cut off; a full stop would make it look finished."""
-    *whole, last = rejecting.sentences(line.text)
-    cut = line.item and whole and not rejecting.complete(last)
+    *whole, last = split_sentences(line.text)
+    cut = line.item and whole and not is_complete(last)
     return line._replace(text="".join(whole).rstrip()) if cut else line
 
 
-def _stopped(line: Line, after: Line) -> str:
+def _stopped(line: AnswerLine, after: AnswerLine) -> str:
     if line.text[-1] in ENDS + ",:：;~" or not (line.text[-1].isalnum() or line.text[-1] in ")]\"'”’」』"):
         return line.text
     if line.text[-1] in "\"'”’」』)]" and line.text[:-1].rstrip()[-1:] in tuple(ENDS):
         return line.text
     goes_on = not after.text or after.text.startswith(("입니다", "이다", "라고", "라며"))
-    ends = line.item or (not goes_on and rejecting.ends_in_verb(line.text))
+    ends = line.item or (not goes_on and ends_in_verb(line.text))
     return line.text + "." if ends else line.text

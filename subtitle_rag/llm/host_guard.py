@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 from subtitle_rag.errors import LlmError
-from subtitle_rag.llm.failures import tidy
+from subtitle_rag.llm.server_errors import tidy
 
 _PORTS = {"http": 80, "https": 443}
 _DEFAULT_PORT = 11434
