@@ -1,4 +1,4 @@
-"""Lines of an answer: markdown, bullets, labels, quotes and echoed captions off, the rest told apart by its kind.
+"""The markup of an answer's lines: markdown, bullets, labels, quotes and echoed captions come off.
 
 What would surprise: Python's `*args`, `**kwargs` and `__init__` are no emphasis, `12:30` is no label, and a colon makes
 a label only behind words that name an answer ("문맥:", "Short context:"), for "핵심 조언: 매일 쓰기" is content.
@@ -17,8 +17,10 @@ LAYERS = 4
 
 
 class AnswerLine(NamedTuple):
-    """A line with its marks off. `item`: of a list, so a sentence of its own. `doubtful`: a heading, or what may be
-    caption or title; an answer only where nothing else is."""
+    """A line with its marks off.
+
+    `item`: of a list, so a sentence of its own. `doubtful`: a heading or a title, an answer only if nothing else is.
+    """
 
     text: str
     item: bool = False
@@ -30,32 +32,23 @@ _STAMP = re.compile(
     r"^(?:[-*•>\"'] ?)?(?:\d{1,4} )?(?P<open>[\[(])?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?"
     r"(?P<to>\s?(?:~|-{1,3}>?|–|—|→)\s?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?)?[\])]?(?![\d:])\s?(?:[:\-–|]\s)?"
 )
-_INNER_STAMP = re.compile(r"\s(?=[\[(]\d{1,3}:\d\d)")
 _HEADING = re.compile(r"^#{1,6}(?: |(?=[가-힣]))")
-_TITLE = re.compile(r"^(?:\*\*|__)([^*_]+)(?:\*\*|__)$")
 _BULLET = re.compile(
-    r"^(?:[-*+•·◦▪●○■□▶►➤※✓✅☑👉📌📍🔹–—‣]\ufe0f?\s|[-•·●■▶✅👉📌🔹](?=[가-힣\"'“])|[①-⑳]\s?|\d\ufe0f?\u20e3\s?)"
+    r"^(?:[-*+•·◦▪●○■□▶►➤※✓✅☑👉📌📍🔹–—‣]\ufe0f?\s|[-•·●■▶✅👉📌🔹](?=[가-힣\"'“])|[①-⑳]\s?|\d\ufe0f?\u20e3\s?"
+    r"|(?:\(?\d{1,2}[.)]|\[\d{1,2}\])(?:\s+|(?=[가-힣])))"
 )
-_NUMBER = re.compile(r"^(?:\(?(\d{1,2})[.)]|\[(\d{1,2})\])(?:\s+|(?=[가-힣]))")
 _INLINE_NUMBER = re.compile(r"(?<=[.!?])\s(?:\d{1,2}[.)]\s|[①-⑳]\s?|[-*•]\s)(?=[가-힣A-Z\"'“‘])")
 
 
 def split_lines(text: str, speech: WindowSpeech) -> Iterator[AnswerLine]:
     """Split the model's answer into the lines that may be a context."""
     rows = _FENCE.sub("\n", text).split("\n")
-    rows = [part for row in rows for part in (_INNER_STAMP.split(row) if _STAMP.match(row) else [row])]
-    labelled = next((i for i, row in enumerate(rows) if _CONTEXT_LABEL.match(row.lstrip("#*_->•\"' "))), 0)
     stamps = sum(bool(_STAMP.match(row)) for row in rows)
-    for at, row in enumerate(rows):
+    for row in rows:
         stamp = _STAMP.match(row)
         if stamp and (stamp["open"] or stamp["to"] or stamps > 1):
-            rest = row[stamp.end() :]
-            if stamps == 1 and is_complete(rest):
-                yield _line(rest, item=False, doubtful=True)
             continue
-        for line in _of_row(row):
-            if not speech.is_echoed_by(line.text):
-                yield line._replace(doubtful=line.doubtful or at < labelled)
+        yield from (line for line in _of_row(row) if not speech.is_echoed_by(line.text))
 
 
 def _of_row(row: str) -> Iterator[AnswerLine]:
@@ -66,18 +59,9 @@ def _of_row(row: str) -> Iterator[AnswerLine]:
         return
     heading = _HEADING.match(row)
     row = row[heading.end() :] if heading else row
-    marked = _BULLET.match(row) or _numbered(row)
+    marked = _BULLET.match(row)
     for part in _INLINE_NUMBER.split(row[marked.end() :]) if marked else [row]:
-        title = heading or (_TITLE.match(part) and not marked)
-        yield _line(part, item=bool(marked), doubtful=bool(title) and not ends_in_verb(part))
-
-
-def _numbered(row: str) -> re.Match[str] | None:
-    """A list's number; only a 1 stands before another number, for "3. 5일" is a date."""
-    number = _NUMBER.match(row)
-    if number and row[number.end() : number.end() + 1].isdigit() and (number[1] or number[2]) not in ("1", "2"):
-        return None
-    return number
+        yield _line(part, item=bool(marked), doubtful=bool(heading))
 
 
 # --- marks inside a line ---
@@ -105,24 +89,12 @@ _PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "
 _DOUBLE = '"“”„＂'
 
 
-def strip_wrapping(text: str) -> str:
-    """An answer without the quotes or the strong emphasis around the whole of it, whatever is inside."""
-    for _layer in range(LAYERS):
-        if len(text) > 1 and _wraps(text) and not text.startswith("```"):
-            text = text[1:-1].strip()
-        elif len(text) > 4 and text.startswith("**") and text.endswith("**") and text.count("**") == 2:
-            text = text[2:-2].strip()
-    return text
-
-
 def strip_quotes(text: str) -> str:
-    """`text` without quotes around the whole of it, or a lone one at an end; a full stop behind them stays.
+    """Strip quotes around the whole of a line off, or a lone one at an end; a full stop behind them stays.
 
     `"A"라며 "B"` opens and closes with quotes that are not a pair: a straight quote pairs with the last only where the
     next one opens (a space is before it), or none is between.
     """
-    if text.startswith("``") and text.endswith("''"):
-        text = text[2:-2].strip()
     stop = text[-1:] if text[-1:] == "." and text[-2:-1] in _PAIRS.values() else ""
     body = text[: len(text) - len(stop)]
     for _layer in range(LAYERS):
@@ -146,10 +118,7 @@ def _wraps(body: str) -> bool:
         return False
     if not between or (inside[0] == first and inside[-1] == last):
         return True
-    opening = inside[between[0]]
-    return len(between) % 2 == 0 and (
-        opening in "“„‘「『«" or (opening not in "”’」』»" and inside[between[0] - 1].isspace())
-    )
+    return len(between) % 2 == 0 and inside[between[0] - 1].isspace()
 
 
 # --- labels ---
@@ -163,24 +132,21 @@ _LABEL_WORD = (
     r"|the|a|short|succinct|brief|concise|chunk|window|final|video|sentence|korean|in|for|of|this|here|is"
     r"|#?\d{1,3}번?(?!\d?:\d))(?:에 대한|을 위한|의|에|용)?"
 )
-_WORDS = rf"(?:{_LABEL_WORD}[ _-]?){{1,6}}(?:(?<= )위치)?(?:\([^()]{{1,20}}\)\s?)?"
+_WORDS = rf"(?:{_LABEL_WORD}[ _-]?){{1,6}}(?:\([^()]{{1,20}}\)\s?)?"
 _LABEL = re.compile(
-    rf"(?:[\"'“‘](?P<quoted>{_WORDS})[\"'”’]\s?[:：](?!\d)"
-    rf"|(?P<words>{_WORDS})\s?(?:[:：](?!\d)|=(?=[\"'가-힣])|->|→|=>|⇒|[–—-]\s)"
+    rf"(?:(?P<words>{_WORDS})\s?(?:[:：](?!\d)|→|[–—-]\s)"
     rf"|[\[【<〈「『(（]\s?(?P<boxed>{_WORDS})[\]】>〉」』)）]\s?[:：–—-]?)\s?[|>]?\s?",
     re.IGNORECASE,
 )
 _HEAD_WORD = re.compile(rf"{_HEAD}|위치", re.IGNORECASE)
 _ABOUT = re.compile(
-    r"\W*(?:(?:핵심 ?|주요 ?)?키워드|해시태그|태그|참고(?: ?사항)?|비고|주의|시간|채널|날짜|고유명사|생각|추론|지시|규칙|언어|자막|원문"
-    r"|notes?|keywords?|tags?)\W{0,3}[:：](?!\d)",
+    r"\W*(?:(?:핵심 ?|주요 ?)?키워드|해시태그|태그|참고(?: ?사항)?|비고|주의|시간|채널|날짜|고유명사"
+    r"|생각|추론|지시|규칙|언어|자막|원문|notes?|keywords?|tags?)\W{0,3}[:：](?!\d)",
     re.IGNORECASE,
 )
 _DOUBTFUL = re.compile(
     r"\W*(?:(?:영상 )?제목|title|구간|청크|chunk|window)(?: ?\d{1,3})?\W{0,3}[:：](?!\d)\s?", re.IGNORECASE
 )
-_CONTEXT_LABEL = re.compile(r"(?:문맥|맥락|컨텍스트|context)\W{0,3}[:：](?!\d)", re.IGNORECASE)
-_COUNT = re.compile(r"\s?[\[(（](?:총|약|공백|\d)[^()\[\]]{0,20}(?:자|글자|토큰|단어)[^()\[\]]{0,12}[\])）]\W{0,8}$")
 _ENGLISH_LABEL = re.compile(
     r"^(?![{\[\"])[^가-힣:：]{0,160}\b(?:context|summary|here|answer|response|korean|transcript|chunk)\b"
     r"[^가-힣:：]{0,80}[:：]\s*(?=[^A-Za-z]*[가-힣])",
@@ -198,11 +164,11 @@ def _line(row: str, *, item: bool, doubtful: bool = False) -> AnswerLine:
 
 
 def strip_labels(text: str) -> str:
-    """Strip labels in front ("**문맥:**", "[맥락]", "요약 - ", "Here is the context:") and counts behind off a line."""
+    """Strip labels off a line's beginning: "**문맥:**", "[맥락]", "요약 - ", "Here is the context:"."""
     for _layer in range(LAYERS):
-        bare = _COUNT.sub("", text)
-        label = _LABEL.match(bare)
-        if label and _HEAD_WORD.search(label["words"] or label["boxed"] or label["quoted"]):
+        bare = text
+        label = _LABEL.match(text)
+        if label and _HEAD_WORD.search(label["words"] or label["boxed"]):
             bare = strip_bullet(bare[label.end() :])
         bare = strip_quotes(_ENGLISH_LABEL.sub("", bare)).lstrip(":：;, ")
         if bare == text:
@@ -212,8 +178,8 @@ def strip_labels(text: str) -> str:
 
 
 def strip_bullet(text: str) -> str:
-    """`text` without the bullet or number of its only item, where that is in quotes: they hide where sentences end."""
-    marked = _BULLET.match(text) or _numbered(text)
+    """Strip off the bullet or number of an only item in quotes, which hide where its sentences end."""
+    marked = _BULLET.match(text)
     rest = text[marked.end() :] if marked else text.removeprefix("> ")
     return rest if strip_quotes(rest) != rest else text
 
@@ -222,27 +188,25 @@ def strip_bullet(text: str) -> str:
 
 
 def join_lines(found: list[AnswerLine]) -> str:
-    """The lines as one, without those in no Korean; items of a list, and lines that end as sentences do, get a full
-    stop. The last item goes when it is cut off, which shows beside finished ones."""
-    kept = [_without_stump(line) for line in found if re.search("[가-힣]", line.text)]
+    """Join the lines that have Korean; items of a list, and lines that end as sentences do, get a full stop.
+
+    The last item goes when it is cut off, which shows beside finished ones.
+    """
+    kept = [_drop_stump(line) for line in found if re.search("[가-힣]", line.text)]
     ended = any(line.text[-1] in ENDS or ends_in_verb(line.text) for line in kept[:-1])
     if ended and kept[-1].item and not is_complete(kept[-1].text):
         kept.pop()
-    return " ".join(_stopped(line, after) for line, after in pairwise([*kept, AnswerLine("")]))
+    return " ".join(_with_stop(line, after) for line, after in pairwise([*kept, AnswerLine("")]))
 
 
-def _without_stump(line: AnswerLine) -> AnswerLine:
-    """An item without its last sentence where that is cut off; a full stop would make it look finished."""
+def _drop_stump(line: AnswerLine) -> AnswerLine:
+    """Drop an item's last sentence if it is cut off; a full stop would make it look finished."""
     *whole, last = split_sentences(line.text)
     cut = line.item and whole and not is_complete(last)
     return line._replace(text="".join(whole).rstrip()) if cut else line
 
 
-def _stopped(line: AnswerLine, after: AnswerLine) -> str:
-    if line.text[-1] in ENDS + ",:：;~" or not (line.text[-1].isalnum() or line.text[-1] in ")]\"'”’」』"):
+def _with_stop(line: AnswerLine, after: AnswerLine) -> str:
+    if line.text[-1] in ENDS + ",:：;~":
         return line.text
-    if line.text[-1] in "\"'”’」』)]" and line.text[:-1].rstrip()[-1:] in tuple(ENDS):
-        return line.text
-    goes_on = not after.text or after.text.startswith(("입니다", "이다", "라고", "라며"))
-    ends = line.item or (not goes_on and ends_in_verb(line.text))
-    return line.text + "." if ends else line.text
+    return line.text + "." if line.item or (after.text and ends_in_verb(line.text)) else line.text

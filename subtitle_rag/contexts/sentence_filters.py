@@ -1,4 +1,4 @@
-"""Which sentences of a model's answer are no context: talk about the task, refusals, stumps, other languages.
+"""Filters of sentences that are no context: talk about the task, refusals, stumps, other languages.
 
 What would surprise: most tests here go by closed vocabularies. "다음은 해당 구간의 문맥입니다" is a preamble: all its
 words belong to the task. "다음은 강사가 클로저를 설명하는 장면입니다" is a context, for 강사 and 클로저 do not.
@@ -12,7 +12,6 @@ MIN_HANGUL = 8
 
 ENDS = ".!?…。！？"
 _HANGUL = re.compile("[가-힣]")
-_NOT_LETTERS = re.compile(r"[\W_]+")
 
 # --- sentences ---
 
@@ -23,26 +22,18 @@ _NESTING = {"(": 1, "（": 1, "“": 1, ")": -1, "）": -1, "”": -1}
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of one line, each with the spaces behind it, so that joined they are the line again.
+    """Split a line into its sentences, each with the spaces behind it, so that joined they are the line again.
 
-    Nothing ends inside quotes or brackets (if they pair up), nor at an abbreviation; what has no letters, such as an
-    emoji, belongs to the sentence before it.
+    Nothing ends inside quotes or brackets, if they pair up.
     """
     ends = _boundaries(text, nested=True)
     if ends is None:
         ends = _boundaries(text, nested=False) or []
-    found: list[str] = []
-    for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
-        piece = text[start:end]
-        if found and not _NOT_LETTERS.sub("", piece):
-            found[-1] += piece
-        elif piece:
-            found.append(piece)
-    return found
+    return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True) if start < end]
 
 
 def _boundaries(text: str, *, nested: bool) -> list[int] | None:
-    """Where sentences begin but for the first; None when brackets or quotes that should nest stay open."""
+    """Find where sentences begin but for the first; None if brackets or quotes that should nest stay open."""
     found: list[int] = []
     depth, quoted, start = 0, False, 0
     for mark in _MARK.finditer(text):
@@ -64,29 +55,29 @@ _NOUN_END = re.compile(
     r"(?:장면|부분|구간|대목|상황|내용|모습|과정|이야기|순간|영상|마무리|설명|소개|방법|비교|시연|시식|정리|요약|추천|평가"
     r"|리뷰|토론|대화|언급|강조|제시|안내|인터뷰|강의|예시|사례|분석)$"
 )
-_TAIL = re.compile(r"(?:[^\w()（）\[\]]|[_ㅋㅎㅠㅜ)）\]]|\([^()]*\)|（[^（）]*）|\[[^\[\]]*\])+$")
+_TAIL = re.compile(r"(?:[^\w()（）\[\]]|[)）\]ㅋㅎㅠㅜ]|\([^()]*\))+$")
 
 
 def _core(text: str) -> str:
-    """`text` up to its last word: no punctuation, brackets or laughter behind it."""
+    """Cut punctuation, brackets and laughter off behind the last word."""
     tail = _TAIL.search(text, max(0, len(text) - 80))
     return text[: tail.start()] if tail else text
 
 
 def ends_in_verb(text: str) -> bool:
-    """Whether it ends as a Korean sentence does: 설명합니다, 설명한다, 설명해요, 설명함."""
+    """Tell whether a text ends as a Korean sentence does: 설명합니다, 설명한다, 설명해요, 설명함."""
     core = _core(text)
     return _closes_in_m(core) or bool(_VERB_END.search(core[-8:]))
 
 
 def _closes_in_m(text: str) -> bool:
-    """Whether the last syllable closes in ㅁ (or ㄻ), as nominal endings do: 함, 먹음, 만듦."""
+    """Tell whether the last syllable closes in ㅁ (or ㄻ), as nominal endings do: 함, 먹음, 만듦."""
     code = ord(text[-1]) - 0xAC00 if text else -1
     return 0 <= code <= 0xD7A3 - 0xAC00 and code % 28 in (10, 16)
 
 
 def is_complete(text: str) -> bool:
-    """Whether it is finished: by its ending, by a noun that closes descriptions (장면, 소개), or by its punctuation.
+    """Tell whether a text is finished: by its ending, a noun that closes descriptions (장면, 소개), or punctuation.
 
     A stop behind a digit proves nothing: "3." may have been "3.5".
     """
@@ -98,14 +89,10 @@ def is_complete(text: str) -> bool:
     return not re.search(r"[\d.]\.$", bare)
 
 
-_PARTICLE = re.compile(r"[가-힣\w)'\"”’](?:은|는|이|가|을|를|에|에서|로|와|과|의|한|된|할|며|고)(?=\s)")
-
-
 def has_no_korean_sentence(text: str) -> bool:
-    """Whether no sentence of Korean is in it: too few syllables, no ending and no particle, JSON, other scripts."""
-    if len(_HANGUL.findall(text)) < MIN_HANGUL or re.match(r"[{\[]\s*[\"'{\[}\]]", text):
-        return True
-    return is_foreign(text) or not (any(map(ends_in_verb, split_sentences(text))) or _PARTICLE.search(text))
+    """Tell whether a text has too few syllables, is JSON, or slips into another script."""
+    short = len(_HANGUL.findall(text)) < MIN_HANGUL
+    return short or bool(re.match(r"[{\[]\s*[\"'{\[}\]]", text)) or is_foreign(text)
 
 
 _APART = re.compile(
@@ -122,15 +109,11 @@ _OTHER_SCRIPT = re.compile(
 
 
 def is_foreign(text: str) -> bool:
-    """Whether letters of another script stand in it outside quotes and brackets: the model slipped.
+    """Tell whether the model slipped into another script, which stands outside quotes and brackets.
 
-    Lone hanja of headlines (美, 前) are Korean; quoted or bracketed words are what a Korean writer does on purpose,
-    as long as most of the text is Hangul.
+    Lone hanja of headlines (美, 前) are Korean.
     """
-    outside = _HANJA_WORD.sub("", _APART.sub(" ", text))
-    if _OTHER_SCRIPT.search(outside):
-        return True
-    return len(_OTHER_SCRIPT.findall(text)) >= max(1, len(_HANGUL.findall(text)))
+    return bool(_OTHER_SCRIPT.search(_HANJA_WORD.sub("", _APART.sub(" ", text))))
 
 
 # --- talk about the task ---
@@ -146,7 +129,7 @@ _TASK_WORD = re.compile(
     r"(?:하게|하신|하여|하고|해서|해|하면|하자면|할|한|된|되는|주신|히|은)?"
     r"(?:께서|에서|에는|으로는|으로만|으로|로만|로|의|에|을|를|은|는|이|가|와|과|도|만|,)?"
 )
-_PRESENTS = re.compile(rf"같(?:습니다|아요|다)$|[했봤]습니다$|(?:{_NOUN})(?:입니다|이에요|예요|이다)?$")
+_PRESENTS = re.compile(rf"같(?:습니다|아요|다)$|(?:{_NOUN})(?:입니다|이에요|예요|이다)?$")
 _MARKED = re.compile(r"다음|아래|이하|요청|제공|제시|주어진|같습니다|같아요|문맥|맥락|컨텍스트|답변|응답|context|토큰")
 _PROMISE = re.compile(r"(?:겠습니다|게요|드립니다|드렸습니다)$")
 _TITLE = re.compile("문맥|맥락|컨텍스트|설명|요약|정리|답변|작성")
@@ -223,11 +206,11 @@ def is_closer(sentence: str) -> bool:
 def is_refusal(sentence: str) -> bool:
     """Tell whether the model says that it cannot, that nothing was given, or asks for what it lacks."""
     text = sentence.strip().rstrip(" .!?~)]").lstrip("([ ")
-    if _SELF.search(text) or _NOTHING.fullmatch(text):
+    if _SELF.search(text):
         return True
     if not _ASKED.search(text) or _has_own_subject(text):
         return False
-    return bool(_INABILITY.search(text) or _REQUEST.search(text))
+    return bool(_INABILITY.search(text))
 
 
 def _has_own_subject(text: str) -> bool:
