@@ -45,7 +45,7 @@ def canonical(model: str) -> str:
     return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
 
 
-def cloudy(model: str) -> bool:
+def is_cloud_name(model: str) -> bool:
     """Whether the name alone says that Ollama passes the request on to its cloud (ollama internal/modelref)."""
     tag = canonical(model).rpartition(":")[2]
     return tag == "cloud" or tag.endswith("-cloud")
