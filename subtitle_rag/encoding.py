@@ -1,4 +1,4 @@
-"""The job that makes the windows' neural vectors, as a resumable generator of events; lexical search needs none of it.
+"""The stage that makes the windows' neural vectors, as a resumable generator of events; lexical search needs none.
 
 The newest videos go first. A batch is claimed, encoded, written to the index and then noted, so that a run that is
 killed anywhere loses the batch under way, and a window that leaves or changes meanwhile is due again. No lock is held
@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import EncoderActive, VectorEvent, VectorsDue, VectorsMade, VectorsReport, VectorsWaiting
-from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.contexts import WindowSelection
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.place import EMBEDDED, index_place
 from subtitle_rag.library.store import Library
@@ -42,42 +42,23 @@ KEPT_UP = 0.1
 """Share of what the encoder that is searched has made, up to which it goes on while another one takes over."""
 
 AT_WORK_S = 120
-"""Seconds since the last context after which nobody is taken to write contexts."""
-BEGUN_S = 10.0
-"""Seconds that the first contexts of a run are taken to have needed."""
-SOON_S = 300
-"""A context that is expected within so many seconds is waited for."""
-PATIENCE_S = 600
-"""Longest wait for a context of a video that is not being written."""
-
-
-class Waits:
-    """Which windows wait for a context, so that they are encoded once: those of a video whose contexts are being
-    written, and those that the writer comes to soon, by its order and its pace."""
-
-    def __init__(self) -> None:
-        self._since: dict[str, float] = {}
-
-    def held(self, due: Sequence[DueWindow], written: Sequence[tuple[str, int]], now: float) -> set[str]:
-        """The ids of the windows that wait at `now` (Unix seconds), of those that are due in the writer's order, where
-        `written` are the last contexts (video, Unix seconds)."""
-        recent = [(video_id, at) for video_id, at in written if abs(now - at) <= AT_WORK_S]
-        if not recent:
-            self._since.clear()
-            return set()
-        pace = len(recent) / max(BEGUN_S, now - min(at for _video, at in recent))
-        at_work = {video_id for video_id, _at in recent}
-        coming = [window for window in due if not window.asked]
-        held = {window.id for window in coming if window.video_id in at_work}
-        for window in coming[: int(pace * SOON_S)]:
-            if now - self._since.setdefault(window.id, now) <= PATIENCE_S:
-                held.add(window.id)
-        return held
+"""Seconds since a video's last context after which nobody is taken to write its contexts."""
 
 
 def waiting(library: Library, encoder_id: str) -> set[str]:
-    """The ids of the windows that wait for a context at this moment, of those that are due for an encoder."""
-    return Waits().held(library.vectors.due(encoder_id), library.vectors.last_contexts(), time.time())
+    """Return the ids of the windows that wait for a context at this moment, of those that are due for an encoder."""
+    return _waiting(library, library.vectors.due(encoder_id), time.time())
+
+
+def _waiting(library: Library, due: Sequence[DueWindow], now: float) -> set[str]:
+    """Return the due windows whose context comes soon: those of a video whose contexts are being written.
+
+    Whoever writes them may be another process, so the contexts themselves tell. The videos that come next do not
+    wait. Encoding them twice takes a hundredth of the time of writing, and without it they would be found by words
+    alone for hours.
+    """
+    in_work = library.vectors.videos_in_work(now, AT_WORK_S)
+    return {window.id for window in due if window.video_id in in_work and not window.asked}
 
 
 class EncodingRun:
@@ -106,11 +87,10 @@ class EncodingRun:
         self._stop = stop or threading.Event()
         self._clock = clock
         self._pause = pause
-        self._waits = Waits()
         self._size = SMALLEST
         self._report = VectorsReport(encoder.id)
 
-    def run(self, chosen: Chosen | None = None, *, patient: bool = True) -> Iterator[VectorEvent]:
+    def run(self, selection: WindowSelection | None = None, *, patient: bool = True) -> Iterator[VectorEvent]:
         """Make what is missing. The last event is the `VectorsReport`.
 
         Without `patient` the run ends where all that is left waits for contexts. A failure of the encoder ends it too;
@@ -120,21 +100,21 @@ class EncodingRun:
             BusyError: `vectors_busy`, and what the library and the index raise.
             AppError: `index_elsewhere` where the index has moved meanwhile, and what the library and the index raise.
         """
-        chosen = chosen or Chosen()
+        selection = selection or WindowSelection()
         self._report = VectorsReport(self._encoder.id)
-        with self._alone(), logged_stage(logger, "vectors") as counts:
+        with self._lock(), logged_stage(logger, "vectors") as counts:
             self._check_place()
-            if chosen.anew:
-                self._vectors.redo(self._encoder.id, channels=chosen.channels, videos=chosen.videos)
-            yield from self._begun()
-            work = _Work(self._library, self._encoder, self._older(), chosen, self._waits, self._clock)
-            yield from self._worked(work, chosen.limit, patient=patient)
+            if selection.anew:
+                self._vectors.redo(self._encoder.id, channels=selection.channels, videos=selection.videos)
+            yield from self._activate_first()
+            work = _Work(self._library, self._encoder, self._searched_encoder(), selection, self._clock)
+            yield from self._make_batches(work, selection.limit, patient=patient)
             # counts know of windows that are not searchable yet; while the index is rebuilt, none is
             if not self._stop.is_set() and not self._vectors.counts(self._encoder.id).due:
-                yield from self._whole()
+                yield from self._activate_complete()
             left = work.due(self._encoder)
             self._report.left = len(left)
-            self._report.waiting = len(self._waits.held(left, self._vectors.last_contexts(), self._clock()))
+            self._report.waiting = len(_waiting(self._library, left, self._clock()))
             counts.update(counts_of(self._report))
         yield self._report
 
@@ -146,20 +126,20 @@ class EncodingRun:
 
     # Whose vectors are searched
 
-    def _older(self) -> Encoder | None:
-        """The encoder that is searched, where it is another one and its files are here."""
+    def _searched_encoder(self) -> Encoder | None:
+        """Return the encoder that is searched, if it is another one and its files are here."""
         active = self._vectors.active()
         return self._models.encoder(active) if active not in (None, self._encoder.id) else None
 
-    def _begun(self) -> Iterator[EncoderActive]:
-        """Some vectors are better than none: where no others can be searched, these are from the first one on."""
+    def _activate_first(self) -> Iterator[EncoderActive]:
+        """Search these vectors from the first one on if no others can be searched: some are better than none."""
         self._drop_orphans()
-        if self._vectors.active() != self._encoder.id and self._older() is None:
+        if self._vectors.active() != self._encoder.id and self._searched_encoder() is None:
             self._vectors.activate(self._encoder.id)
             yield EncoderActive(self._encoder.id)
 
-    def _whole(self) -> Iterator[EncoderActive]:
-        """Turn to these vectors, which are whole; what was searched before goes, and what nobody can search."""
+    def _activate_complete(self) -> Iterator[EncoderActive]:
+        """Search these vectors, which are complete; drop those that were searched before, and orphans."""
         others = [id for id in self._vectors.encoders() if id != self._encoder.id]
         if self._vectors.active() != self._encoder.id:
             self._vectors.activate(self._encoder.id, forget=others)
@@ -190,23 +170,23 @@ class EncodingRun:
 
     # Making
 
-    def _worked(self, work: "_Work", limit: int | None, *, patient: bool) -> Iterator[VectorEvent]:
-        told = -1
+    def _make_batches(self, work: "_Work", limit: int | None, *, patient: bool) -> Iterator[VectorEvent]:
+        announced = -1
         while not self._stop.is_set() and limit != self._report.made:
             work.look()
             total = self._report.made + work.count
             total = total if limit is None else min(total, limit)
-            if total != told:
+            if total != announced:
                 yield VectorsDue(total, self._encoder.id)
-                told = total
+                announced = total
             most = self._size if limit is None else min(self._size, limit - self._report.made)
             encoder, ids = work.take(most)
             if ids:
-                made = self._encoded(encoder, ids)
+                made = self._encode_batch(encoder, ids)
                 if made is None and encoder is self._encoder:
                     return
                 if made is None:
-                    work.leave_older()
+                    work.drop_older()
                     continue
                 self._report.made += len(made)
                 yield VectorsMade(len(made), encoder.id, tuple(made))
@@ -217,8 +197,8 @@ class EncodingRun:
                 wait_for(self._stop, self._pause)
                 work.outdated = True
 
-    def _encoded(self, encoder: Encoder, ids: Sequence[str]) -> list[str] | None:
-        """Make the vectors of these windows; the ids of those that have them. None where the encoder fails."""
+    def _encode_batch(self, encoder: Encoder, ids: Sequence[str]) -> list[str] | None:
+        """Make the vectors of these windows; return the ids that have them, or None if the encoder fails."""
         claim = self._vectors.claim(encoder.id, vector_names(encoder.id)[0], ids)
         passages, sources = self._read(ids)
         started = time.monotonic()
@@ -238,7 +218,7 @@ class EncodingRun:
         return self._vectors.note(claim, sources)
 
     def _read(self, ids: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-        """The passages of the windows that are there, and their sources."""
+        """Read the passages of the windows that are there, and their sources."""
         contexts = {id: (one.key, one.text) for id, one in self._library.contexts.of_windows(ids).items()}
         there = self._library.windows(ids)
         videos = {id: self._library.video(id) for id in {window.video_id for window in there.values()}}
@@ -253,7 +233,7 @@ class EncodingRun:
         return passages, sources
 
     def _put(self, encoder: Encoder, encoded: Mapping[str, Encoded]) -> None:
-        """Write to the index, where there may be no room yet, or no longer: a rebuild begins it anew."""
+        """Write to the index, and make room there first: a rebuild begins it anew."""
         dense, sparse = vector_names(encoder.id)
         lexical = {id: one.sparse for id, one in encoded.items() if one.sparse is not None}
         self._put_named(dense, encoder.dimensions, {id: one.dense for id, one in encoded.items()})
@@ -273,29 +253,27 @@ class EncodingRun:
             self._index.add_vector(name, dimensions)
             self._index.replace_vector(name, made)
 
-    def _alone(self) -> AbstractContextManager[None]:
-        """Two runs would encode the same windows."""
+    def _lock(self) -> AbstractContextManager[None]:
+        """Keep a second run away, which would encode the same windows."""
         path = self._library.path
         return alone(path.with_name("vectors.lock"), BusyError("vectors_busy", path=str(path.parent)))
 
 
 class _Work:
-    """What is left for a run, as far as it has looked."""
+    """Hold the queues of a run, as of its last look at the library."""
 
     def __init__(
         self,
         library: Library,
         encoder: Encoder,
         older: Encoder | None,
-        chosen: Chosen,
-        waits: Waits,
+        selection: WindowSelection,
         clock: Callable[[], float],
     ) -> None:
         self._library = library
         self._encoder = encoder
         self._older = older
-        self._chosen = chosen
-        self._waits = waits
+        self._selection = selection
         self._clock = clock
         self._queues: list[tuple[Encoder, deque[str]]] = []
         self._version = 0
@@ -306,16 +284,16 @@ class _Work:
 
     @property
     def count(self) -> int:
-        """Of the vectors that are to be made."""
+        """Count the vectors that are to be made."""
         return sum(len(ids) for _encoder, ids in self._queues) + len(self.held)
 
     def due(self, encoder: Encoder, *, without: bool = False) -> list[DueWindow]:
-        """What is due for an encoder, of what was chosen."""
-        own = self._chosen
+        """List what is due for an encoder, within the selection."""
+        own = self._selection
         return self._library.vectors.due(encoder.id, channels=own.channels, videos=own.videos, without=without)
 
     def look(self) -> None:
-        """See what is due, where that may have changed."""
+        """Read what is due, if that may have changed."""
         over = not any(ids for _encoder, ids in self._queues)
         old = time.monotonic() - self._looked > REFRESH_S and self._library.version() != self._version
         if not (self.outdated or old or over):
@@ -323,27 +301,27 @@ class _Work:
         self.outdated = False
         self._version = self._library.version()
         due = self.due(self._encoder)
-        self.held = self._waits.held(due, self._library.vectors.last_contexts(), self._clock())
+        self.held = _waiting(self._library, due, self._clock())
         self._queues = [(self._encoder, deque(window.id for window in due if window.id not in self.held))]
         if self._older is not None:
             self._keep_up(self._older)
         self._looked = time.monotonic()
 
     def _keep_up(self, older: Encoder) -> None:
-        """Put before all else what has come in since the encoder that is searched was whole, or nearly so."""
+        """Queue first what has come in since the searched encoder had nearly all windows."""
         missing = self.due(older, without=True)
         _name, made = self._library.vectors.encoders().get(older.id, ("", 0))
         if missing and len(missing) <= KEPT_UP * made:
             ids = deque(window.id for window in missing if window.id not in self.held)
             self._queues.insert(0, (older, ids))
 
-    def leave_older(self) -> None:
+    def drop_older(self) -> None:
         """Make no more vectors of the encoder that is searched: two models may need more memory than there is."""
         self._older = None
         self.outdated = True
 
     def take(self, count: int) -> tuple[Encoder, list[str]]:
-        """The next windows, at most so many, and whose vectors they get."""
+        """Take the next windows, at most so many, and the encoder that they are for."""
         for encoder, ids in self._queues:
             if ids:
                 return encoder, [ids.popleft() for _ in range(min(count, len(ids)))]

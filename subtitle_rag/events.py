@@ -63,7 +63,7 @@ class WindowsIndexed:
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
+class VideoRemoved:
     """A video left the library and the index."""
 
     video: str
@@ -265,7 +265,7 @@ class PackagesInstalled:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class EvidenceSource:
     """A scene as the answering model was given it, under its number."""
 
     number: int
@@ -295,7 +295,7 @@ class Evidence:
 
     way: Literal["search", "transcript", "map"]
     """The best scenes, all captions of a video, or what all its windows are about."""
-    sources: tuple[Source, ...]
+    sources: tuple[EvidenceSource, ...]
     left_out: int = 0
     """Scenes that were found and did not fit."""
     shortened: bool = False

@@ -8,6 +8,7 @@ means, leaves work to do, never work to undo.
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,7 @@ from subtitle_rag.captions.parse import parse
 from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.errors import AppError, BusyError, CaptionError, UsageError
-from subtitle_rag.events import Found, IndexEvent, IndexReport, Removed, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.place import index_place, put_index_place
 from subtitle_rag.library.store import ALL, Library
@@ -46,6 +47,16 @@ Discovered = files.CaptionGroup | VideoFailed
 Work = list[tuple[Video, list[Window]]]
 
 
+@dataclass(frozen=True, slots=True)
+class _IndexedVideo:
+    """A searchable video as contexts join it: its windows with their morphemes, of the captions `transcript` names."""
+
+    video: Video
+    transcript: str
+    material: Material
+    analyses: list[Morphemes]
+
+
 class Indexer:
     """Brings captions into one library and its index; one at a time works on a library.
 
@@ -58,6 +69,8 @@ class Indexer:
         self._index = index
         self._analyzer = analyzer
         self._making = making
+        self._latest: _IndexedVideo | None = None
+        """The video whose contexts came last, read under the lock that keeps other indexers away."""
 
     def index(
         self,
@@ -145,14 +158,14 @@ class Indexer:
                 yield self._make_searchable(work, kept)
             kept.done()
 
-    def remove(self, video_ids: Iterable[str]) -> Iterator[Removed]:
+    def remove(self, video_ids: Iterable[str]) -> Iterator[VideoRemoved]:
         """Forget videos, in the library and in the index."""
         with self._working():
             for video_id in video_ids:
                 video = self._library.video(video_id)
                 if video is not None:
                     self._library.remove_video(video_id)
-                    yield Removed(video.id, video.title)
+                    yield VideoRemoved(video.id, video.title)
             self._purge()
 
     def _take(self, group: files.CaptionGroup, work: Work) -> Iterator[VideoDone | VideoFailed]:
@@ -218,18 +231,35 @@ class Indexer:
         """
         with self._working(patience=PATIENCE_S):
             for video_id, ids in late.items():
-                video, own = self._library.video(video_id), self._library.windows_of(video_id)
-                known = self._library.morphemes([window.id for window in own])
-                if video is None or not all(window.id in known for window in own):
-                    continue  # it has left, or it is made searchable later, with its contexts
-                contexts = {id: text for id, text in self._contexts(video_id).items() if id in ids}
-                material = Material(video, own, contexts)
-                fresh = [*self._analyzer.morphemes(material.before()), *(known[window.id] for window in own)]
-                made = material.vectors(fresh, contexts, self._making)
-                self._index.replace_vector("bm25", made)
-                told = {window.id: payload(video, window) for window in own if window.id in made}
-                self._index.replace_payload({id: {**told[id], "context": contexts[id][1]} for id in told})
-                self._library.put_source_hashes(ANALYZER, {id: material.source(id) for id in made})
+                contexts = self._library.contexts.of_windows(list(ids))
+                known = self._loaded(video_id)
+                # else it has left, or it is made searchable later, with its contexts
+                if known is not None and self._library.morphemes(list(contexts)).keys() == contexts.keys():
+                    self._replace(known, {id: (context.key, context.text) for id, context in contexts.items()})
+
+    def _loaded(self, video_id: str) -> "_IndexedVideo | None":
+        """Read and hash a searchable video's windows, once as long as it stays the same; its contexts come singly."""
+        video, transcript = self._library.video(video_id), self._library.contexts.transcript(video_id)
+        if video is None:
+            return None
+        if self._latest is None or (self._latest.video, self._latest.transcript) != (video, transcript):
+            windows = self._library.windows_of(video_id)
+            analyses = self._library.morphemes([window.id for window in windows])
+            if not all(window.id in analyses for window in windows):
+                return None
+            own = [analyses[window.id] for window in windows]
+            self._latest = _IndexedVideo(video, transcript, Material(video, windows, {}), own)
+        return self._latest
+
+    def _replace(self, known: "_IndexedVideo", contexts: Mapping[str, tuple[str, str]]) -> None:
+        """Replace the `bm25` vectors and payloads of the windows that these contexts are of."""
+        material = known.material.with_contexts(contexts)
+        analyses = [*self._analyzer.morphemes(material.before()), *known.analyses]
+        made = material.vectors(analyses, contexts, self._making)
+        self._index.replace_vector("bm25", made)
+        shown = {window.id: payload(known.video, window) for window in material.windows if window.id in made}
+        self._index.replace_payload({id: {**shown[id], "context": contexts[id][1]} for id in shown})
+        self._library.put_source_hashes(ANALYZER, {id: material.source(id) for id in made})
 
     def _contexts(self, video_id: str) -> dict[str, tuple[str, str]]:
         """The contexts that count, by window: their key and text."""

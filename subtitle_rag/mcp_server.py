@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from subtitle_rag import __version__
 from subtitle_rag.domain import clock, parse_clock, watch_url
 from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.events import Answer, Source
+from subtitle_rag.events import Answer, EvidenceSource
 from subtitle_rag.installation.extras import MCP
 from subtitle_rag.installation.missing import missing
 from subtitle_rag.retrieval.query import Query, day, kind_named, parse, tidy
@@ -231,7 +231,7 @@ def _scene(scene: Scene) -> dict[str, Any]:
     }
 
 
-def _source(source: Source) -> dict[str, Any]:
+def _source(source: EvidenceSource) -> dict[str, Any]:
     url = watch_url(source.video.id, source.at_ms) if source.video.url else None
     return {
         "number": source.number,

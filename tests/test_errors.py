@@ -20,8 +20,8 @@ from subtitle_rag.sentences import SENTENCES, captions, evaluation, installation
 from tests.cases import cases
 
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}
-MAKERS = {*KINDS, "failure"}
-"""`llm.wire.Call.failure` makes an LlmError."""
+MAKERS = {*KINDS, "failure", "refusing"}
+"""`llm.wire.Call.failure` makes an LlmError, and `evaluation.json_lines.refusing` a UsageError."""
 PACKAGE = Path(subtitle_rag.__file__).parent
 
 
@@ -43,8 +43,10 @@ def raised() -> Iterator[tuple[str, str, set[str | None]]]:
 
 
 def given(name: str, call: ast.Call) -> set[str | None]:
-    """The details of an error; a failure of Ollama's always has host and model."""
+    """The details of an error; a failure of Ollama's always has host and model, a refused line its place."""
     names = {keyword.arg for keyword in call.keywords}
+    if name == "refusing":
+        return names | {"path", "line", "reason"}
     return names | {"host", "model"} if name == "failure" or None in names else names
 
 

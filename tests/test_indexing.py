@@ -14,7 +14,7 @@ import pytest
 import subtitle_rag
 from subtitle_rag import indexing
 from subtitle_rag.errors import BusyError, UsageError
-from subtitle_rag.events import Found, IndexEvent, IndexReport, Removed, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.morphemes import Analyzer
@@ -178,7 +178,7 @@ def test_a_removed_video_leaves_no_point(place: Place, captions: Path) -> None:
     own = len(place.index.ids(ID))
     events = list(place.indexer.remove([ID, "never there"]))
     assert [event.video for event in events] == [ID]
-    assert isinstance(events[0], Removed)
+    assert isinstance(events[0], VideoRemoved)
     assert place.index.ids(ID) == set()
     assert place.index.count() == points - own
     assert place.sound()

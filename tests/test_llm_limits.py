@@ -10,7 +10,7 @@ import pytest
 
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.llm import Llm, LlmError, Reply
-from subtitle_rag.llm.guard import address, canonical, cloudy
+from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name
 from subtitle_rag.llm.overflow import Gauge, left_after_cut
 from tests.stand_ins.ollama import Model, StandIn
 
@@ -202,8 +202,8 @@ def test_a_host_cannot_send_us_elsewhere(server: StandIn, llm: Llm) -> None:
 
 def test_names_tell_of_a_cloud() -> None:
     clouds = ["gpt-oss:120b-cloud", "kimi-k2:cloud", "me/glm:CLOUD", "hf.co/x/y:1t-cloud"]
-    assert all(map(cloudy, clouds))
-    assert not any(map(cloudy, ["cloud", "cloud/nine:7b", "cloudy:latest", "qwen3:8b", "my-cloud"]))
+    assert all(map(is_cloud_name, clouds))
+    assert not any(map(is_cloud_name, ["cloud", "cloud/nine:7b", "is_cloud_name:latest", "qwen3:8b", "my-cloud"]))
     assert canonical("Qwen3") == "qwen3:latest"
     assert canonical("hf.co/A/B:Q4_K_M") == "hf.co/a/b:q4_k_m"
 

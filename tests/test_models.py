@@ -7,7 +7,7 @@ import pytest
 
 from subtitle_rag import models
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.llm.guard import cloudy
+from subtitle_rag.llm.host_guard import is_cloud_name
 from subtitle_rag.models import manifest
 
 FOLDER = Path(__file__).parents[1] / "models"
@@ -18,7 +18,7 @@ def test_every_model_says_what_it_needs() -> None:
     assert len({each.name for each in offered}) == len(offered) > 3
     for each in offered:
         assert ":" in each.name
-        assert not cloudy(each.name)
+        assert not is_cloud_name(each.name)
         assert each.licence in ("Apache-2.0", "MIT")  # whoever installs the app may use it for anything
         assert each.suits in ("8GB", "16GB", "GPU")
         assert each.rollback in ("any", "batch")

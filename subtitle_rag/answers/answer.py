@@ -21,7 +21,7 @@ from subtitle_rag.errors import AppError, BusyError, LlmError
 from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm, ModelInfo, Reply
-from subtitle_rag.llm.guard import canonical
+from subtitle_rag.llm.host_guard import canonical
 from subtitle_rag.retrieval.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.query import Query
 

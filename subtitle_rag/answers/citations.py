@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Literal
 
 from subtitle_rag.answers.prompt import NOT_FOUND
-from subtitle_rag.contexts.suspect import all_values, doubts, numbers
-from subtitle_rag.events import Citation, Source
+from subtitle_rag.contexts.grounding import all_values, doubts, numbers
+from subtitle_rag.events import Citation, EvidenceSource
 from subtitle_rag.retrieval.morphemes import QueryMorphemes, document_bigrams
 
 LEAST = 0.5
@@ -72,7 +72,7 @@ class _Claim:
     marks: tuple[_Mark, ...]
 
 
-def checked(answer: str, sources: Sequence[Source], analyzer: QueryMorphemes) -> Checked:
+def checked(answer: str, sources: Sequence[EvidenceSource], analyzer: QueryMorphemes) -> Checked:
     """Look every citation of an answer up in the scenes that were given for it."""
     found = _claims(answer)
     known = {source.number: source for source in sources}
@@ -97,7 +97,7 @@ def checked(answer: str, sources: Sequence[Source], analyzer: QueryMorphemes) ->
 
 
 def _held(
-    claim: str, forms: frozenset[str], cited: Mapping[int, Source], of_sources: Mapping[int, frozenset[str]]
+    claim: str, forms: frozenset[str], cited: Mapping[int, EvidenceSource], of_sources: Mapping[int, frozenset[str]]
 ) -> tuple[frozenset[int], tuple[str, ...]]:
     """The cited scenes that bear a claim out, and the numbers and names of it that stand in none of them."""
     speech = "\n".join(_all_of(source) for source in cited.values())
@@ -114,12 +114,12 @@ def _held(
     return frozenset(n for n in cited if len(forms & of_sources[n]) >= LEAST_EACH * len(forms)), ()
 
 
-def _all_of(source: Source) -> str:
+def _all_of(source: EvidenceSource) -> str:
     """Everything that the model was told of a scene."""
     return "\n".join(filter(None, (source.video.title, source.context, source.text)))
 
 
-def _nearest(claim: str, source: Source) -> int:
+def _nearest(claim: str, source: EvidenceSource) -> int:
     """Where the line begins that, with the next one, shares most letter pairs with a claim; else the question's."""
     wanted = document_bigrams(claim).keys()
     own = [len(wanted & document_bigrams(text).keys()) for _start, text in source.lines]

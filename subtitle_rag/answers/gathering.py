@@ -17,7 +17,7 @@ from subtitle_rag.answers.context_builder import (
 from subtitle_rag.contexts.prompt import estimate
 from subtitle_rag.domain import Line, Video, Window, spoken
 from subtitle_rag.errors import UsageError
-from subtitle_rag.events import Evidence, Source
+from subtitle_rag.events import Evidence, EvidenceSource
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.scenes import Scene
@@ -165,9 +165,9 @@ class Gatherer:
         return Given(evidence, builder.build(kept), language, num_ctx)
 
 
-def _of_scenes(scenes: Sequence[Scene]) -> tuple[Source, ...]:
+def _of_scenes(scenes: Sequence[Scene]) -> tuple[EvidenceSource, ...]:
     return tuple(
-        Source(
+        EvidenceSource(
             number=number,
             scene=scene.id,
             video=scene.video,
@@ -182,9 +182,9 @@ def _of_scenes(scenes: Sequence[Scene]) -> tuple[Source, ...]:
     )
 
 
-def _of_windows(video: Video, windows: Sequence[Window], contexts: dict[str, str]) -> tuple[Source, ...]:
+def _of_windows(video: Video, windows: Sequence[Window], contexts: dict[str, str]) -> tuple[EvidenceSource, ...]:
     return tuple(
-        Source(
+        EvidenceSource(
             number=number,
             scene=window.id,
             video=video,

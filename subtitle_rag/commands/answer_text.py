@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag import output
 from subtitle_rag.answers import wording
 from subtitle_rag.domain import clock, watch_url
-from subtitle_rag.events import Answer, Citation, Source
+from subtitle_rag.events import Answer, Citation, EvidenceSource
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def source_lines(answer: Answer) -> Iterator[str]:
         yield f"{f'[{number}]':>5}  {'?':>8}  {unknown}"
 
 
-def _lines(source: Source, at_ms: int) -> Iterator[str]:
+def _lines(source: EvidenceSource, at_ms: int) -> Iterator[str]:
     """What is said at a time, where it is from, and the link."""
     video, said = source.video, source.line(at_ms)
     said = said if len(said) <= LINE else f"{said[:LINE].rsplit(' ', 1)[0]} …"
@@ -78,7 +78,7 @@ def values(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _citation_values(citation: Citation, source: Source | None) -> dict[str, Any]:
+def _citation_values(citation: Citation, source: EvidenceSource | None) -> dict[str, Any]:
     at = citation.at_ms
     return {
         "number": citation.number,
@@ -91,7 +91,7 @@ def _citation_values(citation: Citation, source: Source | None) -> dict[str, Any
     }
 
 
-def _source_values(source: Source) -> dict[str, Any]:
+def _source_values(source: EvidenceSource) -> dict[str, Any]:
     return {
         "number": source.number,
         "scene": source.scene,
@@ -105,7 +105,7 @@ def _source_values(source: Source) -> dict[str, Any]:
     }
 
 
-def _link(source: Source, at_ms: int) -> str | None:
+def _link(source: EvidenceSource, at_ms: int) -> str | None:
     return watch_url(source.video.id, at_ms) if source.video.url else None
 
 

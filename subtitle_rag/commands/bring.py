@@ -251,12 +251,12 @@ def _summed(runs: Iterable[Iterator[IndexEvent]], *, jsonl: bool) -> tuple[Index
 
 def _contexts(runtime: Runtime, videos: Sequence[str], *, jsonl: bool) -> ContextReport | None:
     """The contexts of what came in, where there is a model to write them; everything is searchable already."""
-    from subtitle_rag.library.contexts import Chosen
+    from subtitle_rag.library.contexts import WindowSelection
 
     prelude = _("Searchable. {model} writes contexts; Ctrl+C ends it, and nothing is lost.")
     prelude = prelude.format(model=runtime.context_model)
     try:
-        return writing.write(runtime, Chosen(videos=tuple(videos)), jsonl=jsonl, prelude=prelude)
+        return writing.write(runtime, WindowSelection(videos=tuple(videos)), jsonl=jsonl, prelude=prelude)
     except LlmError:
         logger.info("no contexts are written", exc_info=True)
         return None
@@ -269,14 +269,15 @@ def _contexts(runtime: Runtime, videos: Sequence[str], *, jsonl: bool) -> Contex
 
 def _vectors(runtime: Runtime, videos: Sequence[str], outcome: output.Outcome, *, jsonl: bool) -> VectorsReport | None:
     """The vectors of what came in, where the encoder is here; everything is searchable already."""
-    from subtitle_rag.library.contexts import Chosen
+    from subtitle_rag.library.contexts import WindowSelection
 
     try:
         encoder = runtime.neural.encoder()
         if encoder is None:
             return None
         prelude = _("Searchable. {model} makes vectors; Ctrl+C ends it, and nothing is lost.").format(model=encoder.id)
-        return vectors.write(runtime, Chosen(videos=tuple(videos)), jsonl=jsonl, patient=False, prelude=prelude)
+        chosen = WindowSelection(videos=tuple(videos))
+        return vectors.write(runtime, chosen, jsonl=jsonl, patient=False, prelude=prelude)
     except AppError as error:
         if error.code in ("model_unknown", "model_kind", "model_damaged"):  # the captions came in all the same
             output.say_error(error)

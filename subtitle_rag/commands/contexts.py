@@ -10,7 +10,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import completing, json_option, jsonl_option, writing
 from subtitle_rag.config import Settings
-from subtitle_rag.contexts import choosing
+from subtitle_rag.contexts import model_choice
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
@@ -178,14 +178,14 @@ def contexts_model(settings: Settings, channel: str, name: str | None, usual: bo
             contexts.put_model(id, tidy(name or ""))
         own = contexts.models().get(id, "")
         model = own or runtime.context_model
-        others = choosing.by_others(contexts.by_model().get(id, {}), model)
+        others = model_choice.count_by_others(contexts.by_model().get(id, {}), model)
     if as_json:
         values = {"channel": id, "model": model, "own": bool(own), "written_by_others": others}
         output.envelope("contexts model", output.Outcome(values))
         return 0
     output.data(model)
     if others:
-        output.say(choosing.kept(others, channel))
+        output.say(model_choice.kept_contexts(others, channel))
     return 0
 
 
@@ -215,10 +215,10 @@ def videos_of(runtime: Runtime, names: Sequence[str]) -> list[str]:
 
 def _written(command: str, runtime: Runtime, asked: Asked, *, anew: bool = False) -> int:
     """Write, narrate, and print the sum."""
-    from subtitle_rag.library.contexts import Chosen
+    from subtitle_rag.library.contexts import WindowSelection
 
     channels, videos = channels_of(runtime, asked.channel), videos_of(runtime, asked.video)
-    chosen = Chosen(tuple(channels), tuple(videos), asked.limit, anew)
+    chosen = WindowSelection(tuple(channels), tuple(videos), asked.limit, anew)
     report = writing.write(runtime, chosen, asked.model, jsonl=asked.jsonl)
     errors = [output.error_entry(report.blocked)] if report.blocked else []
     code = output.exit_code_for(report.blocked) if report.blocked else output.ExitCode.DONE
@@ -255,7 +255,7 @@ def _models(runtime: Runtime) -> list[dict[str, Any]]:
             "channel": id,
             "name": name,
             "model": own[id],
-            "written_by_others": choosing.by_others(written.get(id, {}), own[id]),
+            "written_by_others": model_choice.count_by_others(written.get(id, {}), own[id]),
         }
         for id, name in runtime.library.channels()
         if own.get(id)
@@ -269,7 +269,7 @@ def _model_lines(usual: str, models: Sequence[Mapping[str, Any]]) -> Iterator[st
     for one in models:
         yield _("Model of {channel}: {model}").format(channel=one["name"], model=one["model"])
         if one["written_by_others"]:
-            yield f"  {choosing.kept(one['written_by_others'], one['name'])}"
+            yield f"  {model_choice.kept_contexts(one['written_by_others'], one['name'])}"
 
 
 def _count_values(counts: "ContextCounts") -> dict[str, Any]:

@@ -16,7 +16,7 @@ from subtitle_rag.output import ExitCode, exit_code_for
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.contexts import Chosen
+    from subtitle_rag.library.contexts import WindowSelection
     from subtitle_rag.library.vectors import VectorCounts
 
 NAMES = {
@@ -89,7 +89,7 @@ def count_values(counts: "VectorCounts") -> dict[str, int]:
 
 
 def write(
-    runtime: Runtime, chosen: "Chosen", *, jsonl: bool = False, patient: bool = True, prelude: str = ""
+    runtime: Runtime, chosen: "WindowSelection", *, jsonl: bool = False, patient: bool = True, prelude: str = ""
 ) -> VectorsReport:
     """Have vectors made, and narrate it on stderr; with `jsonl` the events go to stdout.
 
@@ -151,11 +151,11 @@ def report_lines(report: VectorsReport) -> Iterator[str]:
 
 def _written(command: str, settings: Settings, asked: Asked, *, anew: bool = False) -> int:
     """Write, narrate, and print the sum."""
-    from subtitle_rag.library.contexts import Chosen
+    from subtitle_rag.library.contexts import WindowSelection
 
     with Runtime(settings) as runtime:
         channels, videos = channels_of(runtime, asked.channel), videos_of(runtime, asked.video)
-        chosen = Chosen(tuple(channels), tuple(videos), asked.limit, anew)
+        chosen = WindowSelection(tuple(channels), tuple(videos), asked.limit, anew)
         report = write(runtime, chosen, jsonl=asked.jsonl)
         counts = runtime.library.vectors.counts(report.encoder)
     errors = [output.error_entry(report.blocked)] if report.blocked else []

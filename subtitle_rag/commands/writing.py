@@ -10,14 +10,14 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.contexts import Chosen
+    from subtitle_rag.library.contexts import WindowSelection
 
 TITLE = 30
 """Characters of a video's title beside the bar."""
 
 
 def write(
-    runtime: Runtime, chosen: "Chosen", model: str | None = None, *, jsonl: bool = False, prelude: str = ""
+    runtime: Runtime, chosen: "WindowSelection", model: str | None = None, *, jsonl: bool = False, prelude: str = ""
 ) -> ContextReport:
     """Have contexts written, and narrate it on stderr; with `jsonl` the events go to stdout.
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from subtitle_rag.contexts.suspect import one_letter_apart
+from subtitle_rag.contexts.grounding import one_letter_apart
 from subtitle_rag.domain import Morphemes, nfc
 from subtitle_rag.library.store import Library
 

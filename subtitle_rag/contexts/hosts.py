@@ -1,4 +1,4 @@
-"""How one host works through videos: what it is asked, and what is made of its answers and of its silence."""
+"""The work of one Ollama host on its share of the videos: requests, retries, and the contexts made of its answers."""
 
 import hashlib
 import logging
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.contexts import prompt
 from subtitle_rag.contexts.cleaning import clean
-from subtitle_rag.contexts.suspect import doubts
+from subtitle_rag.contexts.grounding import doubts
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import ContextEvent, ContextFailed, ContextWritten
@@ -41,17 +41,17 @@ FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused"
 """After these a server need not be asked again."""
 
 
-class _OverError(Exception):
-    """This host is done: stopped, out of work, or given up."""
+class _HostDoneError(Exception):
+    """The host is done: stopped, out of work, or given up."""
 
 
-class _ChangedError(Exception):
+class _CaptionsChangedError(Exception):
     """The video has left, or it has other captions than those that the model was shown."""
 
 
 @dataclass(slots=True)
-class Run:
-    """What the hosts of one run share."""
+class ContextHostRun:
+    """Hold what the hosts of one run share, the queue of videos first of all."""
 
     library: Library
     recipe: Recipe
@@ -68,7 +68,7 @@ class Run:
     """The largest so far: going back to a smaller one would make the server load the model anew."""
 
     def work(self, host: Llm, info: ModelInfo) -> None:
-        """The thread of one host."""
+        """Write contexts until the queue is empty; each host runs this in a thread of its own."""
         failed = 0
         try:
             while True:
@@ -78,7 +78,7 @@ class Run:
                     return
                 try:
                     failed = _VideoRun(self, host, info, failed).write(video_id)
-                except _OverError:
+                except _HostDoneError:
                     self.videos.appendleft(video_id)  # another host may go on with it
                     return
         except Exception as error:  # the thread that collects raises it
@@ -86,51 +86,53 @@ class Run:
         finally:
             self.library.close()
 
-    def look(self) -> None:
-        """Raises where no further window is to be written."""
+    def check_open(self) -> None:
+        """Raise `_HostDoneError` if no further window is to be written."""
         if self.stop.is_set() or self.limit == 0:
-            raise _OverError
+            raise _HostDoneError
 
-    def take_turn(self) -> None:
-        """For one window; raises as `look` does."""
+    def take_window(self) -> None:
+        """Count a window against the limit; raise as `check_open` does."""
         with self.lock:
-            self.look()
+            self.check_open()
             if self.limit is not None:
                 self.limit -= 1
 
-    def give_turn_back(self) -> None:
+    def return_window(self) -> None:
         with self.lock:
             if self.limit is not None:
                 self.limit += 1
 
     def give_up(self, error: AppError) -> None:
         self.blocked = error
-        raise _OverError
+        raise _HostDoneError
 
 
 @dataclass(slots=True)
 class _VideoRun:
-    """One host's way through one video."""
+    """Write the contexts of one video on one host."""
 
-    run: Run
+    run: ContextHostRun
     host: Llm
     info: ModelInfo
-    failed: int
-    """Windows in a row that this host did not answer."""
+    failures_in_row: int
+    """Windows that this host failed to answer, without one that it answered between."""
     transcript: str = ""
     """Names the captions that the model is shown."""
+    shown: str = ""
+    """A hash of their text, as prompts have it."""
 
     def write(self, video_id: str) -> int:
-        """Write the missing contexts of a video, in order; returns the windows in a row that failed."""
+        """Write the missing contexts of a video, in order; return the failures in a row at its end."""
         for replanned in range(REPLANS + 1):
             self.transcript = self.run.library.contexts.transcript(video_id)  # before the windows: changes are noticed
             video = self.run.library.video(video_id)
             if video is None:
                 break
             try:
-                self._all(video, self.run.library.windows_of(video_id))
+                self._write_missing(video, self.run.library.windows_of(video_id))
                 break
-            except _ChangedError:
+            except _CaptionsChangedError:
                 continue
             except AppError as error:
                 if error.code != "llm_overflow":
@@ -138,47 +140,48 @@ class _VideoRun:
                 logger.info("%s does not fit, attempt %d", video_id, replanned + 1, exc_info=True)
                 if replanned == REPLANS:
                     self.run.events.put(ContextFailed(video.id, video.title, error.code, error.details))
-                    return self.failed
-                self._reckon_more(error.details["n_prompt_tokens"], error.details["characters"])
-        return self.failed
+                    return self.failures_in_row
+                self._raise_token_ratio(error.details["n_prompt_tokens"], error.details["characters"])
+        return self.failures_in_row
 
-    def _all(self, video: Video, windows: Sequence[Window]) -> None:
+    def _write_missing(self, video: Video, windows: Sequence[Window]) -> None:
         missing = self.run.library.contexts.missing(video.id, self.run.recipe)
         if not missing:
             return
-        self.run.look()
+        self.run.check_open()
+        self.shown = prompt.transcript_hash(windows)
         plan = self._plan(video, windows)
         previous = ""
         for ordinal in (ordinal for block in plan.blocks for ordinal in block):
             window = windows[ordinal]
             if window.id in missing:
-                self.run.take_turn()
+                self.run.take_window()
                 try:
                     previous = self._window(video, windows, plan, ordinal, missing[window.id], previous)
-                except (AppError, _ChangedError):  # it comes again
-                    self.run.give_turn_back()
+                except (AppError, _CaptionsChangedError):  # it comes again
+                    self.run.return_window()
                     raise
 
-    def _plan(self, video: Video, windows: Sequence[Window]) -> prompt.Plan:
+    def _plan(self, video: Video, windows: Sequence[Window]) -> prompt.PromptPlan:
         contexts = self.run.library.contexts
         plan = prompt.plan(
             video,
             windows,
             glossary=contexts.glossary(video.channel_id),
-            tokens_per_char=self._ratio() or prompt.TOKENS_PER_CHAR,
+            tokens_per_char=self._token_ratio() or prompt.TOKENS_PER_CHAR,
             largest=min(prompt.BUCKETS[-1], self.info.context_length or prompt.BUCKETS[-1]),
         )
         self.run.num_ctx = max(self.run.num_ctx, plan.num_ctx)
         plan = replace(plan, num_ctx=self.run.num_ctx)
-        return plan if plan.scope == "full" else plan.with_overview(self._overview(video, windows, plan))
+        return plan if plan.scope == "full" else plan.with_overview(self._overview(video, plan))
 
-    def _overview(self, video: Video, windows: Sequence[Window], plan: prompt.Plan) -> str:
-        """What the sections of a long video are about, asked once."""
-        key = _key(self.run.recipe, video.id, prompt.transcript_hash(windows))
+    def _overview(self, video: Video, plan: prompt.PromptPlan) -> str:
+        """Summarise the sections of a long video; the library keeps the summary."""
+        key = _key(self.run.recipe, video.id, self.shown)
         known = self.run.library.contexts.overview(key)
         if known is not None:
             return known
-        replies = [self._asked(messages, plan.num_ctx, SEEDS[0]) for messages in plan.overview_requests()]
+        replies = [self._request(messages, plan.num_ctx, SEEDS[0]) for messages in plan.overview_requests()]
         answered = [reply for reply in replies if isinstance(reply, Reply)]
         text = "\n".join(filter(None, (clean(reply.text) for reply in answered)))
         if len(answered) == len(replies):
@@ -186,34 +189,32 @@ class _VideoRun:
         return text
 
     def _window(
-        self, video: Video, windows: Sequence[Window], plan: prompt.Plan, ordinal: int, tries: int, previous: str
+        self, video: Video, windows: Sequence[Window], plan: prompt.PromptPlan, ordinal: int, tries: int, previous: str
     ) -> str:
-        """Ask for one window's context, with another seed where nothing can be used of the first answer."""
+        """Write one window's context; if the first answer cannot be used, ask again with another seed."""
         window = windows[ordinal]
         for number in range(tries, TRIES):
             messages = plan.messages(ordinal, reminder=REMINDER if number else "")
-            reply = self._asked(messages, plan.num_ctx, SEEDS[number])
+            reply = self._request(messages, plan.num_ctx, SEEDS[number])
             if isinstance(reply, AppError):
                 self.run.events.put(ContextFailed(video.id, video.title, reply.code, reply.details))
                 return previous
-            self._learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
+            self._learn_token_ratio(reply.prompt_tokens, len(messages.system) + len(messages.user))
             text = clean(reply.text, window=window.text)
-            context = self._context(windows, window, plan.scope, number, text, reply)
+            context = self._context(window, plan.scope, number, text, reply)
             context = replace(context, doubts=self._doubts(video, windows, window, text, previous))
             if not self.run.library.contexts.put(context, self.transcript):
-                raise _ChangedError
+                raise _CaptionsChangedError
             if text or number + 1 == TRIES:
-                self.run.events.put(_told(video, window, context))
+                self.run.events.put(_written_event(video, window, context))
             if text:
                 return text
         return previous
 
-    def _context(
-        self, windows: Sequence[Window], window: Window, scope: str, number: int, text: str, reply: Reply
-    ) -> Context:
+    def _context(self, window: Window, scope: str, number: int, text: str, reply: Reply) -> Context:
         recipe = self.run.recipe
         return Context(
-            key=_key(recipe, window.id, prompt.transcript_hash(windows)),
+            key=_key(recipe, window.id, self.shown),
             window_id=window.id,
             video_id=window.video_id,
             model=self.run.model,
@@ -248,8 +249,8 @@ class _VideoRun:
         )
         return tuple((doubt.kind, doubt.text) for doubt in found)
 
-    def _asked(self, messages: prompt.Messages, num_ctx: int, seed: int) -> Reply | AppError:
-        """One answer; the last failure where the server does not give one, again and again."""
+    def _request(self, messages: prompt.Messages, num_ctx: int, seed: int) -> Reply | AppError:
+        """Ask the host, with retries; return its reply, or its last failure."""
         attempt = 1
         while True:
             try:
@@ -265,41 +266,41 @@ class _VideoRun:
             except AppError as error:
                 logger.info("attempt %d gave no answer", attempt, exc_info=True)
                 last = attempt == (PATIENT_ATTEMPTS if error.code == "llm_timeout" else ATTEMPTS)
-                self._bear(error, messages, last=last)
+                self._raise_unless_retryable(error, messages, last=last)
                 if last:
-                    self.failed += 1
+                    self.failures_in_row += 1
                     return error
                 if wait_for(self.run.stop, self.run.pause * 2 ** (attempt - 1)):
-                    raise _OverError from error
+                    raise _HostDoneError from error
                 attempt += 1
             else:
-                self.failed = 0
+                self.failures_in_row = 0
                 return reply
 
-    def _bear(self, error: AppError, messages: prompt.Messages, *, last: bool) -> None:
-        """Return where another attempt may help."""
+    def _raise_unless_retryable(self, error: AppError, messages: prompt.Messages, *, last: bool) -> None:
+        """Raise what ends the video or the host; return if a retry may help."""
         if self.run.stop.is_set() or error.code == "llm_stopped":
-            raise _OverError from error
+            raise _HostDoneError from error
         if error.code == "llm_overflow":
             error.details["characters"] = len(messages.system) + len(messages.user)
             raise error
-        silent = error.code == "llm_not_running" or self.failed + 1 >= PATIENCE
+        silent = error.code == "llm_not_running" or self.failures_in_row + 1 >= PATIENCE
         if error.code in FINAL or (last and silent):
             self.run.give_up(error)
 
-    def _learn(self, tokens: int, characters: int) -> None:
-        """Remember what the model's tokenizer makes of Korean, the most of what was met."""
+    def _learn_token_ratio(self, tokens: int, characters: int) -> None:
+        """Store the highest rate of tokens per character that the model's tokenizer has shown."""
         measured = MARGIN * tokens / max(1, characters)
-        if tokens and measured > (self._ratio() or 0.0):
+        if tokens and measured > (self._token_ratio() or 0.0):
             self.run.library.contexts.put_tokens_per_character(self.run.recipe.digest, measured)
 
-    def _reckon_more(self, tokens: int, characters: int) -> None:
-        """After a prompt that did not fit: what the server counted, where it did, and more than before anyway."""
+    def _raise_token_ratio(self, tokens: int, characters: int) -> None:
+        """Raise the stored rate after a prompt that did not fit: to the server's count, and by `STEP` at least."""
         measured = MARGIN * tokens / max(1, characters)
-        ratio = max(measured, STEP * (self._ratio() or prompt.TOKENS_PER_CHAR))
+        ratio = max(measured, STEP * (self._token_ratio() or prompt.TOKENS_PER_CHAR))
         self.run.library.contexts.put_tokens_per_character(self.run.recipe.digest, ratio)
 
-    def _ratio(self) -> float | None:
+    def _token_ratio(self) -> float | None:
         return self.run.library.contexts.tokens_per_character(self.run.recipe.digest)
 
 
@@ -308,12 +309,12 @@ def _key(recipe: Recipe, *parts: str) -> str:
 
 
 def _head(video: Video) -> str:
-    """What the model is told of a video beside what is said in it."""
+    """Return what a prompt tells of a video beside its captions."""
     chapters = (chapter.title for chapter in video.chapters)
     return " ".join([video.title, video.channel, str(video.published or ""), *chapters])
 
 
-def _told(video: Video, window: Window, context: Context) -> ContextWritten:
+def _written_event(video: Video, window: Window, context: Context) -> ContextWritten:
     return ContextWritten(
         video=video.id,
         title=video.title,

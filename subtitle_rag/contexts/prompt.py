@@ -86,7 +86,7 @@ class Messages:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PromptPlan:
     """How one video's windows are asked about.
 
     `full` shows the model the whole transcript; `block` an overview and the transcript around, where the whole does
@@ -119,7 +119,7 @@ class Plan:
             for part in self._sections
         ]
 
-    def with_overview(self, text: str) -> "Plan":
+    def with_overview(self, text: str) -> "PromptPlan":
         """The plan with the parts' summaries; where they are too long, every sentence loses its end, so that no part
         of the video goes missing."""
         if self.scope == "full":
@@ -162,7 +162,7 @@ def plan(
     glossary: Sequence[str] = (),
     tokens_per_char: float = TOKENS_PER_CHAR,
     largest: int = BUCKETS[-1],
-) -> Plan:
+) -> PromptPlan:
     """How to ask about all windows of one video, given in order; `largest` is the greatest `num_ctx` allowed.
 
     The smallest bucket that surely holds transcript, longest tail and answer is taken. `tokens_per_char` counts
@@ -172,7 +172,7 @@ def plan(
     buckets = [bucket for bucket in BUCKETS if bucket <= largest] or [BUCKETS[0]]
     texts = tuple(neutral(window.text) for window in windows)
     head = _head(video, glossary, min(HEAD_TOKENS, buckets[-1] // 8), tokens_per_char)
-    whole = Plan("full", buckets[0], (range(len(texts)),), texts, (), head, tokens_per_char)
+    whole = PromptPlan("full", buckets[0], (range(len(texts)),), texts, (), head, tokens_per_char)
     needed = estimate(whole._system(range(0)), tokens_per_char) + _FRAME_TOKENS + TAIL_TOKENS + NUM_PREDICT + MARGIN
     for bucket in buckets:
         if needed <= bucket:
@@ -315,7 +315,7 @@ __all__ = [
     "TOKENS_PER_CHAR",
     "VERSION",
     "Messages",
-    "Plan",
+    "PromptPlan",
     "estimate",
     "neutral",
     "plan",

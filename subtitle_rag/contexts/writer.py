@@ -1,4 +1,4 @@
-"""The job that has a local model write every window's context.
+"""The stage that has a local model write every window's context.
 
 Each host takes one video at a time and its windows in order, so that all of a video's prompts share what the server
 keeps of the first. A context is stored by the thread that got it, at once: killing anything loses the one that was
@@ -14,11 +14,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from subtitle_rag.contexts import prompt
-from subtitle_rag.contexts.hosts import FINAL, Run
+from subtitle_rag.contexts.hosts import FINAL, ContextHostRun
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library.contexts import Chosen, Recipe
+from subtitle_rag.library.contexts import Recipe, WindowSelection
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm, ModelInfo
@@ -32,7 +32,7 @@ PAUSE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """What one model is to write, and the hosts that have it."""
+    """Name what one model is to write, and the hosts that have it."""
 
     model: str
     ready: list[tuple[Llm, ModelInfo]]
@@ -67,36 +67,39 @@ class Writer:
         self._by_channel = by_channel
         self._pause = pause
 
-    def run(self, chosen: Chosen | None = None) -> Iterator[ContextEvent]:
-        """Write what is missing, model by model: changing it costs a server a minute. The last event is the
-        `ContextReport`.
+    def run(self, selection: WindowSelection | None = None) -> Iterator[ContextEvent]:
+        """Write what is missing. The last event is the `ContextReport`.
+
+        Models take turns only once each, for changing one costs a server a minute.
 
         Raises:
             BusyError: `contexts_busy`, and what the library and the index raise.
             AppError: what `Llm.check` raises, where no host has any of the models.
         """
-        chosen = chosen or Chosen()
+        selection = selection or WindowSelection()
         report = ContextReport()
-        with self._alone(), logged_stage(logger, "contexts") as counts:
-            self._catch_up()
-            shares, missing = self._shares(chosen)
+        with self._lock(), logged_stage(logger, "contexts") as counts:
+            self._index_late()
+            shares, refusal = self._shares(selection)
             due = sum(sum(share.work.values()) for share in shares)
             videos = sum(len(share.work) for share in shares)
-            yield ContextsDue(videos, due if chosen.limit is None else min(due, chosen.limit))
-            for event in self._written(shares, chosen.limit, report):
+            yield ContextsDue(videos, due if selection.limit is None else min(due, selection.limit))
+            for event in self._write_shares(shares, selection.limit, report):
                 report.count(event)
                 counts.update(counts_of(report))
                 yield event
-            report.blocked = report.blocked or missing
+            report.blocked = report.blocked or refusal
         yield report
 
-    def _written(self, shares: Iterable[_Share], limit: int | None, report: ContextReport) -> Iterator[ContextEvent]:
-        """The events of one share after the other; `report` is told what ended it early."""
+    def _write_shares(
+        self, shares: Iterable[_Share], limit: int | None, report: ContextReport
+    ) -> Iterator[ContextEvent]:
+        """Write one share after the other; set in `report` what ends it early."""
         try:
             for share in shares:
                 videos = deque(share.work)
-                run = Run(self._library, share.recipe, share.model, self._stop, self._pause, videos, limit)
-                yield from self._collected(run, share.ready)
+                run = ContextHostRun(self._library, share.recipe, share.model, self._stop, self._pause, videos, limit)
+                yield from self._collect(run, share.ready)
                 limit = run.limit
                 if run.videos:
                     report.blocked = run.blocked
@@ -105,55 +108,55 @@ class Writer:
         finally:
             self._stop.clear()
 
-    def _shares(self, chosen: Chosen) -> tuple[list[_Share], AppError | None]:
-        """What each model is to write, and why one that should cannot.
+    def _shares(self, selection: WindowSelection) -> tuple[list[_Share], AppError | None]:
+        """Divide the work among the models; return also why one that should write cannot.
 
         Contexts are marked as to be written anew only where there is a model that can.
         """
         shares: list[_Share] = []
         failure: AppError | None = None
         contexts = self._library.contexts
-        for model, keeps, channels in self._models(chosen):
+        for model, keeps, channels in self._models(selection):
             try:
-                ready = self._ready(model)
+                ready = self._hosts_with(model)
             except AppError as error:
                 logger.warning("%s cannot write", model, exc_info=True)
                 failure = failure or error
                 continue
-            if chosen.anew:
-                contexts.redo(channels=channels, videos=chosen.videos)
+            if selection.anew:
+                contexts.redo(channels=channels, videos=selection.videos)
             recipe = Recipe(ready[0][1].digest, prompt.VERSION, keeps)
-            work = contexts.work(recipe, channels=channels, videos=chosen.videos)
+            work = contexts.work(recipe, channels=channels, videos=selection.videos)
             shares.append(_Share(model, ready, recipe, work))
         if failure and not shares:
             raise failure
         return shares, failure
 
-    def _models(self, chosen: Chosen) -> list[tuple[str, bool, tuple[str, ...]]]:
-        """The models that are to write: name, whether what others have written is kept, and the channels (none: all).
+    def _models(self, selection: WindowSelection) -> list[tuple[str, bool, tuple[str, ...]]]:
+        """List the models that write: name, whether others' contexts are kept, and the channels (none: all).
 
         The usual one comes first, so that it is loaded once.
         """
         own = self._library.contexts.models() if self._by_channel else {}
-        meant = self._meant(chosen) if own else ()
+        channel_ids = self._selected_channels(selection) if own else ()
         models: list[tuple[str, bool, tuple[str, ...]]] = []
-        if rest := tuple(id for id in meant if id not in own):
+        if rest := tuple(id for id in channel_ids if id not in own):
             models.append((self._model, False, rest))
-        for model in sorted({own[id] for id in meant if id in own}):  # the usual one, chosen again, has no name
-            models.append((model or self._model, True, tuple(id for id in meant if own.get(id) == model)))
-        return models or [(self._model, False, chosen.channels)]
+        for model in sorted({own[id] for id in channel_ids if id in own}):  # the usual one, chosen again, has no name
+            models.append((model or self._model, True, tuple(id for id in channel_ids if own.get(id) == model)))
+        return models or [(self._model, False, selection.channels)]
 
-    def _meant(self, chosen: Chosen) -> Sequence[str]:
-        """The channels for which contexts are to be written."""
-        if chosen.channels:
-            return chosen.channels
-        if chosen.videos:
-            videos = [self._library.video(id) for id in chosen.videos]
+    def _selected_channels(self, selection: WindowSelection) -> Sequence[str]:
+        """List the channels for which contexts are to be written."""
+        if selection.channels:
+            return selection.channels
+        if selection.videos:
+            videos = [self._library.video(id) for id in selection.videos]
             return tuple(dict.fromkeys(video.channel_id for video in videos if video))
         return [id for id, _name in self._library.channels()]
 
-    def _ready(self, model: str) -> list[tuple[Llm, ModelInfo]]:
-        """The hosts that have the model, in the same version."""
+    def _hosts_with(self, model: str) -> list[tuple[Llm, ModelInfo]]:
+        """List the hosts that have the model, in the same version."""
         found: list[tuple[Llm, ModelInfo]] = []
         failure: AppError | None = None
         for host in self._hosts:
@@ -166,8 +169,8 @@ class Writer:
             raise failure or AppError("llm_off")
         return [(host, info) for host, info in found if info.digest == found[0][1].digest]
 
-    def _collected(self, run: Run, ready: Iterable[tuple[Llm, ModelInfo]]) -> Iterator[ContextEvent]:
-        """The events of all hosts; the index takes each context in as it comes."""
+    def _collect(self, run: ContextHostRun, ready: Iterable[tuple[Llm, ModelInfo]]) -> Iterator[ContextEvent]:
+        """Pass on the events of all hosts, and index each context as it comes."""
         threads = [threading.Thread(target=run.work, args=pair, daemon=True) for pair in ready]
         for thread in threads:
             thread.start()
@@ -188,12 +191,12 @@ class Writer:
             for thread in threads:
                 thread.join()
 
-    def _catch_up(self) -> None:
+    def _index_late(self) -> None:
         late = self._library.contexts.unindexed()
         if late:
             self._indexer.add_contexts(late)
 
-    def _alone(self) -> AbstractContextManager[None]:
-        """Two runs would ask for the same windows."""
+    def _lock(self) -> AbstractContextManager[None]:
+        """Keep a second run away, which would ask for the same windows."""
         path = self._library.path
         return alone(path.with_name("contexts.lock"), BusyError("contexts_busy", path=str(path.parent)))

@@ -190,7 +190,7 @@ def choose_judge(
 
 
 def _same_name(name: str, other: str) -> bool:
-    from subtitle_rag.llm.guard import canonical
+    from subtitle_rag.llm.host_guard import canonical
 
     return canonical(name) == canonical(other)
 

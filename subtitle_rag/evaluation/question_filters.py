@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from subtitle_rag.contexts import prompt
-from subtitle_rag.contexts.rejecting import is_foreign
+from subtitle_rag.contexts.sentence_filters import is_foreign
 from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation.question_prompts import LONGEST_QUESTION, Draft

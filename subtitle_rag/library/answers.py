@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from subtitle_rag.events import Answer, Citation, Source
+from subtitle_rag.events import Answer, Citation, EvidenceSource
 from subtitle_rag.library.connection import Database
 
 
@@ -85,7 +85,7 @@ class Answers:
             return db.execute("DELETE FROM answer WHERE id = ?", (id,)).rowcount
 
 
-def _kept(source: Source, at_ms: int | None) -> KeptSource:
+def _kept(source: EvidenceSource, at_ms: int | None) -> KeptSource:
     """A source at the time of its first citation, or at the question's best line."""
     at = source.at_ms if at_ms is None else at_ms
     return KeptSource(source.number, source.scene, source.video.id, source.video.title, at, source.line(at))

@@ -32,7 +32,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class WindowSelection:
     """What contexts are to be written for; empty means all."""
 
     channels: tuple[str, ...] = ()

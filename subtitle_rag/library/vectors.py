@@ -15,7 +15,7 @@ from subtitle_rag.library.connection import Database
 ACTIVE = "encoder"
 """The setting that names the encoder whose vectors are searched."""
 RECENT = 64
-"""Contexts that tell how fast their writer is."""
+"""Contexts that tell which videos are being written: more than hosts write side by side."""
 
 # `drop_outdated` leaves no context of other captions than those that are there
 _KEY = """coalesce((SELECT key FROM context WHERE context.window_id = window.id AND context.text <> ''
@@ -126,11 +126,15 @@ class Vectors:
             ).fetchone()
         return VectorCounts(windows, made)
 
-    def last_contexts(self) -> list[tuple[str, int]]:
-        """(video, Unix seconds) of the contexts that were written last, the latest first."""
+    def videos_in_work(self, now: float, seconds: float) -> set[str]:
+        """The videos of the latest contexts that were written within so many seconds of `now` (Unix seconds)."""
         with self._read() as db:
-            found = db.execute("SELECT video_id, written_at FROM context ORDER BY rowid DESC LIMIT ?", (RECENT,))
-            return found.fetchall()
+            found = db.execute(
+                """SELECT video_id FROM (SELECT video_id, written_at FROM context ORDER BY rowid DESC LIMIT ?)
+                   WHERE abs(? - written_at) <= ?""",
+                (RECENT, now, seconds),
+            )
+            return {video_id for (video_id,) in found}
 
     # What was made
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.errors import LlmError
-from subtitle_rag.llm import answers
-from subtitle_rag.llm.failures import overflow
-from subtitle_rag.llm.guard import address, canonical, cloudy
+from subtitle_rag.llm import responses
+from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name
 from subtitle_rag.llm.overflow import Gauge
+from subtitle_rag.llm.server_errors import overflow
 from subtitle_rag.llm.values import Loaded, ModelInfo, PullProgress, Reply
 from subtitle_rag.llm.wire import QUESTION, Call, Json, Wire
 
@@ -49,27 +49,29 @@ class Llm:
         return str(self._wire.ask("GET", "/api/version").get("version", ""))
 
     def models(self) -> list[ModelInfo]:
-        """What the host has, those included that only stand for a model in the cloud."""
-        return [answers.listed(entry) for entry in answers.entries(self._wire.ask("GET", "/api/tags"))]
+        """List the host's models, those included that only stand for a model in the cloud."""
+        return [
+            responses.model_from_tags(entry) for entry in responses.model_entries(self._wire.ask("GET", "/api/tags"))
+        ]
 
     def loaded(self) -> list[Loaded]:
-        """What is in the host's memory."""
-        return [answers.loaded(entry) for entry in answers.entries(self._wire.ask("GET", "/api/ps"))]
+        """List the models in the host's memory."""
+        return [responses.loaded_model(entry) for entry in responses.model_entries(self._wire.ask("GET", "/api/ps"))]
 
     def check(self, model: str) -> ModelInfo:
-        """The model, if it is there and may be used. `chat` asks this first, so that no prompt goes to a cloud."""
-        self._refuse_cloud(model, cloudy(model))
+        """Return the model if it may be used; `chat` asks this first, so that no prompt goes to a cloud."""
+        self._refuse_cloud(model, is_cloud_name(model))
         version = self.version()
         shown = self._wire.ask("POST", "/api/show", {"model": model}, model=model)
-        tags = answers.entries(self._wire.ask("GET", "/api/tags"))
-        entry: Json = next((each for each in tags if canonical(answers.text(each, "name")) == canonical(model)), {})
-        info = answers.shown(shown, entry, model=model, server=version)
+        tags = responses.model_entries(self._wire.ask("GET", "/api/tags"))
+        entry: Json = next((each for each in tags if canonical(responses.text(each, "name")) == canonical(model)), {})
+        info = responses.model_from_show(shown, entry, model=model, server=version)
         self._refuse_cloud(model, bool(info.remote_host), info.remote_host)
         self._admitted.add(canonical(model))
         return info
 
     def estimate(self, model: str, messages: Messages) -> int:
-        """Tokens of a prompt: by the rate learned from this host's counts, else on the safe side."""
+        """Estimate a prompt's tokens: by the rate learned from this host's counts, else on the safe side."""
         return self._gauges[canonical(model)].estimate(messages)
 
     def chat(
@@ -84,7 +86,7 @@ class Llm:
         stop: threading.Event | None = None,
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        """The model's answer; `on_text` is given it piece by piece. The same seed and prompt give the same answer.
+        """Return the model's answer; `on_text` gets it piece by piece. The same seed and prompt give the same answer.
 
         Change `num_ctx` seldom: the server loads the model anew for it and forgets the prompt (ollama server/sched.go,
         `needsReload`). What a model thinks is not in the text.
@@ -100,12 +102,12 @@ class Llm:
         pieces: list[str] = []
         with closing(self._wire.stream("/api/chat", body, call)) as parts:
             for part in parts:
-                if piece := answers.said(part, self.host, model):
+                if piece := responses.content(part, self.host, model):
                     pieces.append(piece)
                     if on_text:
                         on_text(piece)
                 if part.get("done") is True:
-                    return self._verified(messages, answers.reply("".join(pieces), part, model), num_ctx)
+                    return self._verified(messages, responses.reply("".join(pieces), part, model), num_ctx)
         raise call.failure("llm_nonsense", reason="unfinished" if pieces else "empty")
 
     def pull(self, model: str, stop: threading.Event | None = None) -> Iterator[PullProgress]:
@@ -114,18 +116,18 @@ class Llm:
         Raises:
             LlmError: besides the usual ones `llm_model_unknown`, and `llm_stopped` once `stop` is set.
         """
-        self._refuse_cloud(model, cloudy(model))
+        self._refuse_cloud(model, is_cloud_name(model))
         layers: dict[str, tuple[int, int]] = {}
         call = Call(self.host, model, patience=max(self._settings.timeout, QUESTION), stop=stop)
         body = {"model": model, "stream": True}
         with closing(self._wire.stream("/api/pull", body, call)) as parts:
             for part in parts:
-                if digest := answers.text(part, "digest"):  # `completed` is left out at a layer's beginning
+                if digest := responses.text(part, "digest"):  # `completed` is left out at a layer's beginning
                     before = layers.get(digest, (0, 0))[1]
-                    layers[digest] = answers.number(part, "total"), max(before, answers.number(part, "completed"))
+                    layers[digest] = responses.number(part, "total"), max(before, responses.number(part, "completed"))
                 total, completed = (sum(each) for each in zip((0, 0), *layers.values(), strict=True))
-                done = answers.text(part, "status") == "success"
-                yield PullProgress(answers.text(part, "status"), completed, total, done)
+                done = responses.text(part, "status") == "success"
+                yield PullProgress(responses.text(part, "status"), completed, total, done)
                 if done:
                     return
         raise call.failure("llm_nonsense", reason="unfinished")
@@ -147,7 +149,7 @@ class Llm:
         return body
 
     def _verified(self, messages: Messages, reply: Reply, num_ctx: int) -> Reply:
-        """The reply if the model read the whole prompt."""
+        """Return the reply if the model read the whole prompt, else raise."""
         given = self._allocated(reply.model, num_ctx)
         gauge = self._gauges[canonical(reply.model)]
         room = min(given or num_ctx, num_ctx)
@@ -158,7 +160,7 @@ class Llm:
         return replace(reply, num_ctx=given)
 
     def _allocated(self, model: str, num_ctx: int) -> int:
-        """What the server made of `num_ctx`; asked once, for a change of it loads the model anew."""
+        """Return the context that the server gave the model for `num_ctx`; asked once for each."""
         key = canonical(model), num_ctx
         if key not in self._given:
             try:

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from subtitle_rag.errors import LlmError
-from subtitle_rag.llm.failures import of_response, tidy
+from subtitle_rag.llm.server_errors import from_response, tidy
 
 if TYPE_CHECKING:
     import httpx
@@ -98,7 +98,7 @@ class Wire:
         self._client.close()  # type: ignore[no-untyped-call]
 
     def ask(self, method: str, path: str, body: Json | None = None, *, model: str = "") -> Json:
-        with _told(Call(self.url, model), method, path):
+        with _as_llm_errors(Call(self.url, model), method, path):
             return self._client._request(dict, method, path, stream=False, json=body)
 
     def stream(self, path: str, body: Json, call: Call) -> Generator[Json, None, None]:
@@ -109,7 +109,7 @@ class Wire:
         parts = self._client._request(
             dict, "POST", path, stream=True, json=body, timeout=timeout, extensions={"trace": call.trace}
         )
-        with _told(call, "POST", path), call.watched(), closing(cast("Generator[Json, None, None]", parts)):
+        with _as_llm_errors(call, "POST", path), call.watched(), closing(cast("Generator[Json, None, None]", parts)):
             for part in parts:
                 if call.stopped:
                     raise call.failure("llm_stopped")
@@ -117,7 +117,7 @@ class Wire:
 
 
 @contextmanager
-def _told(call: Call, method: str, path: str) -> Iterator[None]:
+def _as_llm_errors(call: Call, method: str, path: str) -> Iterator[None]:
     """Whatever the client raises, as one failure: it lets those of httpx through when it streams."""
     import httpx
     import ollama
@@ -131,13 +131,13 @@ def _told(call: Call, method: str, path: str) -> Iterator[None]:
         if call.stopped:
             raise call.failure("llm_stopped") from error
         if isinstance(error, ollama.ResponseError):
-            raise of_response(error.status_code, error.error, host=call.host, model=call.model) from error
+            raise from_response(error.status_code, error.error, host=call.host, model=call.model) from error
         took = (time.monotonic() - began) * 1000
         logger.warning("%s %s%s failed after %.0f ms", method, call.host, path, took, exc_info=True)
-        raise _transport(error, call) from error
+        raise _transport_failure(error, call) from error
 
 
-def _transport(error: Exception, call: Call) -> LlmError:
+def _transport_failure(error: Exception, call: Call) -> LlmError:
     import httpx
 
     if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, ConnectionError)):

@@ -7,6 +7,7 @@ most telling morphemes of the windows next to it. Where a model has written one,
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 
 from subtitle_rag.domain import Morphemes, Video, Window
@@ -62,6 +63,12 @@ class Material:
         for window in self.windows:  # its neighbours' words count too
             digest.update(f"\x1f{window.id}\x1f{self._chapters.get(window.id, '')}\x1f{window.text}".encode())
         self._digest = digest.hexdigest()
+
+    def with_contexts(self, contexts: Mapping[str, tuple[str, str]]) -> "Material":
+        """Return the same windows with these contexts; the windows are not hashed again."""
+        material = copy(self)
+        material.contexts = contexts
+        return material
 
     def before(self) -> list[str]:
         """The texts that are put in front of windows, in the order in which `vectors` takes their analyses."""

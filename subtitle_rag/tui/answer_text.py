@@ -15,7 +15,7 @@ from textual.style import Style
 from subtitle_rag.answers import wording
 from subtitle_rag.domain import Line, Video, clock
 from subtitle_rag.errors import AppError
-from subtitle_rag.events import Answer, Citation, Evidence, Source
+from subtitle_rag.events import Answer, Citation, Evidence, EvidenceSource
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.tui.keys import key
@@ -63,10 +63,10 @@ class Turn:
         return self.answer.citations if self.answer else ()
 
     @property
-    def sources(self) -> tuple[Source, ...]:
+    def sources(self) -> tuple[EvidenceSource, ...]:
         return self.evidence.sources if self.evidence else ()
 
-    def source(self, number: int) -> Source | None:
+    def source(self, number: int) -> EvidenceSource | None:
         return next((source for source in self.sources if source.number == number), None)
 
     @property
@@ -74,13 +74,13 @@ class Turn:
         """The scene that the first good citation names."""
         return next((one.number for one in self.citations if one.status == "supported"), None)
 
-    def best_ms(self, source: Source) -> int:
+    def best_ms(self, source: EvidenceSource) -> int:
         """Where its first citation that is borne out leads; the question's own best line without one."""
         own = (one for one in self.citations if one.number == source.number and one.status == "supported")
         found = next(own, None)
         return source.at_ms if found is None or found.at_ms is None else found.at_ms
 
-    def sign(self, source: Source) -> str:
+    def sign(self, source: EvidenceSource) -> str:
         """Whether the answer cites a scene, and whether that is borne out."""
         statuses = {one.status for one in self.citations if one.number == source.number}
         return "✓" if "supported" in statuses else SIGNS["unsupported"] if statuses else " "
@@ -225,7 +225,7 @@ def welcome() -> Content:
     )
 
 
-def row(turn: Turn, source: Source, at_ms: int) -> tuple[Content, Content]:
+def row(turn: Turn, source: EvidenceSource, at_ms: int) -> tuple[Content, Content]:
     """A scene in the list: its number, whether it is cited, when and what is said, then of which video."""
     scene = scene_of(source, at_ms)
     sign = turn.sign(source)
@@ -234,7 +234,7 @@ def row(turn: Turn, source: Source, at_ms: int) -> tuple[Content, Content]:
     return Content.assemble(number, said), Content.assemble(" " * (NUMBER_CELLS + 3), (byline(scene), MUTED))
 
 
-def scene_of(source: Source, at_ms: int) -> Scene:
+def scene_of(source: EvidenceSource, at_ms: int) -> Scene:
     """A source as the rest of the app knows scenes, to be jumped to at `at_ms`."""
     offsets, offset = [], 0
     for start, text in source.lines:
@@ -259,7 +259,7 @@ def scene_of(source: Source, at_ms: int) -> Scene:
 def kept_turn(kept: "KeptAnswer", videos: Mapping[str, Video]) -> Turn:
     """A kept answer; of scenes whose video has left the library only the words are there."""
     sources = tuple(
-        Source(
+        EvidenceSource(
             number=one.number,
             scene=one.scene,
             video=videos.get(one.video) or Video(one.video, one.title, "", ""),

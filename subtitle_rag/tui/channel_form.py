@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag import models
 from subtitle_rag.captions.sources import parse
-from subtitle_rag.contexts import choosing, glossary
+from subtitle_rag.contexts import glossary, model_choice
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import _
@@ -105,8 +105,8 @@ def save(library: "Library", form: Form, chosen: Choices) -> list[str]:
         told.append(_("Contexts that are written from now on know the names."))
     if form.channel_id and chosen.model != before.model:
         library.contexts.put_model(form.channel_id, chosen.model)
-        if others := choosing.by_others(form.written, chosen.model or form.usual):
-            told.append(choosing.kept(others, form.name))
+        if others := model_choice.count_by_others(form.written, chosen.model or form.usual):
+            told.append(model_choice.kept_contexts(others, form.name))
     return told
 
 

@@ -3,7 +3,16 @@
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.events import Found, IndexReport, Listed, Removed, Resting, VideoDone, VideoFailed, WindowsIndexed
+from subtitle_rag.events import (
+    Found,
+    IndexReport,
+    Listed,
+    Resting,
+    VideoDone,
+    VideoFailed,
+    VideoRemoved,
+    WindowsIndexed,
+)
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import reasons
 from subtitle_rag.tui.keys import key
@@ -53,7 +62,7 @@ class Job:
     left: bool = False
     """It was not done when the app ended the last time."""
 
-    def after(self, event: "IndexEvent | Removed", seconds: float) -> "Job":
+    def after(self, event: "IndexEvent | VideoRemoved", seconds: float) -> "Job":
         """The sums with one more event, `seconds` after the beginning."""
         rested = self.rested + (seconds - self.seconds if self.resting else 0.0)
         job = replace(self, seconds=seconds, resting=None, rested=rested)

@@ -12,7 +12,7 @@ from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import Line, Track, Video
 from subtitle_rag.errors import AppError
-from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Evidence, Source
+from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Evidence, EvidenceSource
 from subtitle_rag.library.contexts import Context
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
@@ -159,9 +159,9 @@ def scene(
     )
 
 
-def source(number: int, text: str, *, context: str | None = None, title: str = "영상") -> Source:
+def source(number: int, text: str, *, context: str | None = None, title: str = "영상") -> EvidenceSource:
     lines = tuple((6_000 * at, part) for at, part in enumerate(text.split(". ")))
-    return Source(number, f"scene-{number}", video("video-00001", title), 0, 60_000, 0, lines, text, context)
+    return EvidenceSource(number, f"scene-{number}", video("video-00001", title), 0, 60_000, 0, lines, text, context)
 
 
 def fill(desk: Desk, count: int = 4) -> None:

@@ -9,7 +9,7 @@ from subtitle_rag.answers.citations import Checked, checked
 from subtitle_rag.answers.prompt import NOT_FOUND
 from subtitle_rag.domain import Window
 from subtitle_rag.evaluation import dataset
-from subtitle_rag.events import Source
+from subtitle_rag.events import EvidenceSource
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.answers.desk import source
 from tests.cases import cases
@@ -35,7 +35,7 @@ class Check:
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
 
-    def __call__(self, answer: str, sources: Sequence[Source] = GIVEN) -> Checked:
+    def __call__(self, answer: str, sources: Sequence[EvidenceSource] = GIVEN) -> Checked:
         return checked(answer, sources, self._analyzer)
 
     def statuses(self, answer: str) -> list[tuple[int, str]]:

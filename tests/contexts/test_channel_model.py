@@ -8,7 +8,7 @@ from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import ContextReport, ContextsDue, ContextWritten
-from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.contexts import WindowSelection
 from subtitle_rag.llm import Llm
 from tests.contexts.desk import NAME, Desk, talk
 from tests.stand_ins.ollama import Model
@@ -35,7 +35,7 @@ def choose(desk: Desk, name: str, model: str) -> None:
     desk.place.library.contexts.put_model(channel(desk, name), model)
 
 
-def write(desk: Desk, chosen: Chosen | None = None, *, model: str = NAME) -> ContextReport:
+def write(desk: Desk, chosen: WindowSelection | None = None, *, model: str = NAME) -> ContextReport:
     """A run that obeys the channels' models."""
     with closing(Llm(desk.ollama.base, LlmSettings(timeout=20))) as host:
         writer = Writer(desk.place.library, desk.place.indexer, [host], model, by_channel=True, pause=0)
@@ -78,19 +78,19 @@ def test_a_model_that_is_named_writes_all(talks: Desk) -> None:
 
 
 def test_another_model_of_a_channel_leaves_what_is_written_until_it_is_to_be_redone(talks: Desk) -> None:
-    write(talks, Chosen(limit=5))
+    write(talks, WindowSelection(limit=5))
     choose(talks, KITCHEN, OWN)
     assert write(talks).written == 1
     assert [context.model for context in talks.contexts("new", "old")] == [NAME] * 3 + [OWN]
     before = [context.text for context in talks.contexts("camp")]
-    report = write(talks, Chosen(channels=(channel(talks, KITCHEN),), anew=True))
+    report = write(talks, WindowSelection(channels=(channel(talks, KITCHEN),), anew=True))
     assert (report.written, models(talks, "new", "old"), models(talks, "camp")) == (4, {OWN}, {NAME})
     assert [context.text for context in talks.contexts("camp")] == before
 
 
 def test_the_usual_model_chosen_again_leaves_it_too(talks: Desk) -> None:
     choose(talks, KITCHEN, OWN)
-    write(talks, Chosen(limit=5))
+    write(talks, WindowSelection(limit=5))
     choose(talks, KITCHEN, "")
     assert write(talks).written == 1
     assert [context.model for context in talks.contexts("new", "old")] == [OWN] * 3 + [NAME]
@@ -98,10 +98,10 @@ def test_the_usual_model_chosen_again_leaves_it_too(talks: Desk) -> None:
 
 def test_a_try_of_another_model_that_failed_does_not_count(talks: Desk) -> None:
     talks.ollama.answer(*[""] * 8)
-    report = write(talks, Chosen(channels=(channel(talks, KITCHEN),)))
+    report = write(talks, WindowSelection(channels=(channel(talks, KITCHEN),)))
     assert (report.written, report.empty) == (0, 4)
     choose(talks, KITCHEN, OWN)
-    assert write(talks, Chosen(channels=(channel(talks, KITCHEN),))).written == 4
+    assert write(talks, WindowSelection(channels=(channel(talks, KITCHEN),))).written == 4
 
 
 def test_a_model_that_is_missing_keeps_no_other_from_writing(talks: Desk) -> None:
@@ -115,7 +115,7 @@ def test_a_model_that_is_missing_keeps_no_other_from_writing(talks: Desk) -> Non
 def test_a_missing_model_marks_nothing_as_to_be_redone(talks: Desk) -> None:
     write(talks)
     choose(talks, KITCHEN, "absent:q4")
-    write(talks, Chosen(anew=True))
+    write(talks, WindowSelection(anew=True))
     assert not any(context.stale for context in talks.contexts())
 
 
@@ -128,13 +128,13 @@ def test_the_usual_model_is_not_needed_where_every_channel_has_its_own(talks: De
 
 def test_a_videos_model_is_that_of_its_channel(talks: Desk) -> None:
     choose(talks, CAMP, OWN)
-    write(talks, Chosen(videos=("camp",)), model="absent:q4")
+    write(talks, WindowSelection(videos=("camp",)), model="absent:q4")
     assert models(talks, "camp") == {OWN}
 
 
 def test_a_limit_counts_over_all_models(talks: Desk) -> None:
     choose(talks, CAMP, OWN)
-    report = write(talks, Chosen(limit=5))
+    report = write(talks, WindowSelection(limit=5))
     assert (talks.events[0], report.written) == (ContextsDue(videos=3, windows=5), 5)
     assert asked(talks) == [NAME] * 4 + [OWN]
 

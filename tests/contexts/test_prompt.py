@@ -19,7 +19,7 @@ from subtitle_rag.contexts.prompt import (
     TAIL_TOKENS,
     VERSION,
     Messages,
-    Plan,
+    PromptPlan,
     estimate,
     neutral,
     plan,
@@ -57,11 +57,11 @@ def tokens(messages: Messages, tokens_per_char: float = 0.75) -> int:
     return estimate(messages.system + messages.user, tokens_per_char)
 
 
-def fits(one: Plan, messages: Sequence[Messages], tokens_per_char: float = 0.75) -> bool:
+def fits(one: PromptPlan, messages: Sequence[Messages], tokens_per_char: float = 0.75) -> bool:
     return all(tokens(m, tokens_per_char) + NUM_PREDICT + MARGIN <= one.num_ctx for m in messages)
 
 
-def asked(one: Plan) -> list[Messages]:
+def asked(one: PromptPlan) -> list[Messages]:
     return [one.messages(ordinal) for block in one.blocks for ordinal in block]
 
 

@@ -10,7 +10,7 @@ import pytest
 from subtitle_rag.contexts import prompt
 from subtitle_rag.errors import BusyError
 from subtitle_rag.events import ContextsDue, ContextWritten
-from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.contexts import WindowSelection
 from subtitle_rag.library.store import Library
 from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
 from tests.searchable import video
@@ -82,6 +82,38 @@ def test_a_scene_is_found_by_its_context_as_soon_as_that_is_told(desk: Desk) -> 
             pytest.fail("nothing was told")
 
 
+def test_a_video_s_windows_are_read_once_for_all_of_its_contexts(desk: Desk) -> None:
+    windows = [*desk.put("a", talk(3)), *desk.put("b", talk(3, seed=2))]
+    desk.write()
+    indexer, statements = desk.place.indexer, list[str]()
+    with desk.place.library.database.read() as db:
+        db.set_trace_callback(statements.append)
+    queries = []
+    for window in windows:
+        statements.clear()
+        indexer.add_contexts({window.video_id: [window.id]})
+        reads = [statement for statement in statements if statement.startswith("SELECT")]
+        queries.append((len(reads), sum("FROM window WHERE video_id" in statement for statement in reads)))
+    assert [whole for _reads, whole in queries] == [1, 0, 0, 1, 0, 0]
+    assert {reads for reads, whole in queries if not whole} == {queries[0][0] - 2}
+
+
+def test_captions_that_changed_since_the_last_context_are_read_anew(desk: Desk) -> None:
+    def sources() -> list[tuple[str]]:
+        with desk.place.library.database.read() as db:
+            return db.execute("SELECT source_hash FROM indexed ORDER BY window_id").fetchall()
+
+    own = desk.put("a", talk(3))
+    desk.write()
+    indexer = desk.place.indexer
+    indexer.add_contexts({"a": [own[0].id]})
+    own = desk.put("a", talk(3, seed=5))
+    desk.write()
+    made = sources()
+    indexer.add_contexts({"a": [window.id for window in own]})
+    assert sources() == made
+
+
 def test_speech_stays_speech(desk: Desk) -> None:
     (own,) = desk.put("a", talk(1))
     before = desk.search("번째 이야기")[0]
@@ -113,7 +145,7 @@ def test_another_model_writes_all_anew_while_the_old_contexts_count(desk: Desk) 
     desk.write()
     old = [context.text for context in desk.contexts("a")]
     desk.ollama.answer(ONLY_IN_CONTEXT)
-    desk.write(Chosen(limit=1), model="better:q4")
+    desk.write(WindowSelection(limit=1), model="better:q4")
     assert [context.text for context in desk.contexts("a")] == [ONLY_IN_CONTEXT, old[1]]
     desk.write(model="better:q4")
     assert {context.model for context in desk.contexts("a")} == {"better:q4"}
@@ -185,7 +217,7 @@ def test_a_video_that_leaves_in_the_middle_is_left_alone(desk: Desk) -> None:
 def test_a_limit_counts_windows(desk: Desk) -> None:
     desk.put("a", talk(3, seed=1), published="2026-05-02")
     desk.put("b", talk(3, seed=2), published="2026-05-01")
-    assert desk.write(Chosen(limit=4)).written == 4
+    assert desk.write(WindowSelection(limit=4)).written == 4
     assert [event.video for event in desk.written] == ["a", "a", "a", "b"]
     assert len(desk.chats()) == 4
 
@@ -194,25 +226,25 @@ def test_a_limit_asks_for_nothing_more_not_even_an_overview(desk: Desk) -> None:
     desk.ollama.add(Model("small:q4", context_length=4_096))
     desk.put("short", talk(2, seed=1), published="2026-05-02")
     desk.put("long", talk(14, seed=2, words=30), published="2026-05-01")
-    desk.write(Chosen(limit=2), model="small:q4")
+    desk.write(WindowSelection(limit=2), model="small:q4")
     assert len(desk.chats()) == 2
 
 
 def test_channels_and_videos_can_be_chosen(desk: Desk) -> None:
     for number, channel in enumerate(("느린 부엌", "느린 부엌", "빠른 부엌")):
         desk.put(f"v{number}", talk(1, seed=number), channel=channel)
-    assert desk.write(Chosen(channels=("빠른 부엌",))).written == 1
+    assert desk.write(WindowSelection(channels=("빠른 부엌",))).written == 1
     assert desk.written[0].video == "v2"
-    assert desk.write(Chosen(videos=("v1",))).written == 1
+    assert desk.write(WindowSelection(videos=("v1",))).written == 1
     assert desk.written[0].video == "v1"
-    assert desk.write(Chosen(channels=("느린 부엌",), videos=("v2",))).written == 0
+    assert desk.write(WindowSelection(channels=("느린 부엌",), videos=("v2",))).written == 0
 
 
 def test_what_stands_nowhere_in_the_video_is_flagged_and_kept(desk: Desk) -> None:
     own = desk.put("a", talk(3))
     invented = "'두레반칼국수'라는 가게에서 5000그릇을 파는 장면입니다."
     desk.ollama.answer("국수를 삶아 먹는 장면입니다.", invented)
-    report = desk.write(Chosen(limit=2))
+    report = desk.write(WindowSelection(limit=2))
     assert report.suspect == 1
     assert [event.suspect for event in desk.written] == [False, True]
     ((id, suspect),) = desk.place.library.contexts.suspects().items()

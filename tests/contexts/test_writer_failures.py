@@ -9,7 +9,7 @@ from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.errors import AppError, LlmError
 from subtitle_rag.events import ContextReport, ContextWritten
-from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.contexts import WindowSelection
 from subtitle_rag.llm import Llm
 from tests.contexts.desk import Desk, beginnings, blocked, meanwhile, talk, windows_asked
 from tests.invented import came_true
@@ -164,7 +164,7 @@ def test_prompts_that_are_longer_than_reckoned_are_planned_anew(desk: Desk, toke
 def test_a_prompt_that_does_not_fit_costs_nothing_of_the_limit(desk: Desk) -> None:
     desk.ollama.add(Model("wordy:q4", tokens_per_character=1.2))
     desk.put("a", talk(10, words=10))
-    assert desk.write(Chosen(limit=2), model="wordy:q4").written == 2
+    assert desk.write(WindowSelection(limit=2), model="wordy:q4").written == 2
     assert "refused" in [asked.outcome for asked in desk.chats()]
 
 

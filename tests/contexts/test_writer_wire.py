@@ -4,7 +4,7 @@ import pytest
 
 from subtitle_rag.contexts import prompt
 from subtitle_rag.contexts.hosts import REMINDER
-from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.contexts import WindowSelection
 from tests.contexts.desk import NAME, Desk, beginnings, talk, windows_asked
 from tests.stand_ins.ollama import Model, shared_prefix
 
@@ -120,7 +120,7 @@ def test_a_long_video_is_situated_by_an_overview_that_is_asked_once(desk: Desk) 
     assert shared_prefix(about) >= 0.8
     desk.ollama.clear()
     desk.place.library.contexts.redo()
-    desk.write(Chosen(limit=1), model="small:q4")
+    desk.write(WindowSelection(limit=1), model="small:q4")
     assert len(desk.chats()) == 1
 
 
@@ -128,8 +128,8 @@ def test_an_overview_with_a_part_missing_is_asked_for_again(desk: Desk) -> None:
     desk.ollama.add(Model("small:q4", context_length=4_096))
     desk.put("long", talk(16, words=30))
     desk.ollama.refuse("chat", times=3)  # one section goes without
-    assert desk.write(Chosen(limit=1), model="small:q4").written == 1
+    assert desk.write(WindowSelection(limit=1), model="small:q4").written == 1
     asked = len(desk.chats()) - 3 - 1
     desk.ollama.clear()
-    assert desk.write(Chosen(limit=1), model="small:q4").written == 1
+    assert desk.write(WindowSelection(limit=1), model="small:q4").written == 1
     assert len(desk.chats()) == asked + 1 + 1

@@ -9,7 +9,7 @@ from typing import Any
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import VectorEvent, VectorsReport
-from subtitle_rag.library.contexts import Chosen, Context
+from subtitle_rag.library.contexts import Context, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import FlagEncoder
@@ -88,7 +88,7 @@ class Desk:
         return EncodingRun(self.library, self.index, encoders[0], here, self.stop, clock=self.clock, pause=0.0)
 
     def run(
-        self, *encoders: Encoder, chosen: Chosen | None = None, patient: bool = True
+        self, *encoders: Encoder, chosen: WindowSelection | None = None, patient: bool = True
     ) -> tuple[list[VectorEvent], VectorsReport]:
         """All events but the last one, and that."""
         *events, report = self.job(*encoders).run(chosen, patient=patient)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import EncoderActive, VectorEvent, VectorsMade
-from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.contexts import WindowSelection
 from subtitle_rag.retrieval.neural import Encoder, vector_names
 from tests.encoding.desk import Counting, Desk
 from tests.invented import caption_folder
@@ -14,7 +14,7 @@ from tests.invented import caption_folder
 def half(desk: Desk, *encoders: Counting) -> int:
     """Make half of the first one's vectors."""
     count = len(desk.windows()) // 2
-    assert desk.run(*encoders, chosen=Chosen(limit=count))[1].made == count
+    assert desk.run(*encoders, chosen=WindowSelection(limit=count))[1].made == count
     return count
 
 
@@ -65,7 +65,7 @@ def test_what_comes_in_during_a_change_is_searched_first(
     file = next(caption_folder(tmp_path / "more", 6, minutes=2, seed=9).glob("*invented005*"))
     desk.place.run(file)
     new = [window.id for window in desk.library.windows_of("invented005")]
-    events, report = desk.run(other, encoder, chosen=Chosen(limit=len(new)))
+    events, report = desk.run(other, encoder, chosen=WindowSelection(limit=len(new)))
     assert {event.encoder for event in events if isinstance(event, VectorsMade)} == {encoder.id}
     assert desk.holding(encoder).keys() == set(desk.windows())
     assert report.left > len(new)

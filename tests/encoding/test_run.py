@@ -12,7 +12,7 @@ import pytest
 from subtitle_rag.encoding import SMALLEST
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import EncoderActive, VectorsDue, VectorsMade, VectorsReport
-from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.contexts import WindowSelection
 from subtitle_rag.library.vectors import VectorCounts
 from subtitle_rag.retrieval.index import DenseVector, SparseVector
 from subtitle_rag.retrieval.material import Material
@@ -88,9 +88,9 @@ def test_the_newest_videos_go_first(empty: Desk, encoder: Counting, tmp_path: Pa
 
 
 def test_only_what_was_chosen_is_made(desk: Desk, encoder: Counting) -> None:
-    _events, report = desk.run(encoder, chosen=Chosen(videos=("invented001",), limit=2))
+    _events, report = desk.run(encoder, chosen=WindowSelection(videos=("invented001",), limit=2))
     assert (report.made, report.left, len(encoder.read)) == (2, desk.library.window_count("invented001") - 2, 2)
-    _events, report = desk.run(encoder, chosen=Chosen(videos=("invented001",)))
+    _events, report = desk.run(encoder, chosen=WindowSelection(videos=("invented001",)))
     assert report.left == 0
     assert desk.library.vectors.counts(encoder.id).made == desk.library.window_count("invented001")
     assert {desk.library.places([id])[id][0] for id in desk.holding(encoder)} == {"invented001"}
@@ -99,7 +99,7 @@ def test_only_what_was_chosen_is_made(desk: Desk, encoder: Counting) -> None:
 def test_what_is_to_be_redone_is_searched_until_then(desk: Desk, encoder: Counting) -> None:
     desk.run(encoder)
     count = desk.library.window_count("invented001")
-    events = desk.job(encoder).run(Chosen(videos=("invented001",), anew=True))
+    events = desk.job(encoder).run(WindowSelection(videos=("invented001",), anew=True))
     assert next(events) == VectorsDue(count, encoder.id)
     assert len(desk.holding(encoder)) == len(desk.windows())
     encoder.fresh()

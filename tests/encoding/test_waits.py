@@ -1,56 +1,36 @@
-"""Windows whose contexts are about to be written wait for them, so that they are encoded once."""
+"""Windows of a video whose contexts are being written wait for them, so that they are encoded once."""
+
+import time
 
 import pytest
 
-from subtitle_rag.encoding import AT_WORK_S, PATIENCE_S, SOON_S, Waits
+from subtitle_rag.encoding import AT_WORK_S, waiting
 from subtitle_rag.events import VectorsMade, VectorsReport, VectorsWaiting
-from subtitle_rag.library.vectors import DueWindow
 from tests.encoding.desk import NOW, Counting, Desk
 
 
-def due(video: str, count: int, *, asked: bool = False) -> list[DueWindow]:
-    return [DueWindow(f"{video}/{number}", video, asked) for number in range(count)]
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch, desk: Desk) -> None:
+    monkeypatch.setattr(time, "time", desk.clock)
 
 
-def contexts(video: str, count: int, *, every: int, last: int = 0) -> list[tuple[str, int]]:
-    """The latest first; the last one so many seconds ago."""
-    return [(video, NOW - last - every * number) for number in range(count)]
+@pytest.mark.usefixtures("clock")
+def test_the_video_that_is_being_written_waits_as_long_as_it_is(desk: Desk, encoder: Counting) -> None:
+    own = [window.id for window in desk.library.windows_of("invented000")]
+    assert waiting(desk.library, encoder.id) == set()
+    for window_id in own[:-1]:
+        desk.clock.now += AT_WORK_S
+        desk.write_context(window_id)
+        asked = own[: own.index(window_id) + 1]
+        assert waiting(desk.library, encoder.id) == set(own) - set(asked)
+    desk.clock.now += AT_WORK_S + 1
+    assert waiting(desk.library, encoder.id) == set()
 
 
-@pytest.mark.parametrize("written", [[], contexts("a", 9, every=1, last=AT_WORK_S + 1), [("a", NOW + 86_400)]])
-def test_nothing_waits_where_nobody_writes(written: list[tuple[str, int]]) -> None:
-    assert Waits().held(due("a", 3), written, NOW) == set()
-
-
-def test_the_video_that_is_being_written_waits_as_long_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    waits, old, own = Waits(), due("old", 1_000), due("new", 5_000)
-    for later in (0, PATIENCE_S + 1, 3 * PATIENCE_S):
-        written = [("old", at + later) for _video, at in contexts("old", 3, every=20)]
-        held = waits.held([*own, *old], written, NOW + later)
-        assert held >= {window.id for window in old}
-    assert waits.held([*own, *old], written, NOW + later + AT_WORK_S + 1) == set()
-
-
-def test_what_the_writer_reaches_soon_waits_and_the_rest_does_not() -> None:
-    written = contexts("written", 12, every=10)  # the oldest one is 110 seconds old
-    soon = int(12 / 110 * SOON_S)
-    windows = due("a", 20) + due("b", 100)
-    held = Waits().held(windows, written, NOW)
-    assert held == {window.id for window in windows[:soon]}
-    assert 20 < soon < 120
-
-
-def test_a_window_that_has_been_asked_about_waits_for_nothing() -> None:
-    written = contexts("a", 12, every=10)
-    assert Waits().held(due("a", 3, asked=True), written, NOW) == set()
-
-
-def test_a_writer_that_is_busy_elsewhere_is_not_waited_for_forever() -> None:
-    waits, windows = Waits(), due("a", 3)
-    for later in (0, PATIENCE_S // 2, PATIENCE_S):
-        written = [("elsewhere", NOW + later)]
-        assert len(waits.held(windows, written, NOW + later)) == 3
-    assert waits.held(windows, [("elsewhere", NOW + PATIENCE_S + 1)], NOW + PATIENCE_S + 1) == set()
+@pytest.mark.usefixtures("clock")
+def test_a_context_that_the_clock_has_yet_to_reach_keeps_nobody_waiting(desk: Desk, encoder: Counting) -> None:
+    desk.write_context(desk.windows()[0], written_at=NOW + 86_400)
+    assert waiting(desk.library, encoder.id) == set()
 
 
 def test_a_window_whose_context_is_being_written_is_encoded_once(desk: Desk, encoder: Counting) -> None:

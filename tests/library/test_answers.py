@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.events import Answer, Citation, Evidence, Source
+from subtitle_rag.events import Answer, Citation, Evidence, EvidenceSource
 from subtitle_rag.library.store import Library
 from tests.invented import video
 
@@ -17,9 +17,10 @@ def library(tmp_path: Path) -> Iterator[Library]:
     opened.close()
 
 
-def source(number: int) -> Source:
+def source(number: int) -> EvidenceSource:
     lines = ((0, f"{number}번 첫 줄"), (6_000, f"{number}번 둘째 줄"), (12_000, f"{number}번 셋째 줄"))
-    return Source(number, f"scene-{number}", video(), 0, 18_000, 0, lines, " ".join(text for _at, text in lines))
+    text = " ".join(text for _at, text in lines)
+    return EvidenceSource(number, f"scene-{number}", video(), 0, 18_000, 0, lines, text)
 
 
 def answer(question: str, way: str = "search", *citations: Citation) -> Answer:

@@ -10,7 +10,7 @@ import pytest
 
 from subtitle_rag.library.contexts import Context
 from subtitle_rag.library.store import Library
-from subtitle_rag.library.vectors import RECENT, DueWindow, Noted, VectorCounts
+from subtitle_rag.library.vectors import DueWindow, Noted, VectorCounts
 from tests.invented import RULE, analysis, dump, track, video, windows
 
 ONE, OTHER = "one@00000001", "other@00000002"
@@ -51,7 +51,8 @@ def due(library: Library, encoder: str = ONE, **which: Any) -> list[str]:
 
 def test_a_library_without_vectors_has_none(library: Library) -> None:
     vectors = library.vectors
-    assert (vectors.active(), vectors.encoders(), vectors.windows(), vectors.last_contexts()) == (None, {}, [], [])
+    assert (vectors.active(), vectors.encoders(), vectors.windows()) == (None, {}, [])
+    assert vectors.videos_in_work(0, 9) == set()
     assert (vectors.due(ONE), vectors.counts(ONE), vectors.counts(None)) == ([], VectorCounts(0, 0), VectorCounts(0, 0))
 
 
@@ -182,12 +183,11 @@ def test_what_is_noted_can_be_put_back(library: Library) -> None:
     library.vectors.put({})
 
 
-def test_the_last_contexts_tell_how_fast_they_are_written(library: Library) -> None:
-    own = windows("a", RECENT + 2)
-    put(library, "a", len(own))
-    for number, window in enumerate(own):
-        write(library, window.id, at=1_000 + number)
-    write(library, own[0].id, "다시 쓴 문맥입니다.", at=9_000)
-    found = library.vectors.last_contexts()
-    assert len(found) == RECENT
-    assert found[:2] == [("a", 9_000), ("a", 1_000 + len(own) - 1)]
+def test_the_last_contexts_tell_which_videos_are_being_written(library: Library) -> None:
+    for number, id in enumerate(("a", "b", "c", "future")):
+        put(library, id)
+        write(library, f"{id}/0", at=1_000 + 100 * number)
+    assert library.vectors.videos_in_work(1_250, 60) == {"c", "future"}
+    assert library.vectors.videos_in_work(1_150, 60) == {"b", "c"}
+    assert library.vectors.videos_in_work(1_000, 0) == {"a"}
+    assert library.vectors.videos_in_work(9_000, 60) == set()

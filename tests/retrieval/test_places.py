@@ -11,7 +11,7 @@ from subtitle_rag.domain import Video
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.events import VectorsReport
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.contexts import WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.foreign import SharedWindows
 from subtitle_rag.retrieval.index_server import open_server
@@ -79,7 +79,7 @@ def test_a_limit_takes_the_best(made: Searchable) -> None:
 def test_no_model_is_asked(made: Searchable, analyzer: Analyzer, encoder_folder: Path) -> None:
     encoder = Asked(encoder_folder, "tiny@00000000")
     models = Here([encoder])
-    *_, report = EncodingRun(made.library, made.index, encoder, models).run(Chosen(), patient=False)
+    *_, report = EncodingRun(made.library, made.index, encoder, models).run(WindowSelection(), patient=False)
     assert isinstance(report, VectorsReport)
     searcher = Searcher(made.library, made.index, QueryAnalyzer(made.library, analyzer), models)
     assert "dense" in searcher.ready()

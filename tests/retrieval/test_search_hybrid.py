@@ -9,7 +9,7 @@ import pytest
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import VectorsReport
-from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.contexts import WindowSelection
 from subtitle_rag.retrieval import reranking
 from subtitle_rag.retrieval.fusion import RRF_K, WEIGHTS
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
@@ -27,7 +27,8 @@ QUERY = parse("꽃게 소스에 찍어 먹어요")
 
 
 def encode(made: Searchable, models: Here, encoder: Asked, videos: tuple[str, ...] = ()) -> VectorsReport:
-    *_, report = EncodingRun(made.library, made.index, encoder, models).run(Chosen(videos=videos), patient=False)
+    run = EncodingRun(made.library, made.index, encoder, models)
+    *_, report = run.run(WindowSelection(videos=videos), patient=False)
     assert isinstance(report, VectorsReport)
     assert report.blocked is None
     return report

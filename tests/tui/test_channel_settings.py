@@ -7,7 +7,7 @@ import pytest
 from textual.widgets import Button, Checkbox, Select, Static
 
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.library.contexts import Chosen
+from subtitle_rag.library.contexts import WindowSelection
 from subtitle_rag.library.sources import Followed, Wishes
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import background, background_app
@@ -203,7 +203,7 @@ class TestModels:
         self, filled: Runtime, ollama: StandIn
     ) -> None:
         with filled.writer() as writer:
-            list(writer.run(Chosen(limit=3)))
+            list(writer.run(WindowSelection(limit=3)))
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)

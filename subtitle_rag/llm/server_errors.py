@@ -1,4 +1,4 @@
-"""Ollama's failures in our own words.
+"""Ollama's failures as `LlmError`s.
 
 What would surprise: the same failure comes as HTTP status and text, as a line in a stream of status 200, or as
 llama-server's JSON quoted inside Ollama's (ollama llm/llama_server.go, `statusErrorMessage`).
@@ -27,18 +27,18 @@ _UNKNOWN = re.compile(r"pull model manifest: .*(file does not exist|not found)",
 
 
 def tidy(text: str) -> str:
-    """A server's words on one line, without control characters, cut."""
+    """Put a server's words on one line, without control characters, and cut them."""
     shown = "".join(" " if unicodedata.category(each).startswith("C") else each for each in text)
     shown = " ".join(shown.split())
     return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
 
 
-def of_response(status: int, error: Any, *, host: str, model: str) -> LlmError:
-    """The failure that the server told, by HTTP status (-1 inside a stream) and error."""
-    text, numbers = _unpacked(error)
+def from_response(status: int, error: Any, *, host: str, model: str) -> LlmError:
+    """Make an `LlmError` of the server's HTTP status (-1 inside a stream) and error."""
+    text, numbers = _innermost_error(error)
     about = {"host": host, "model": model}
     if _OVERFLOW.search(text):
-        tokens, num_ctx = numbers or _counted(text)
+        tokens, num_ctx = numbers or _token_counts(text)
         return overflow(tokens, num_ctx, exact=bool(tokens), **about)
     if _MEMORY.search(text):
         return LlmError("llm_out_of_memory", reason=tidy(text), **about)
@@ -58,7 +58,7 @@ def overflow(tokens: int, num_ctx: int, *, exact: bool, host: str, model: str) -
     return LlmError("llm_overflow", n_prompt_tokens=tokens, n_ctx=num_ctx, exact=exact, host=host, model=model)
 
 
-def _unpacked(error: Any) -> tuple[str, tuple[int, int] | None]:
+def _innermost_error(error: Any) -> tuple[str, tuple[int, int] | None]:
     """The innermost text, and llama-server's two numbers where they are given."""
     numbers = None
     while True:
@@ -80,6 +80,6 @@ def _unpacked(error: Any) -> tuple[str, tuple[int, int] | None]:
             return " ".join(str(error[key]) for key in ("message", "type") if key in error), numbers
 
 
-def _counted(text: str) -> tuple[int, int]:
+def _token_counts(text: str) -> tuple[int, int]:
     match = _REQUEST.search(text)
     return (int(match[1]), int(match[2])) if match else (0, 0)

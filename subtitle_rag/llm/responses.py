@@ -1,4 +1,4 @@
-"""What the server says, read with care: a field of the wrong kind counts as missing."""
+"""The server's responses as values; a field of the wrong kind counts as missing."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _NO_TEMPLATE = ("", "{{ .Prompt }}")
 _NANOSECONDS = 1_000_000  # in a millisecond
 
 
-def entries(answer: Json) -> list[Json]:
+def model_entries(answer: Json) -> list[Json]:
     found = answer.get("models")
     return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
 
@@ -26,8 +26,8 @@ def number(entry: Json, key: str) -> int:
     return value if isinstance(value, int) else 0
 
 
-def listed(entry: Json) -> ModelInfo:
-    """An entry of `/api/tags`."""
+def model_from_tags(entry: Json) -> ModelInfo:
+    """Read an entry of `/api/tags`."""
     details = _table(entry, "details")
     return ModelInfo(
         name=text(entry, "name") or text(entry, "model"),
@@ -40,9 +40,9 @@ def listed(entry: Json) -> ModelInfo:
     )
 
 
-def shown(answer: Json, entry: Json, *, model: str, server: str) -> ModelInfo:
-    """What `/api/show` and, for digest and size, an entry of `/api/tags` say of a model."""
-    from_list, details, facts = listed(entry), _table(answer, "details"), _table(answer, "model_info")
+def model_from_show(answer: Json, entry: Json, *, model: str, server: str) -> ModelInfo:
+    """Read a model from `/api/show`; digest and size are those of its entry in `/api/tags`."""
+    from_list, details, facts = model_from_tags(entry), _table(answer, "details"), _table(answer, "model_info")
     rendered = text(answer, "renderer") or text(answer, "parser") or text(answer, "template") not in _NO_TEMPLATE
     return ModelInfo(
         name=model,
@@ -58,8 +58,8 @@ def shown(answer: Json, entry: Json, *, model: str, server: str) -> ModelInfo:
     )
 
 
-def loaded(entry: Json) -> Loaded:
-    """An entry of `/api/ps`."""
+def loaded_model(entry: Json) -> Loaded:
+    """Read an entry of `/api/ps`."""
     return Loaded(
         text(entry, "model") or text(entry, "name"),
         text(entry, "digest"),
@@ -69,19 +69,19 @@ def loaded(entry: Json) -> Loaded:
     )
 
 
-def said(part: Json, host: str, model: str) -> str:
-    """The text of one line of an answer; what a model thinks stands in another field and is left out."""
+def content(part: Json, host: str, model: str) -> str:
+    """Return the text of one line of an answer; thoughts stand in another field and are left out."""
     message = part.get("message")
     if not isinstance(message, dict):
         raise LlmError("llm_nonsense", host=host, model=model, reason="no message")
     return text(message, "content")
 
 
-def reply(said: str, last: Json, model: str) -> Reply:
-    """The whole answer, with what its last line counts."""
+def reply(content: str, last: Json, model: str) -> Reply:
+    """Make the whole answer, with the counts of its last line."""
     cached = last.get("prompt_eval_cached_count")
     return Reply(
-        text=said,
+        text=content,
         done_reason=text(last, "done_reason"),
         model=model,
         prompt_tokens=number(last, "prompt_eval_count"),

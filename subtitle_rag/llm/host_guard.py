@@ -5,7 +5,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 from subtitle_rag.errors import LlmError
-from subtitle_rag.llm.failures import tidy
+from subtitle_rag.llm.server_errors import tidy
 
 _PORTS = {"http": 80, "https": 443}
 _DEFAULT_PORT = 11434
@@ -45,7 +45,7 @@ def canonical(model: str) -> str:
     return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
 
 
-def cloudy(model: str) -> bool:
+def is_cloud_name(model: str) -> bool:
     """Whether the name alone says that Ollama passes the request on to its cloud (ollama internal/modelref)."""
     tag = canonical(model).rpartition(":")[2]
     return tag == "cloud" or tag.endswith("-cloud")

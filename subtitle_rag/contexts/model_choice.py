@@ -6,12 +6,12 @@ from subtitle_rag.i18n import n_
 from subtitle_rag.platforms import command_line
 
 
-def by_others(written: Mapping[str, int], model: str) -> int:
+def count_by_others(written: Mapping[str, int], model: str) -> int:
     """How many contexts (model → contexts) were written by other models than this."""
     return sum(contexts for name, contexts in written.items() if name != model)
 
 
-def kept(contexts: int, channel: str) -> str:
+def kept_contexts(contexts: int, channel: str) -> str:
     """That what other models have written stays, and how to have it written anew."""
     return n_(
         "{n} context by another model stays: subtitle-rag contexts redo --channel {channel} has it written anew.",

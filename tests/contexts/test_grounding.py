@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.captions import files, parse
-from subtitle_rag.contexts.suspect import Doubt, all_values, doubts, numbers
+from subtitle_rag.contexts.grounding import Doubt, all_values, doubts, numbers
 from subtitle_rag.domain import nfc
 from tests.cases import cases
 

@@ -1,0 +1,91 @@
+"""Removing what a model says again: sentences, loops, and the captions that it was given.
+
+What would surprise: a refrain is no loop. Single words may be said four times and phrases twice, for people do;
+sentences are compared without punctuation, and digits keep them apart.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from subtitle_rag.contexts.sentence_filters import ends_in_verb
+
+MIN_ECHO = 6
+"""Letters from which on a sentence that stands in the window is its echo, and no coincidence."""
+
+_NOT_LETTERS = re.compile(r"[\W_]+")
+
+
+def letters(text: str) -> str:
+    """Keep letters and digits alone, to compare texts regardless of spaces and punctuation."""
+    return _NOT_LETTERS.sub("", text).casefold()
+
+
+def drop_repeats(sentences: list[str]) -> list[str]:
+    """Drop sentences that stood before, whatever their punctuation."""
+    kept: dict[str, str] = {}
+    for sentence in sentences:
+        kept.setdefault(letters(sentence), sentence)
+    return list(kept.values())
+
+
+def collapse_loops(text: str) -> str:
+    """Let a run of the same words, or of the same letters without spaces, stand once."""
+    text = re.sub(r"(?<=니다)(?:입니다)+", "", text)
+    text = re.sub(r"([^\s\d]{2,4}?)\1{7,}|(\S{5,60}?)\2{2,}", lambda match: match[1] or match[2], text)
+    return " ".join(_words_once(text.split(" ")))
+
+
+def _words_once(words: list[str]) -> Iterator[str]:
+    at = 0
+    while at < len(words):
+        size, count = _loop(words, at)
+        yield from words[at : at + size]
+        at += size * count
+        rest = words[at:]
+        if count > 1 and len(rest) <= size and " ".join(words[at - size : at]).startswith(" ".join(rest)):
+            return
+
+
+def _loop(words: list[str], at: int) -> tuple[int, int]:
+    """Count the words of the turn that begins at `at`, and how often it comes; (1, 1) if nothing loops."""
+    for size in range(1, min(60, (len(words) - at) // 2) + 1):
+        if words[at] != words[at + size]:
+            continue
+        turn, count = words[at : at + size], 1
+        while words[at + count * size : at + (count + 1) * size] == turn:
+            count += 1
+        if count >= (5 if size == 1 else 3):
+            return size, count
+    return 1, 1
+
+
+# --- the window ---
+
+
+class WindowSpeech(NamedTuple):
+    """The captions of the window, as letters."""
+
+    letters: str
+
+    @classmethod
+    def of(cls, window: str) -> "WindowSpeech":
+        return cls(letters(window))
+
+    def is_echoed_by(self, text: str) -> bool:
+        """Tell whether `text` stands in the window."""
+        said = letters(text)
+        return len(said) >= MIN_ECHO and said in self.letters
+
+    def cut_from(self, text: str) -> str:
+        """Cut off the beginning that reads the window out: up to a sentence of the speaker, or the window's end."""
+        end = at = 0
+        said = ""
+        for word in re.finditer(r"\S+\s*", text):
+            said += letters(word[0])
+            at = self.letters.find(said, at)
+            if at < 0:
+                break
+            if len(said) >= 15 and (self.letters.endswith(said) or ends_in_verb(word[0])):
+                end = word.end()
+        return text[end:]

@@ -1,0 +1,212 @@
+"""The markup of an answer's lines: markdown, bullets, labels, quotes and echoed captions come off.
+
+What would surprise: Python's `*args`, `**kwargs` and `__init__` are no emphasis, `12:30` is no label, and a colon makes
+a label only behind words that name an answer ("문맥:", "Short context:"), for "핵심 조언: 매일 쓰기" is content.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from subtitle_rag.contexts.deduplicate import WindowSpeech
+from subtitle_rag.contexts.sentence_filters import ENDS, ends_in_verb, is_complete, split_sentences
+
+LAYERS = 4
+"""Labels, or pairs of quotes, that are taken off at a time; bounded, for each costs a look at the whole line."""
+
+
+class AnswerLine(NamedTuple):
+    """A line with its marks off.
+
+    `item`: of a list, so a sentence of its own. `doubtful`: a heading or a title, an answer only if nothing else is.
+    """
+
+    text: str
+    item: bool = False
+    doubtful: bool = False
+
+
+_FENCE = re.compile(r"^(?:```|~~~)[\w+-]*$|```(?:json|text|markdown)?", re.IGNORECASE | re.MULTILINE)
+_STAMP = re.compile(
+    r"^(?:[-*•>\"'] ?)?(?:\d{1,4} )?(?P<open>[\[(])?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?"
+    r"(?P<to>\s?(?:~|-{1,3}>?|–|—|→)\s?\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d{1,3})?)?[\])]?(?![\d:])\s?(?:[:\-–|]\s)?"
+)
+_HEADING = re.compile(r"^#{1,6}(?: |(?=[가-힣]))")
+_BULLET = re.compile(
+    r"^(?:[-*+•·◦▪●○■□▶►➤※✓✅☑👉📌📍🔹–—‣]\ufe0f?\s|[-•·●■▶✅👉📌🔹](?=[가-힣\"'“])|[①-⑳]\s?|\d\ufe0f?\u20e3\s?"
+    r"|(?:\(?\d{1,2}[.)]|\[\d{1,2}\])(?:\s+|(?=[가-힣])))"
+)
+_INLINE_NUMBER = re.compile(r"(?<=[.!?])\s(?:\d{1,2}[.)]\s|[①-⑳]\s?|[-*•]\s)(?=[가-힣A-Z\"'“‘])")
+
+
+def split_lines(text: str, speech: WindowSpeech) -> Iterator[AnswerLine]:
+    """Split the model's answer into the lines that may be a context."""
+    rows = _FENCE.sub("\n", text).split("\n")
+    stamps = sum(bool(_STAMP.match(row)) for row in rows)
+    for row in rows:
+        stamp = _STAMP.match(row)
+        if stamp and (stamp["open"] or stamp["to"] or stamps > 1):
+            continue
+        yield from (line for line in _of_row(row) if not speech.is_echoed_by(line.text))
+
+
+def _of_row(row: str) -> Iterator[AnswerLine]:
+    """Split a row into a table's cells that are sentences, or the items of a list that stand beside each other."""
+    row = row.removeprefix("> ")
+    if row.startswith("|"):
+        yield from (_line(cell, item=True) for cell in row.split("|") if is_complete(cell) and len(cell) > 12)
+        return
+    heading = _HEADING.match(row)
+    row = row[heading.end() :] if heading else row
+    marked = _BULLET.match(row)
+    for part in _INLINE_NUMBER.split(row[marked.end() :]) if marked else [row]:
+        yield _line(part, item=bool(marked), doubtful=bool(heading))
+
+
+# --- marks inside a line ---
+
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()\s]|\([^()\s]*\))*\)")
+_CODE = re.compile(r"``?([^`]+)``?")
+_STRONG = re.compile(r"\*\*(?=[가-힣\"'“])|(?<=[가-힣.!?:\"'”)])\*\*|\*\*\*?([^*]+)\*\*\*?|~~([^~]+)~~")
+_WEAK = re.compile(
+    r"(?<![\w*가-힣])\*(?=\S)([^*]+)(?<=\S)\*(?![A-Za-z0-9*])"
+    r"|(?<!\w)__?(?=[^\s_])([^_]*[가-힣][^_]*)(?<=\S)__?(?![A-Za-z0-9_])"
+)
+_HTML = re.compile(r"</?(?:b|strong|em|i|u|p|br|mark|div|span|ul|ol|li)\s?/?>", re.IGNORECASE)
+
+
+def strip_marks(text: str) -> str:
+    """Strip markdown's marks and simple HTML off a line; names in code keep their stars and underscores."""
+    for mark in (_LINK, _CODE, _STRONG, _WEAK):
+        text = mark.sub(lambda match: next(filter(None, match.groups()), ""), text)
+    if re.match(r"<\w+>", text) or "</" in text:
+        text = _HTML.sub(" ", text)
+    return " ".join(text.split())
+
+
+_PAIRS = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "«": "»", "＂": "＂", "`": "`", "„": "“"}
+_DOUBLE = '"“”„＂'
+
+
+def strip_quotes(text: str) -> str:
+    """Strip quotes around the whole of a line off, or a lone one at an end; a full stop behind them stays.
+
+    `"A"라며 "B"` opens and closes with quotes that are not a pair: a straight quote pairs with the last only where the
+    next one opens (a space is before it), or none is between.
+    """
+    stop = text[-1:] if text[-1:] == "." and text[-2:-1] in _PAIRS.values() else ""
+    body = text[: len(text) - len(stop)]
+    for _layer in range(LAYERS):
+        if len(body) > 1 and _wraps(body):
+            body = body[1:-1].strip()
+    doubles = sum(letter in _DOUBLE for letter in body)
+    if doubles == 1 and body[0] in _DOUBLE:
+        body = body[1:]
+    elif doubles == 1 and body[-1] in _DOUBLE:
+        body = body[:-1]
+    return body.strip() + (stop if body and body[-1] not in ENDS else "")
+
+
+def _wraps(body: str) -> bool:
+    first, last, inside = body[0], body[-1], body[1:-1]
+    if first in _DOUBLE and last in _DOUBLE:
+        between = [match.start() for match in re.finditer(f"[{_DOUBLE}]", inside)]
+    elif _PAIRS.get(first) == last:
+        between = [match.start() for match in re.finditer(f"[{first}{last}]", inside)]
+    else:
+        return False
+    if not between or (inside[0] == first and inside[-1] == last):
+        return True
+    return len(between) % 2 == 0 and inside[between[0] - 1].isspace()
+
+
+# --- labels ---
+
+_HEAD = (
+    r"문맥|맥락|컨텍스트|설명|요약|정리|답변|응답|출력|결과|내용|상황|개요|구간|장면|배경|문장|정답|답"
+    r"|context|summary|situation|answer|response|output|description|translation"
+)
+_LABEL_WORD = (
+    rf"(?:{_HEAD}|이|해당|위|본|현재|다음|최종|생성된|추가할|작성된|간단한|짧은|간결한|한|두|한두|전체|핵심|주요|자막|영상|청크|검색용"
+    r"|the|a|short|succinct|brief|concise|chunk|window|final|video|sentence|korean|in|for|of|this|here|is"
+    r"|#?\d{1,3}번?(?!\d?:\d))(?:에 대한|을 위한|의|에|용)?"
+)
+_WORDS = rf"(?:{_LABEL_WORD}[ _-]?){{1,6}}(?:\([^()]{{1,20}}\)\s?)?"
+_LABEL = re.compile(
+    rf"(?:(?P<words>{_WORDS})\s?(?:[:：](?!\d)|→|[–—-]\s)"
+    rf"|[\[【<〈「『(（]\s?(?P<boxed>{_WORDS})[\]】>〉」』)）]\s?[:：–—-]?)\s?[|>]?\s?",
+    re.IGNORECASE,
+)
+_HEAD_WORD = re.compile(rf"{_HEAD}|위치", re.IGNORECASE)
+_ABOUT = re.compile(
+    r"\W*(?:(?:핵심 ?|주요 ?)?키워드|해시태그|태그|참고(?: ?사항)?|비고|주의|시간|채널|날짜|고유명사"
+    r"|생각|추론|지시|규칙|언어|자막|원문|notes?|keywords?|tags?)\W{0,3}[:：](?!\d)",
+    re.IGNORECASE,
+)
+_DOUBTFUL = re.compile(
+    r"\W*(?:(?:영상 )?제목|title|구간|청크|chunk|window)(?: ?\d{1,3})?\W{0,3}[:：](?!\d)\s?", re.IGNORECASE
+)
+_ENGLISH_LABEL = re.compile(
+    r"^(?![{\[\"])[^가-힣:：]{0,160}\b(?:context|summary|here|answer|response|korean|transcript|chunk)\b"
+    r"[^가-힣:：]{0,80}[:：]\s*(?=[^A-Za-z]*[가-힣])",
+    re.IGNORECASE,
+)
+
+
+def _line(row: str, *, item: bool, doubtful: bool = False) -> AnswerLine:
+    text = strip_quotes(strip_marks(row))
+    if _ABOUT.match(text):
+        return AnswerLine("")
+    title = _DOUBTFUL.match(text)
+    text = strip_labels(text[title.end() :] if title else text)
+    return AnswerLine(text, item, doubtful or bool(title))
+
+
+def strip_labels(text: str) -> str:
+    """Strip labels off a line's beginning: "**문맥:**", "[맥락]", "요약 - ", "Here is the context:"."""
+    for _layer in range(LAYERS):
+        bare = text
+        label = _LABEL.match(text)
+        if label and _HEAD_WORD.search(label["words"] or label["boxed"]):
+            bare = strip_bullet(bare[label.end() :])
+        bare = strip_quotes(_ENGLISH_LABEL.sub("", bare)).lstrip(":：;, ")
+        if bare == text:
+            break
+        text = bare
+    return text
+
+
+def strip_bullet(text: str) -> str:
+    """Strip off the bullet or number of an only item in quotes, which hide where its sentences end."""
+    marked = _BULLET.match(text)
+    rest = text[marked.end() :] if marked else text.removeprefix("> ")
+    return rest if strip_quotes(rest) != rest else text
+
+
+# --- lines to one ---
+
+
+def join_lines(found: list[AnswerLine]) -> str:
+    """Join the lines that have Korean; items of a list, and lines that end as sentences do, get a full stop.
+
+    The last item goes when it is cut off, which shows beside finished ones.
+    """
+    kept = [_drop_stump(line) for line in found if re.search("[가-힣]", line.text)]
+    ended = any(line.text[-1] in ENDS or ends_in_verb(line.text) for line in kept[:-1])
+    if ended and kept[-1].item and not is_complete(kept[-1].text):
+        kept.pop()
+    return " ".join(_with_stop(line, after) for line, after in pairwise([*kept, AnswerLine("")]))
+
+
+def _drop_stump(line: AnswerLine) -> AnswerLine:
+    """Drop an item's last sentence if it is cut off; a full stop would make it look finished."""
+    *whole, last = split_sentences(line.text)
+    cut = line.item and whole and not is_complete(last)
+    return line._replace(text="".join(whole).rstrip()) if cut else line
+
+
+def _with_stop(line: AnswerLine, after: AnswerLine) -> str:
+    if line.text[-1] in ENDS + ",:：;~":
+        return line.text
+    return line.text + "." if line.item or (after.text and ends_in_verb(line.text)) else line.text

@@ -1,0 +1,227 @@
+"""Filters of sentences that are no context: talk about the task, refusals, stumps, other languages.
+
+What would surprise: most tests here go by closed vocabularies. "다음은 해당 구간의 문맥입니다" is a preamble: all its
+words belong to the task. "다음은 강사가 클로저를 설명하는 장면입니다" is a context, for 강사 and 클로저 do not.
+A sentence with a subject of its own ("모델이 문맥을 파악할 수 없습니다") tells of the video and is no refusal.
+"""
+
+import re
+
+MIN_HANGUL = 8
+"""Syllables that an answer in Korean has at least; counting Latin letters against them would cost identifiers."""
+
+ENDS = ".!?…。！？"
+_HANGUL = re.compile("[가-힣]")
+
+# --- sentences ---
+
+_MARK = re.compile(
+    r"[\"“”()（）]|(?<![.!?…。！？])[.!?…。！？]+[\"'”’」』)\]]*(?=\s|\Z)|(?<=[다요죠음함임])\.(?=[가-힣])"
+)
+_NESTING = {"(": 1, "（": 1, "“": 1, ")": -1, "）": -1, "”": -1}
+
+
+def split_sentences(text: str) -> list[str]:
+    """Split a line into its sentences, each with the spaces behind it, so that joined they are the line again.
+
+    Nothing ends inside quotes or brackets, if they pair up.
+    """
+    ends = _boundaries(text, nested=True)
+    if ends is None:
+        ends = _boundaries(text, nested=False) or []
+    return [text[start:end] for start, end in zip([0, *ends], [*ends, len(text)], strict=True) if start < end]
+
+
+def _boundaries(text: str, *, nested: bool) -> list[int] | None:
+    """Find where sentences begin but for the first; None if brackets or quotes that should nest stay open."""
+    found: list[int] = []
+    depth, quoted, start = 0, False, 0
+    for mark in _MARK.finditer(text):
+        sign = mark[0]
+        quoted ^= sign.count('"') % 2 == 1
+        depth = max(0, depth + sum(_NESTING.get(letter, 0) for letter in sign))
+        if sign[0] not in ENDS or (nested and (depth or quoted)):
+            continue
+        start = mark.end() + (text[mark.end() : mark.end() + 1] == " ")
+        if start < len(text):
+            found.append(start)
+    return None if nested and (depth or quoted) else found
+
+
+# --- Korean ---
+
+_VERB_END = re.compile(r"(?:[가-힣]다|[가-힣]요|[죠까]|기)$")
+_NOUN_END = re.compile(
+    r"(?:장면|부분|구간|대목|상황|내용|모습|과정|이야기|순간|영상|마무리|설명|소개|방법|비교|시연|시식|정리|요약|추천|평가"
+    r"|리뷰|토론|대화|언급|강조|제시|안내|인터뷰|강의|예시|사례|분석)$"
+)
+_TAIL = re.compile(r"(?:[^\w()（）\[\]]|[)）\]ㅋㅎㅠㅜ]|\([^()]*\))+$")
+
+
+def _core(text: str) -> str:
+    """Cut punctuation, brackets and laughter off behind the last word."""
+    tail = _TAIL.search(text, max(0, len(text) - 80))
+    return text[: tail.start()] if tail else text
+
+
+def ends_in_verb(text: str) -> bool:
+    """Tell whether a text ends as a Korean sentence does: 설명합니다, 설명한다, 설명해요, 설명함."""
+    core = _core(text)
+    return _closes_in_m(core) or bool(_VERB_END.search(core[-8:]))
+
+
+def _closes_in_m(text: str) -> bool:
+    """Tell whether the last syllable closes in ㅁ (or ㄻ), as nominal endings do: 함, 먹음, 만듦."""
+    code = ord(text[-1]) - 0xAC00 if text else -1
+    return 0 <= code <= 0xD7A3 - 0xAC00 and code % 28 in (10, 16)
+
+
+def is_complete(text: str) -> bool:
+    """Tell whether a text is finished: by its ending, a noun that closes descriptions (장면, 소개), or punctuation.
+
+    A stop behind a digit proves nothing: "3." may have been "3.5".
+    """
+    if ends_in_verb(text) or _NOUN_END.search(_core(text)[-8:]):
+        return not text.rstrip().endswith((",", ":", "：", ";"))
+    bare = text.rstrip("\"'”’」』)] ")
+    if bare.endswith(("...", "…", "..")) or not bare.endswith(tuple(ENDS)):
+        return False
+    return not re.search(r"[\d.]\.$", bare)
+
+
+def has_no_korean_sentence(text: str) -> bool:
+    """Tell whether a text has too few syllables, is JSON, or slips into another script."""
+    short = len(_HANGUL.findall(text)) < MIN_HANGUL
+    return short or bool(re.match(r"[{\[]\s*[\"'{\[}\]]", text)) or is_foreign(text)
+
+
+_APART = re.compile(
+    r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|「[^「」]*」|『[^『』]*』|《[^《》]*》|〈[^〈〉]*〉|\"[^\"]*\"|“[^“”]*”"
+    r"|'[^']*'|‘[^‘’]*’"
+)
+_HANJA_WORD = re.compile(
+    r"(?<![㐀-鿿豈-﫿])[美日中北南韓英佛獨露前現故新舊大小男女與野檢警軍辛孝無親反脫超高低對非](?![㐀-鿿豈-﫿])"
+)
+_OTHER_SCRIPT = re.compile(
+    "[\u0400-\u052f\u0530-\u06ff\u0900-\u0dff\u0e00-\u0eff\u10a0-\u10ff\u3041-\u30fa\u30fd-\u312f\u3400-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9d\U00020000-\U0003ffff]"
+)
+
+
+def is_foreign(text: str) -> bool:
+    """Tell whether the model slipped into another script, which stands outside quotes and brackets.
+
+    Lone hanja of headlines (美, 前) are Korean.
+    """
+    return bool(_OTHER_SCRIPT.search(_HANJA_WORD.sub("", _APART.sub(" ", text))))
+
+
+# --- talk about the task ---
+
+_NOUN = (
+    r"문맥|맥락|컨텍스트|context|상황|배경|설명|요약|정리|답변|응답|결과|내용|문장|자막|구간|영상|청크|장면|부분|정보|요청|질문"
+    r"|지시|형식|한국어|검색|대화|주제"
+)
+_TASK_WORD = re.compile(
+    rf"(?:{_NOUN}|다음|아래|이하|위|이|그|제|것|해당|본|현재|전체|핵심|필요한?|한두|한|두|간결|간단|간략|도움|수정|추가|토큰"
+    r"|수|점|반영|짧|최종|작성|생성|제공|분석|추출|번역|제시|안내|말씀|입력|파악|이해|주어진|주신|바탕|토대|기반|기준|위한|위해"
+    r"|대한|관한|따라|맞게|맞춰|같은|지금|그럼|먼저|우선|이제|네|예|물론)"
+    r"(?:하게|하신|하여|하고|해서|해|하면|하자면|할|한|된|되는|주신|히|은)?"
+    r"(?:께서|에서|에는|으로는|으로만|으로|로만|로|의|에|을|를|은|는|이|가|와|과|도|만|,)?"
+)
+_PRESENTS = re.compile(rf"같(?:습니다|아요|다)$|(?:{_NOUN})(?:입니다|이에요|예요|이다)?$")
+_MARKED = re.compile(r"다음|아래|이하|요청|제공|제시|주어진|같습니다|같아요|문맥|맥락|컨텍스트|답변|응답|context|토큰")
+_PROMISE = re.compile(r"(?:겠습니다|게요|드립니다|드렸습니다)$")
+_TITLE = re.compile("문맥|맥락|컨텍스트|설명|요약|정리|답변|작성")
+_YES = re.compile(
+    r"(?:(?:네|예|넵|응|물론(?:이죠|입니다)?|알겠(?:습니다|어요)|좋(?:습니다|아요)|그럼요|당연하죠|안녕하세요|확인했습니다"
+    r"|이해했습니다|죄송합니다|sure|certainly|of course|okay|ok|yes|absolutely|great|got it|understood|hello|thanks?)"
+    r"[\s,.!~:]*)+",
+    re.IGNORECASE,
+)
+_YES_BEFORE = re.compile(r"^(?:네|예|넵|물론(?:이죠|입니다)?|알겠습니다|좋습니다|죄송합니다)[,.!]?\s+")
+
+
+def is_preamble(sentence: str) -> bool:
+    """Tell whether a sentence only announces the answer: "네, 알겠습니다.", "다음은 요청하신 문맥입니다."."""
+    text = sentence.strip()
+    if _YES.fullmatch(text):
+        return True
+    titled = text.endswith((":", "："))
+    bare = _YES_BEFORE.sub("", text.rstrip(" .!:：~"))
+    if not _has_own_subject(bare) and (_PROMISE.search(bare) or (titled and _TITLE.search(bare))):
+        return True
+    *words, last = bare.split() or [""]
+    presents = (_PRESENTS.search(last) and _MARKED.search(bare)) or (titled and _TASK_WORD.fullmatch(last))
+    return bool(presents) and all(_TASK_WORD.fullmatch(word.strip("'\"()[]*")) for word in words)
+
+
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^“”]*”|'[^']*'|‘[^‘’]*’")
+_OFFER = re.compile(
+    r"도움이?\s*(?:되|됐|될|돼).{0,12}(?:바라|바랍|좋겠|기를|길|나요|까요)|도와\s?드릴"
+    r"|(?:말씀|알려|문의|요청|질문|수정)(?:해|하여|하셔서)?\s?(?:주세요|주십시오|주시기 바랍니다|주시면\s.*)$"
+    r"|(?:필요|궁금|원|수정)하시(?:면|다면)"
+)
+_WISH = re.compile(
+    r"^\W*(?:감사합니다|고맙습니다|이상입니다|이상|끝|완료)\W*$|(?:주십시오|하십시오|세요|바랍니다)$"
+    r"|(?:작성|수정|추가|필요|원하|궁금|괜찮|맞|이렇게).{0,40}(?:[까나가]요|습니까)$"
+)
+_ABOUT_ANSWER = re.compile(
+    r"^(?:이|위|본|해당)의?\s*(?:문맥|맥락|컨텍스트|답변|문장|설명|요약)[은는이을를]"
+    r".{0,60}(?:검색|자막|작성|생성|활용|사용|반영|돕|도움|문장|이해|토큰|글자)"
+    r"|\d+\s?(?:토큰|글자|자|단어)(?:입니다|\s?(?:이내|내외|이하|분량))"
+    r"|^\W*(?:참고|주의|비고|note|p\.?s)\s*[:：]|^※"
+)
+_ORDER = re.compile(
+    r"(?:작성|답변|출력|요약|정리|설명|생성)해\s?(?:주세요|주십시오|줘|야 합니다|야 한다|야 해|야겠다)\W*$"
+    r"|^(?:사용자|유저)[가는의은]?.{0,40}(?:원한다|원합니다|원하|요청|질문|지시|문맥)"
+    r"|^(?:좋아|음|자|그래|먼저|우선|이제|그럼)[,.]?\s.*(?:보자|하자|해야 한다|해야겠다|써야 한다)\W*$"
+)
+_INABILITY = re.compile(
+    r"수(?:가|는)?\s*없(?:습니다|어요|음|다|네요)$|(?:어렵|힘들)(?:습니다|어요|다)$|불가(?:능)?(?:합니다|하다|함)?$"
+    r"|못(?:합니다|해요|했습니다)$|너무 짧(?:습니다|아요|다)$|(?:누락|않은|없는|비어).{0,8}것 같습니다$"
+    r"|(?:않|비어\s?있|없)(?:습니다|았습니다|아요|어요|음|다)$|부족(?:합니다|해요|함)$|누락되었습니다$"
+    r"|(?:없는|않는|않은|불명확한|비어 있는) (?:부분|구간|장면|자막|내용|상태)(?:입니다|이다|임)?$"
+)
+_REQUEST = re.compile(r"(?:주세요|주십시오|주시면\s.*|주시기 바랍니다|주시겠어요|바랍니다|필요합니다)$")
+_ASKED = re.compile(
+    r"자막|문맥|맥락|컨텍스트|스크립트|대본|텍스트|청크|구간|요청|발화|정보|도와|도움|답변|이해|접근|저작권|제공"
+    r"|(?:영상|내용|대화|대사)[을의이은는].{0,12}(?:없|않|어렵|불가|필요|못)"
+)
+_NOTHING = re.compile(r"(?:해당\s?)?(?:사항\s?)?없(?:음|습니다|어요)|알 수 없(?:음|습니다)|모르겠습니다")
+_SELF = re.compile(r"^(?:저는|제가)\s.{0,20}(?:AI|인공지능|모델)|^(?:AI|인공지능) ?(?:언어 ?)?모델(?:로서\s|이라|이기)")
+_SUBJECT = re.compile(r"(\S+?)(?:이|가|은|는|께서)")
+_NO_SUBJECT = re.compile("[같많없있높깊굳하되좋]|우리|여러분|오류|문제|오타|문의|다른|어떤")
+
+
+def is_closer(sentence: str) -> bool:
+    """Tell whether a sentence speaks to the reader about the answer, or repeats the order."""
+    text = _QUOTED.sub("", sentence).strip()
+    text = (_core(text) or text).lower()
+    if _OFFER.search(text):
+        return True
+    return not _has_own_subject(text) and any(rule.search(text) for rule in (_WISH, _ABOUT_ANSWER, _ORDER))
+
+
+def is_refusal(sentence: str) -> bool:
+    """Tell whether the model says that it cannot, that nothing was given, or asks for what it lacks."""
+    text = sentence.strip().rstrip(" .!?~)]").lstrip("([ ")
+    if _SELF.search(text):
+        return True
+    if not _ASKED.search(text) or _has_own_subject(text):
+        return False
+    return bool(_INABILITY.search(text))
+
+
+def _has_own_subject(text: str) -> bool:
+    """Tell whether one of the first two words is a subject of its own; 은 and 는 mark only the first."""
+    for at, word in enumerate(text.split(maxsplit=2)[:2]):
+        found = _SUBJECT.fullmatch(word)
+        if (
+            found
+            and not (at and word[-1] in "은는")
+            and not _TASK_WORD.fullmatch(word)
+            and not _TASK_WORD.fullmatch(found[1])
+        ):
+            return not _NO_SUBJECT.fullmatch(found[1])
+    return False
