@@ -161,14 +161,17 @@ class Runtime:
 
     @cached_property
     def searcher(self) -> "Searcher":
-        from subtitle_rag.retrieval.lexical import QueryAnalyzer
         from subtitle_rag.retrieval.search import Searcher
 
-        queries = QueryAnalyzer(self.library, self.words)
         if not self.settings.qdrant.url:
-            return Searcher(self.library, self.index, queries, self.neural)
-        from subtitle_rag.retrieval.foreign import SharedWindows
+            from subtitle_rag.retrieval.index_client import HostedQueryAnalyzer
 
+            hosted = HostedQueryAnalyzer(self.host, self.library.path)
+            return Searcher(self.library, self.index, hosted, self.neural)
+        from subtitle_rag.retrieval.foreign import SharedWindows
+        from subtitle_rag.retrieval.lexical import QueryAnalyzer
+
+        queries = QueryAnalyzer(self.library, self.analyzer)
         shared = SharedWindows(self.library, self.fallback, self.analyzer)
         return Searcher(self.library, self.fallback, queries, self.neural, shared)
 

@@ -20,7 +20,7 @@ class Kind:
 
     module: str
     """Run with `-m` and a JSON argument: folder, report, and what its clients order."""
-    protocol: int
+    protocol: int | tuple[int, ...]
     """Version of what goes over a connection; clients and a host of different versions do not talk."""
     unreachable: Callable[[str], BusyError]
     """What it means that a host does not answer, for this reason."""

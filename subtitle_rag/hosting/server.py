@@ -145,7 +145,7 @@ class Server:
             log = str(path or self._folder / "host.log")
             return False, AppError("unexpected", reason=f"{type(error).__name__}: {error}", log=log)
 
-    def _hello(self, protocol: int, **options: Any) -> Any:
+    def _hello(self, protocol: int | tuple[int, ...], **options: Any) -> Any:
         if protocol != self._kind.protocol:
             raise self._kind.unreachable(f"another version of it runs (pid {os.getpid()})")
         return self._service.greet(**options)

@@ -63,6 +63,16 @@ class Hit:
     payload: dict[str, Any] = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class VectorSearch:
+    """A search by one named vector."""
+
+    name: str
+    query: Vector
+    limit: int
+    where: Filter | None = None
+
+
 class Searched(Protocol):
     """The part of an `Index` that answers queries."""
 
@@ -80,6 +90,9 @@ class Searched(Protocol):
 
         Hits carry the payload's keys that `payload` names, or all of them; none are much faster to get.
         """
+
+    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
+        """The hits of each of these searches, without payloads."""
 
     def foreign(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
         """The payloads of those of these points that may be other libraries'; none where no other shares the index,

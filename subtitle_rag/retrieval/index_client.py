@@ -7,9 +7,10 @@ from typing import Any
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.hosting.client import Client
 from subtitle_rag.library.place import EMBEDDED
-from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Vector
+from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, Vector, VectorSearch
 from subtitle_rag.retrieval.index_host import KIND
 from subtitle_rag.retrieval.index_rules import check_id, check_name, check_payload, check_points, check_vector
+from subtitle_rag.retrieval.lexical import LexicalQuery
 
 CHUNK = 250
 """Points a request carries: about 50 ms of the host, so that searches of others get in between."""
@@ -85,6 +86,9 @@ class HostedIndex(Client):
         found = self._call("search", name, query, limit=limit, where=where, payload=payload)
         return [Hit(*hit) for hit in found]
 
+    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
+        return [[Hit(*hit) for hit in found] for found in self._call("search_all", list(searches))]
+
     def ids(self, video_id: str) -> set[str]:
         found: set[str] = self._call("ids", video_id)
         return found
@@ -116,7 +120,38 @@ class HostedIndex(Client):
         """As `Analyzer.morphemes`, by the host's analyzer: for queries, which are short and must start at once."""
         yield from self._call("morphemes", list(texts))
 
+    def search_text(self, library: Path, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
+        """As `QueryAnalyzer.search`, with the vocabulary of the library at this path; one call."""
+        lexical, found = self._call("search_text", str(library), text, limit=limit, where=where)
+        return lexical, [Hit(*hit) for hit in found]
+
+    def analyze(self, library: Path, text: str) -> LexicalQuery:
+        """As `QueryAnalyzer.analyze`, with the vocabulary of the library at this path."""
+        lexical: LexicalQuery = self._call("analyze", str(library), text)
+        return lexical
+
     def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]:
         """As `Analyzer.related`, by the host's analyzer."""
         found: dict[str, dict[str, float]] = self._call("related", list(forms), limit=limit)
         return found
+
+
+class HostedQueryAnalyzer:
+    """`LexicalSearch` by the host of an index, which reads the vocabulary of the library at `library`."""
+
+    def __init__(self, host: HostedIndex, library: Path) -> None:
+        self._host = host
+        self._library = library.absolute()
+
+    def analyze(self, text: str) -> LexicalQuery:
+        return self._host.analyze(self._library, text)
+
+    def search(
+        self,
+        index: Searched,  # noqa: ARG002 - the host's own
+        text: str,
+        *,
+        limit: int,
+        where: Filter,
+    ) -> tuple[LexicalQuery, list[Hit]]:
+        return self._host.search_text(self._library, text, limit=limit, where=where)

@@ -36,7 +36,7 @@ from subtitle_rag.retrieval.edge_terms import (
     translated,
     vectors_from,
 )
-from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector
+from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector, VectorSearch
 from subtitle_rag.retrieval.index_rules import (
     BM25,
     check_id,
@@ -281,6 +281,9 @@ class EdgeIndex:
                 return []
             check_room(self._room, name, query)
             return nearest(shard, name, query, limit, where, payload is None or (list(payload) or False))
+
+    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
+        return [self.search(one.name, one.query, limit=one.limit, where=one.where, payload=()) for one in searches]
 
     def ids(self, video_id: str) -> set[str]:
         import qdrant_edge as edge

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar
 
 from subtitle_rag.errors import BusyError
-from subtitle_rag.retrieval.index import Filter, Hit, Index, Vector
+from subtitle_rag.retrieval.index import Filter, Hit, Index, Vector, VectorSearch
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +47,9 @@ class Fallback:
         payload: Sequence[str] | None = None,
     ) -> list[Hit]:
         return self._asked(lambda index: index.search(name, query, limit=limit, where=where, payload=payload))
+
+    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
+        return self._asked(lambda index: index.search_all(searches))
 
     def foreign(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
         return self._asked(lambda index: index.foreign(ids)) if ids else {}

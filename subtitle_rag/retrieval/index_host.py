@@ -2,7 +2,8 @@
 
 qdrant-edge holds the GIL in every call and lets one process in at a time. So one host process per folder owns
 the `EdgeIndex`; the app and every run of the command line are clients of it at the same time. It analyses their
-queries too: Kiwi takes longer to load than a whole search may take, and 270 MB that they share here.
+queries too: Kiwi takes longer to load than a whole search may take, and 270 MB that they share here. So a search by
+words is one call (`search_text`), for which the host reads the vocabulary of the client's library.
 
 It lingers for `SUBTITLE_RAG_HOST_LINGER` seconds (20). A client orders a meta record, which must be the index's.
 """
@@ -11,12 +12,19 @@ import logging
 import os
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import Kind
-from subtitle_rag.retrieval.index_rules import mismatch, record_of
+from subtitle_rag.library.migrations import MIGRATIONS
+from subtitle_rag.retrieval.analysis_queue import END, QUERY, AnalysisQueue
+from subtitle_rag.retrieval.index import Filter, Hit
+from subtitle_rag.retrieval.index_rules import BM25, mismatch, record_of
+from subtitle_rag.retrieval.lexical import LexicalQuery
+from subtitle_rag.retrieval.library_queries import LibraryQueries
 from subtitle_rag.retrieval.morphemes import Analyzer
 
 if TYPE_CHECKING:
@@ -24,18 +32,26 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-ANALYSES = frozenset({"load", "morphemes", "related"})
+ANALYSES = frozenset({"load", "morphemes", "related", "analyze"})
 METHODS = frozenset(
     {"insert", "add_vector", "drop_vector", "vectors", "replace_vector", "delete_video", "search", "ids", "points"}
-    | {"replace_payload", "get", "count", "clear"}
+    | {"search_all", "replace_payload", "get", "count", "clear"}
 )
 LINGER_S = 20.0
 IDLE_S = 5.0
 """Seconds without a call after which the host optimizes."""
 REPLY_S = 120.0
 """A call takes this long only behind an `optimize` of millions of points."""
+RELEASE_S = 1.0
+"""Seconds without a call after which the library is closed."""
 SIGBUS = 7
 """Its number on Linux; macOS calls it 10 and has other ways to say that the disk is full."""
+
+
+SentHit = tuple[str, float, dict[str, Any]]
+"""A `Hit` on its way: tuples are pickled four times as fast as frozen dataclasses."""
+
+T = TypeVar("T")
 
 
 def _failure(folder: Path, error: OSError) -> AppError:
@@ -50,7 +66,7 @@ def _unreachable(reason: str) -> BusyError:
 
 KIND = Kind(
     module="subtitle_rag.retrieval.index_host",
-    protocol=4,
+    protocol=(5, len(MIGRATIONS)),  # a host reads the library too
     unreachable=_unreachable,
     failure=_failure,
     reply_s=REPLY_S,
@@ -58,13 +74,19 @@ KIND = Kind(
 )
 
 
+def _sent(hits: Sequence[Hit]) -> list[SentHit]:
+    return [(hit.id, hit.score, hit.payload) for hit in hits]
+
+
 class IndexService:
-    """An `EdgeIndex`, one call at a time, and an analyzer."""
+    """An `EdgeIndex`, one call at a time, and an analyzer, one call at a time too."""
 
     def __init__(self, folder: Path, index: "EdgeIndex") -> None:
         self._folder = folder
         self._index = index
         self._analyzer = Analyzer()
+        self._queries = LibraryQueries(self._analyzer)
+        self._analyses = AnalysisQueue()
         self._calls = threading.Lock()
 
     def greet(self, *, meta: dict[str, Any], fresh: bool) -> dict[str, Any]:
@@ -82,27 +104,50 @@ class IndexService:
 
     def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if method in ANALYSES:
-            return self._analysed(method, args, options)
+            return self._analysed(lambda: getattr(self, f"_{method}")(*args, **options))
+        if method == "search_text":
+            return self._search_text(session, *args, **options)
         if method not in METHODS:
             raise ValueError(f"no such method: {method!r}")
+        value = self._indexed(session, method, args, options)
+        if method == "search":
+            return _sent(value)
+        return list(map(_sent, value)) if method == "search_all" else value
+
+    def _indexed(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         with self._calls:
             self._check(session or {})  # somebody may have put the index under another record since
-            value = getattr(self._index, method)(*args, **options)
-        if method == "search":  # tuples are pickled four times as fast as frozen dataclasses
-            return [(hit.id, hit.score, hit.payload) for hit in value]
-        return value
+            return getattr(self._index, method)(*args, **options)
 
-    def _analysed(self, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """The analyzer is safe between threads, so that its calls wait for no call of the index."""
+    def _search_text(
+        self, session: Any, library: str, text: str, *, limit: int, where: Filter
+    ) -> tuple[LexicalQuery, list[SentHit]]:
+        lexical = self._analysed(lambda: self._analyze(library, text))
+        options = {"limit": limit, "where": where, "payload": ()}
+        return lexical, _sent(self._indexed(session, "search", (BM25, lexical.vector), options))
+
+    def _analysed(self, work: Callable[[], T]) -> T:
+        """Analyses wait for each other, and for no call of the index."""
         try:
-            value = getattr(self._analyzer, method)(*args, **options)
-            if method == "load":  # the analyzer itself stays here
-                return None
-            return list(value) if method == "morphemes" else value
+            return self._analyses.call(QUERY, work)
         except ValueError as error:  # not the client's fault, as those of the index are
             raise RuntimeError(str(error)) from error
 
+    def _load(self) -> None:
+        self._analyzer.load()
+
+    def _morphemes(self, texts: list[str]) -> list[Morphemes]:
+        return list(self._analyzer.morphemes(texts))
+
+    def _related(self, forms: list[str], *, limit: int) -> dict[str, dict[str, float]]:
+        return self._analyzer.related(forms, limit=limit)
+
+    def _analyze(self, library: str, text: str) -> LexicalQuery:
+        return self._queries.analyze(library, text)
+
     def rest(self, quiet_s: float, *, leaving: bool) -> bool:
+        if self._queries.is_open and (leaving or quiet_s >= RELEASE_S):
+            self._analyses.call(QUERY, self._queries.release)
         if leaving or quiet_s >= IDLE_S:
             self._optimize()
         return False
@@ -118,6 +163,7 @@ class IndexService:
                 logger.warning("optimizing failed", exc_info=True)
 
     def close(self) -> None:
+        self._analyses.call(END, self._queries.release)
         self._calls.acquire()
         self._index.close()
 

@@ -16,7 +16,7 @@ from uuid import UUID
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.errors import AppError
-from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector
+from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector, VectorSearch
 from subtitle_rag.retrieval.index_rules import (
     BM25,
     best,
@@ -295,6 +295,9 @@ class ServerIndex:
             if name not in self._room:  # another machine has dropped it since
                 return []
             raise
+
+    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
+        return [self.search(one.name, one.query, limit=one.limit, where=one.where, payload=()) for one in searches]
 
     def _best(self, name: str, query: Vector, limit: int, where: Filter, wanted: bool | list[str]) -> list[Hit]:
         def read(count: int, whole: bool) -> list[Hit]:

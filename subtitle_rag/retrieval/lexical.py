@@ -8,12 +8,13 @@ import math
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Protocol
 
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index import SparseVector
+from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector
 from subtitle_rag.retrieval.morphemes import (
     QueryMorphemes,
     query_bigrams,
@@ -45,6 +46,15 @@ class LexicalQuery:
     forms: frozenset[str]
     words: tuple[str, ...]
     """The typed words, in their indexed form."""
+
+
+class LexicalSearch(Protocol):
+    """Analyses queries and finds windows by their words: `QueryAnalyzer`, or the host of the index."""
+
+    def analyze(self, text: str) -> LexicalQuery: ...
+
+    def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
+        """The analysed query, and what it finds in `index` by the `bm25` vector."""
 
 
 def _shared(related: Mapping[str, float], counts: Mapping[str, int]) -> dict[str, float]:
@@ -81,6 +91,18 @@ class QueryAnalyzer:
             weights[term] = weights.get(term, 0.0) + weight
         telling = (form for form in variants if len(form) > 1)  # one-letter stems (있, 하) would mark half the text
         return LexicalQuery(sparse(weights), frozenset((*typed, *telling)), tuple(found))
+
+    def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
+        """See `LexicalSearch.search`."""
+        lexical = self.analyze(text)
+        if where.only is not None and not where.only:  # nothing can be found: nobody is asked
+            return lexical, []
+        return lexical, index.search("bm25", lexical.vector, limit=limit, where=where, payload=())
+
+    def reopened(self, is_changed: Callable[[], bool]) -> None:
+        """The library was closed and counts its versions anew; `is_changed` tells whether it is another one since."""
+        version = self._library.database.version()  # first: what is committed after it changes it
+        self._version = None if is_changed() else version
 
     def _variants(self, typed: Sequence[str], spoken: Sequence[str]) -> dict[str, float]:
         """Forms that stand for a typed one, with weights; a rare variant never outscores the word itself."""

@@ -11,8 +11,8 @@ from subtitle_rag.library.names import channels_called, of_kinds
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.foreign import without
 from subtitle_rag.retrieval.fusion import Ranked, fused, merged
-from subtitle_rag.retrieval.index import Filter, Hit, Searched, Vector
-from subtitle_rag.retrieval.lexical import LexicalQuery, QueryAnalyzer
+from subtitle_rag.retrieval.index import Filter, Hit, Searched, VectorSearch
+from subtitle_rag.retrieval.lexical import LexicalQuery, LexicalSearch
 from subtitle_rag.retrieval.neural import NEURAL, Encoded, Models, Reranker, vector_names
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, Reading, reordered
@@ -81,7 +81,7 @@ class Searcher:
         self,
         library: Library,
         index: Searched,
-        queries: QueryAnalyzer,
+        queries: LexicalSearch,
         neural: Models | None = None,
         known: Windows | None = None,
     ) -> None:
@@ -138,9 +138,9 @@ class Searcher:
 
         Raises what `stages` does, and whatever keeps a retriever from having its part.
         """
-        now = self._begin(query, depth, retrievers, lexical)
-        if "bm25" in now.asked:
-            self._retrieve_bm25(now, depth)
+        now = self._begin(query, depth, retrievers, depth=depth, lexical=lexical)
+        if now.lists:
+            self._fuse(now)
         if now.neural:
             self._retrieve_neural(now, depth)
         return now.ranked
@@ -149,10 +149,10 @@ class Searcher:
         """Where in one video words of the query are said, in the order of time: the best `limit` windows that `bm25`
         finds. Asks nothing of a model, and raises what `stages` does.
         """
-        now = self._begin(query, limit, LEXICAL)
-        hits = self._hits("bm25", now.lexical.vector, replace(now.where, videos=(video_id,)), limit)
+        where = replace(self._where(query), videos=(video_id,))
+        lexical, hits = self._queries.search(self._index, query.text, limit=limit, where=where)
         found = self._placed(query, [hit.id for hit in hits])
-        return places(self._known, [id for id, (video, _at) in found.items() if video == video_id], now.lexical)
+        return places(self._known, [id for id, (video, _at) in found.items() if video == video_id], lexical)
 
     def _stages(
         self, now: _Search, rerank: bool, stop: Callable[[], bool], *, early: bool
@@ -160,7 +160,8 @@ class Searcher:
         """See `stages`; without `early` the last result alone."""
         reranker = self._reranker(now) if rerank else None
         if "bm25" in now.asked:
-            self._retrieve_bm25(now, DEPTH)
+            with _timed(now.took, "retrieve"):
+                self._fuse(now)
             final = not (now.neural or (reranker and now.ranked))
             if final or early:
                 yield self._result(now, final=final)
@@ -201,18 +202,27 @@ class Searcher:
         return tuple(dict.fromkeys(retrievers)) if retrievers is not None else ready
 
     def _begin(
-        self, query: Query, limit: int, retrievers: Sequence[str] | None, lexical: LexicalQuery | None = None
+        self,
+        query: Query,
+        limit: int,
+        retrievers: Sequence[str] | None,
+        *,
+        depth: int = DEPTH,
+        lexical: LexicalQuery | None = None,
     ) -> _Search:
+        """Analyse the query and, where `bm25` is asked, find windows by its words: one call of the index's host."""
         asked = self._asked(retrievers)
         took: dict[str, float] = {}
+        lists: dict[str, list[Hit]] = {}
         with _timed(took, "retrieve"):
-            lexical = lexical or self._queries.analyze(query.text)
-            return _Search(query, limit, asked, retrievers is not None, lexical, self._where(query), took)
-
-    def _retrieve_bm25(self, now: _Search, depth: int) -> None:
-        with _timed(now.took, "retrieve"):
-            now.lists["bm25"] = self._hits("bm25", now.lexical.vector, now.where, depth)
-            self._fuse(now)
+            where = self._where(query)
+            if "bm25" not in asked:
+                lexical = lexical or self._queries.analyze(query.text)
+            elif lexical is None:
+                lexical, lists["bm25"] = self._queries.search(self._index, query.text, limit=depth, where=where)
+            else:
+                lists["bm25"] = self._index.search("bm25", lexical.vector, limit=depth, where=where, payload=())
+        return _Search(query, limit, asked, retrievers is not None, lexical, where, took, lists)
 
     def _retrieve_neural(self, now: _Search, depth: int) -> None:
         """Ask `dense`, `sparse` or both. Raises what the encoder raises."""
@@ -227,25 +237,26 @@ class Searcher:
             self._fuse(now)
 
     def _neural_hits(self, now: _Search, encoded: Encoded, id: str, depth: int) -> dict[str, list[Hit]]:
-        found: dict[str, list[Hit]] = {}
+        """The hits of the neural retrievers, by one call of the index."""
         dense, sparse = vector_names(id)
+        searches: dict[str, VectorSearch] = {}
+        by_words = frozenset(hit.id for hit in now.lists.get("bm25", ()))
         if "dense" in now.neural:
-            found["dense"] = self._hits(dense, encoded.dense, now.where, depth)
-            rest = {hit.id for hit in now.lists.get("bm25", ())} - {hit.id for hit in found["dense"]}
+            searches["dense"] = VectorSearch(dense, encoded.dense, depth, now.where)
             # a full list says nothing of those beyond its end: which of them have vectors?
-            seen = self._hits(dense, encoded.dense, Filter(only=frozenset(rest)), len(rest))
-            now.unseen = frozenset(rest - {hit.id for hit in seen})
+            searches["seen"] = VectorSearch(dense, encoded.dense, len(by_words), Filter(only=by_words))
         if "sparse" in now.neural:
             if encoded.sparse is not None:
-                found["sparse"] = self._hits(sparse, encoded.sparse, now.where, depth)
-            elif not found and not now.lists:  # it alone was asked for, and this encoder makes none
+                searches["sparse"] = VectorSearch(sparse, encoded.sparse, depth, now.where)
+            elif not searches and not now.lists:  # it alone was asked for, and this encoder makes none
                 raise UsageError("retriever_not_ready", name="sparse", ready="bm25, dense")
+        if now.where.only is not None and not now.where.only:  # nothing can be found: nobody is asked
+            return {name: [] for name in searches if name != "seen"}
+        found = dict(zip(searches, self._index.search_all(list(searches.values())), strict=True))
+        if "seen" in found:
+            seen = {hit.id for hit in (*found.pop("seen"), *found["dense"])}
+            now.unseen = by_words - seen
         return found
-
-    def _hits(self, name: str, vector: Vector, where: Filter, limit: int) -> list[Hit]:
-        if where.only is not None and not where.only:
-            return []
-        return self._index.search(name, vector, limit=limit, where=where, payload=())
 
     def _fuse(self, now: _Search) -> None:
         found = self._placed(now.query, list({hit.id for hits in now.lists.values() for hit in hits}))

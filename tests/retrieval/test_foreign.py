@@ -12,7 +12,7 @@ import pytest
 from subtitle_rag.indexing import payload
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.foreign import SharedWindows, foreign_from, without
-from subtitle_rag.retrieval.index import Hit
+from subtitle_rag.retrieval.index import Hit, VectorSearch
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.invented import RULE, track, video, window, windows
 
@@ -28,6 +28,9 @@ class Shared:
 
     def search(self, *_given: Any, **_options: Any) -> list[Hit]:
         return []
+
+    def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
+        return [[] for _search in searches]
 
     def foreign(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
         self.asked.append(sorted(ids))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.retrieval.index import Filter, Index, Point, SparseVector
+from subtitle_rag.retrieval.index import Filter, Index, Point, SparseVector, VectorSearch
 from tests.retrieval.points import META, Open, found, pid, point, settle, sparse
 
 
@@ -192,6 +192,23 @@ def test_best_first_and_ties_by_id(index: Index) -> None:
     index.insert([point(n, {1: 2.0 if n > 496 else 1.0}) for n in order])
     for limit in (1, 3, 7, 300, 600):
         assert found(index, 1, limit=limit) == [497, 498, 499, *range(1, 497)][:limit]
+
+
+def test_searches_in_one_call_answer_as_alone(index: Index) -> None:
+    index.insert([point(n, {1: 1.0 + n % 2, 2: 1.0}, video="ab"[n % 2]) for n in range(9)])
+    index.replace_vector("sparse-a", {pid(n): sparse({7: 1.0}) for n in range(4)})
+    one, seven = sparse({1: 1.0}), sparse({7: 1.0})
+    searches = [
+        VectorSearch("bm25", one, 3),
+        VectorSearch("sparse-a", seven, 2, Filter(only=frozenset({pid(3), pid(2), pid(8)}))),
+        VectorSearch("bm25", one, 5, Filter(videos=("a",))),
+        VectorSearch("sparse-none", seven, 5),
+        VectorSearch("bm25", one, 0, Filter(only=frozenset())),
+    ]
+    alone = [index.search(each.name, each.query, limit=each.limit, where=each.where, payload=()) for each in searches]
+    assert index.search_all(searches) == alone
+    assert [len(hits) for hits in alone] == [3, 2, 5, 0, 0]
+    assert index.search_all([]) == []
 
 
 def test_no_common_term_no_hit(index: Index) -> None:

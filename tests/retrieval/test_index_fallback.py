@@ -8,7 +8,7 @@ import pytest
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.retrieval import index_fallback
-from subtitle_rag.retrieval.index import Index
+from subtitle_rag.retrieval.index import Index, VectorSearch
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_fallback import Fallback
 from subtitle_rag.retrieval.index_server import open_server
@@ -16,6 +16,7 @@ from tests.retrieval.points import META, pid, point, sparse
 from tests.stand_ins.qdrant import StandIn
 
 QUERY = sparse({1: 1.0})
+SEARCH = VectorSearch("bm25", QUERY, 9)
 
 
 @pytest.fixture
@@ -49,6 +50,7 @@ def test_it_answers_while_the_server_is_down(server: StandIn, embedded: Index, m
     assert told(index) is None
     assert index.foreign([pid(2)]) == {pid(2): {"video": "theirs"}}
     server.stop()
+    assert [hit.id for hits in index.search_all([SEARCH, SEARCH]) for hit in hits] == [pid(1)] * 2
     assert ids(index) == [pid(1)]
     assert told(index) == "qdrant_unreachable"
     assert index.foreign([pid(2)]) == {}

@@ -1,0 +1,69 @@
+"""The queries of one library as the host of its index analyses them, with what the library's file tells."""
+
+from pathlib import Path
+
+from subtitle_rag.errors import BusyError
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.lexical import LexicalQuery, QueryAnalyzer
+from subtitle_rag.retrieval.morphemes import QueryMorphemes
+
+Stamp = tuple[tuple[int, int, int], ...]
+
+
+class LibraryQueries:
+    """A `QueryAnalyzer` whose library is open only while queries come; used by one thread.
+
+    An open library keeps SQLite's log beside its file, and a copy of the file alone would lack what stands there.
+    """
+
+    def __init__(self, analyzer: QueryMorphemes) -> None:
+        self._analyzer = analyzer
+        self._file: tuple[str, int, int] | None = None
+        self._library: Library | None = None
+        self._queries: QueryAnalyzer | None = None
+        self._released: Stamp | None = None
+        """How the files were left when the library was closed; None while it is open."""
+
+    @property
+    def is_open(self) -> bool:
+        return self._library is not None and self._released is None
+
+    def analyze(self, path: str, text: str) -> LexicalQuery:
+        """See `QueryAnalyzer.analyze`. Raises what the library does."""
+        queries = self._of(path)
+        if self._released is not None:
+            queries.reopened(lambda: _stamp(path) != self._released)
+            self._released = None
+        return queries.analyze(text)
+
+    def release(self) -> None:
+        """Close the library; its vocabulary is kept."""
+        if self._library is not None and self._released is None:
+            self._library.close()
+            self._released = _stamp(str(self._library.path))
+
+    def _of(self, path: str) -> QueryAnalyzer:
+        try:
+            status = Path(path).stat()
+        except OSError as error:  # opening it would make an empty one
+            raise BusyError("library_readonly", path=str(Path(path).parent), reason=str(error.strerror)) from error
+        file = path, status.st_dev, status.st_ino
+        if self._queries is None or file != self._file:
+            self.release()
+            library = Library(Path(path))
+            self._library, self._queries = library, QueryAnalyzer(library, self._analyzer)
+            self._file, self._released = file, None
+        return self._queries
+
+
+def _stamp(path: str) -> Stamp:
+    """Tells a library's files from what they were before a commit; an empty log says as much as none."""
+    found: list[tuple[int, int, int]] = []
+    for file in (Path(path), Path(f"{path}-wal")):
+        try:
+            status = file.stat()
+        except OSError:
+            continue
+        if status.st_size:
+            found.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(found)
