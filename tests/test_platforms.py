@@ -37,6 +37,7 @@ NAMES = frozenset(_NAMES.split())
 """Names of os, signal, socket, subprocess and asyncio that Windows lacks. `kill` it has: there it ends the process that
 signal 0 would ask after."""
 GUARDED = {
+    ("installation/process.py", "SIGKILL"),
     ("installation/process.py", "killpg"),
     ("models/manifest.py", "sysconf"),
     ("player/mpv.py", "AF_UNIX"),

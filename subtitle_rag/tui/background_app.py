@@ -79,6 +79,9 @@ class BackgroundApp(BaseApp):
     def show_keys(self) -> None:
         """Other keys may work now."""
 
+    def update_over(self) -> None:
+        """yt-dlp is whole, be it the old one or a newer one."""
+
     # --- runs ---
 
     def progress(self, stage: Stage) -> Progress | None:
@@ -154,8 +157,10 @@ class BackgroundApp(BaseApp):
             self._begin_vectors()
         elif stage == "offer":
             self._fetching_ended(progress)
-        elif stage == "update" and progress.state == "done":
-            self._update_ended()
+        elif stage == "update":
+            if progress.state == "done":
+                self._tell_update()
+            self.update_over()
 
     def _take(self, stage: Stage, progress: Progress, *, ended: bool = False) -> None:
         """Show how far a stage has come, and have done what follows from that."""
@@ -299,7 +304,7 @@ class BackgroundApp(BaseApp):
 
     def update_looked_up(self, found: ExtractorUpdate | None) -> None:
         """Take up whether yt-dlp has aged, as `find_update` found it."""
-        if "update" not in self._runs and not (self.update and self.update.state == "failed" and found):
+        if not self.updating and not (self.update and self.update.state == "failed" and found):
             self.update = found
 
     def begin_update(self) -> None:
@@ -307,7 +312,11 @@ class BackgroundApp(BaseApp):
         if self.update and self.update.can_start:
             self._go_on("update")
 
-    def _update_ended(self) -> None:
+    @property
+    def updating(self) -> bool:
+        return "update" in self._runs
+
+    def _tell_update(self) -> None:
         found = self.update
         self.update = None
         if found and found.taken:

@@ -85,12 +85,16 @@ class JobApp(AnswerApp):
         else:
             self.begin_update()
 
+    def update_over(self) -> None:
+        if not self.busy:
+            self._begin_next()
+
     @property
     def busy(self) -> bool:
         return self._queue.current is not None
 
     def _begin_next(self) -> None:
-        errand = self._queue.next()
+        errand = None if self.updating else self._queue.next()  # it would use what is being replaced
         if errand is not None:
             self._run = Run(errand, self.runtime, self.doors, self.post_message)
             self._show_job(errand.job())

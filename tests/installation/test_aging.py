@@ -1,5 +1,7 @@
 """Whether yt-dlp has aged, by its name's day and by what has failed."""
 
+import subprocess
+import sys
 from datetime import date
 from importlib import metadata
 
@@ -40,3 +42,23 @@ def test_a_build_between_releases_is_as_old_as_its_day(monkeypatch: pytest.Monke
 
 def test_the_installed_one_can_be_told() -> None:
     assert extractor_age().version == metadata.version("yt-dlp")
+
+
+def test_after_an_update_sessions_meet_the_new_files() -> None:
+    """In a process of its own: others have the modules in their hands."""
+    code = """
+import sys
+from subtitle_rag.captions.session import Session, forget_extractor
+from subtitle_rag.config import YoutubeSettings
+def extractor():
+    session = Session(YoutubeSettings())
+    session.cookies()  # asks no network
+    session.close()
+    return sys.modules["yt_dlp"]
+before = extractor()
+forget_extractor()
+assert not [name for name in sys.modules if name.startswith("yt_dlp.")]
+assert extractor() is not before
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")

@@ -1,0 +1,340 @@
+"""Packages in the app, by a stand-in of pip: those for search by meaning, asked about and installed; a newer yt-dlp."""
+
+import sys
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from importlib.metadata import PackageNotFoundError
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.captions import session
+from subtitle_rag.captions.sources import parse
+from subtitle_rag.domain import Video
+from subtitle_rag.errors import AppError
+from subtitle_rag.events import PackagesAdvanced
+from subtitle_rag.installation import aging, extras, gpu, process
+from subtitle_rag.installation import run as installing
+from subtitle_rag.installation.aging import extractor_age
+from subtitle_rag.installation.environment import Environment
+from subtitle_rag.installation.extras import NEURAL
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import extractor_update, offer
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.errands import Errand
+from subtitle_rag.tui.extractor_update import ExtractorUpdate
+from subtitle_rag.tui.install_screen import InstallScreen
+from subtitle_rag.tui.offer import Offer
+from tests.installation.environments import program
+from tests.stand_ins.hub import Hub
+from tests.stand_ins.youtube import StandIn
+from tests.tui.conftest import AppPilot, bar, drawn_by, settle, toasts, unpaced, until
+from tests.tui.test_offer import arrived, bare, host, indexed, offered, welcome
+from tests.tui.test_youtube import clips
+
+__all__ = ["bare", "host", "indexed", "offered"]
+
+PIP = """
+import json, os, sys, time
+folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+def at(name): return os.path.join(folder, name)
+command, *arguments = sys.argv[3:]
+with open(at("asked"), "a") as file: print(command, arguments[-1], file=file)
+if os.path.exists(at("refused")):
+    print("ERROR: No space is left [red]on[/] the device")
+    sys.exit(1)
+if "--report" in arguments:
+    print("Collecting torch")
+    named = [("flagembedding", "1.4.2"), ("torch", "2.13.0")]
+    entries = [{"metadata": {"name": name, "version": version}} for name, version in named]
+    json.dump({"install": entries}, open(arguments[arguments.index("--report") + 1], "w"))
+elif command == "wheel":
+    name, version = arguments[-1].split("==")
+    while name == "torch" and os.path.exists(at("held")): time.sleep(0.01)
+    wheels = arguments[arguments.index("--wheel-dir") + 1]
+    open(os.path.join(wheels, f"{name}-{version}-py3-none-any.whl"), "w").close()
+elif command == "install":
+    while "yt-dlp" in arguments and os.path.exists(at("held")): time.sleep(0.01)
+    open(at("installed"), "w").close()
+"""
+OFFERED = "Scenes can be found by what they mean, too: ctrl+g installs what that needs (1.6 GB), ctrl+x puts this away."
+ADDRESS = "https://youtu.be/noodles0000"
+STOPPED = "Installing what search by meaning needs has stopped; ctrl+g goes on, ctrl+x puts this away."
+
+
+@dataclass(frozen=True)
+class Pip:
+    """The stand-in, steered by files beside it."""
+
+    folder: Path
+
+    def put(self, name: str) -> None:
+        (self.folder / name).touch()
+
+    def take(self, name: str) -> None:
+        (self.folder / name).unlink()
+
+    def has(self, name: str) -> bool:
+        return (self.folder / name).exists()
+
+    @property
+    def asked(self) -> list[str]:
+        path = self.folder / "asked"
+        return path.read_text().splitlines() if path.exists() else []
+
+
+@pytest.fixture
+def pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pip:
+    """The program runs in an environment of pip's, on Linux without a GPU, without what search by meaning needs."""
+    made = Pip(tmp_path / "environment")
+    python = program(made.folder / "bin", "python", PIP)
+    environment = Environment("pip", made.folder, python)
+    monkeypatch.setattr(installing, "current", lambda: environment)
+    monkeypatch.setattr(process, "POLL_S", 0.01)
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(gpu, "GPU_FILES", ())
+    monkeypatch.setattr(extras, "_complete", set())
+    monkeypatch.setattr(
+        extras,
+        "find_spec",
+        lambda name: None if name in NEURAL.modules and not made.has("installed") else find_spec(name),
+    )
+    return made
+
+
+def version_of_nothing(name: str) -> str:
+    raise PackageNotFoundError(name)
+
+
+def asking(app: SubtitleApp) -> bool:
+    return isinstance(app.screen, InstallScreen)
+
+
+async def agree(pilot: AppPilot, app: SubtitleApp) -> None:
+    """Have the installation begin, by its keys."""
+    await pilot.press("ctrl+g")
+    await until(pilot, lambda: asking(app))
+    await pilot.press("enter")
+    await until(pilot, lambda: not asking(app))
+
+
+class TestInstalling:
+    async def test_the_size_is_told_and_nothing_comes_before_the_user_agrees(
+        self, indexed: Runtime, offered: Hub, pip: Pip
+    ) -> None:
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            assert OFFERED in welcome(app)
+            await pilot.press("ctrl+g")
+            await until(pilot, lambda: asking(app))
+            await pilot.pause()
+            page = drawn_by(app)
+            assert "packages 1.6 GB · models 6.0 MB" in page
+            assert "goes into the environment of this program alone" in page
+            for key in ("escape", "ctrl+g"):
+                await pilot.press(key)
+                await until(pilot, lambda: not asking(app))
+                assert OFFERED in welcome(app)
+                await pilot.press("ctrl+g")
+                await until(pilot, lambda: asking(app))
+            assert (pip.asked, offered.asked) == ([], [])
+
+    async def test_it_stops_at_a_key_and_goes_on_with_the_rest(self, indexed: Runtime, offered: Hub, pip: Pip) -> None:
+        indexed.models.settings = indexed.settings.models
+        pip.put("held")
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await agree(pilot, app)
+            await until(pilot, lambda: "fetching torch  1/2" in welcome(app))
+            assert welcome(app).endswith("ctrl+g stops")
+            await pilot.press("ctrl+g")
+            await until(pilot, lambda: STOPPED in welcome(app))
+            await until(pilot, lambda: not app._runs)
+            assert not pip.has("installed")
+            app.look_up()  # as at the end of a job
+            await settle(pilot)
+            assert STOPPED in welcome(app)
+            pip.take("held")
+            pip.put("refused")  # from here on it would fail, if it came so far
+            await pilot.press("ctrl+g")  # who has agreed is not asked again
+            await until(pilot, lambda: "No space is left [red]on[/] the device" in welcome(app))
+        assert pip.asked.count("wheel flagembedding==1.4.2") == 1
+
+    async def test_a_failure_is_told_in_the_installers_words_and_tried_again(
+        self, indexed: Runtime, offered: Hub, pip: Pip
+    ) -> None:
+        pip.put("refused")
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await agree(pilot, app)
+            await until(pilot, lambda: "No space is left [red]on[/] the device" in welcome(app))
+            assert "ctrl+g tries again" in welcome(app)
+            assert toasts(app) == []
+            await pilot.press("ctrl+g")
+            await until(pilot, lambda: asking(app))
+            await pilot.pause()
+            assert "No space is left [red]on[/] the device" in drawn_by(app)
+            await pilot.press("escape")
+
+    @pytest.mark.campaign(part="app")
+    async def test_from_the_key_to_scenes_by_meaning(self, indexed: Runtime, offered: Hub, pip: Pip) -> None:
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await agree(pilot, app)
+            await arrived(pilot)
+            assert pip.has("installed")
+            assert len(offered.large_requests()) == 4
+            assert "ctrl+g" not in welcome(app)
+
+    async def test_where_it_is_refused_the_line_is_shown_and_nothing_is_offered_to_press(
+        self, indexed: Runtime, offered: Hub, pip: Pip, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        passing = Environment("uvx", pip.folder, pip.folder / "bin" / "python", uses_uv=True)
+        monkeypatch.setattr(installing, "current", lambda: passing)
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(160, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+g")
+            await until(pilot, lambda: asking(app))
+            await pilot.pause()
+            page = drawn_by(app)
+            assert "This copy of the program does not install packages by itself." in page
+            assert "uvx --torch-backend cpu --from 'subtitle-rag[neural]' subtitle-rag" in page
+            assert not app.screen.query_one("#ways").display
+            await pilot.press("enter")
+            await until(pilot, lambda: not asking(app))
+            assert app._runs == {}
+        assert pip.asked == []
+
+    async def test_who_wants_no_encoder_is_not_offered_packages(self, indexed: Runtime, offered: Hub, pip: Pip) -> None:
+        indexed.models.settings = replace(indexed.models.settings, encoder="")
+        assert offer.look(indexed) is None
+
+
+class TestLines:
+    def test_how_far_the_packages_have_come_is_told(self) -> None:
+        working = Offer("working", packages=1_600)
+        assert offer.line(working) == "Installing what search by meaning needs  ctrl+g stops"
+        step = PackagesAdvanced("fetching", "tor\x1bch", 3, 41)
+        told = offer.line(replace(working, step=step))
+        assert told == "Installing what search by meaning needs  fetching torch  3/41  ctrl+g stops"
+
+    def test_models_that_are_here_are_not_counted(self) -> None:
+        (way,) = offer.ways(Offer("offered", packages=1_600))
+        assert way.detail == "packages 1.6 GB"
+
+    def test_an_update_is_told_by_age_and_by_failure(self) -> None:
+        old = ExtractorUpdate("offered", version="2026.1.1", days=120)
+        assert extractor_update.line(None) == extractor_update.line(ExtractorUpdate("done")) == ""
+        assert (
+            extractor_update.line(old) == "yt-dlp 2026.1.1 is 120 days old and may soon fail: f7 brings the newest one."
+        )
+        failed = extractor_update.line(replace(old, has_failed=True))
+        assert failed.startswith("YouTube has answered in a way that yt-dlp 2026.1.1 does not understand: f7 brings")
+        error = AppError("packages_failed", reason="{no} [b]room\x1b", line="x")
+        told = extractor_update.line(replace(old, state="failed", error=error))
+        assert told.startswith("! The packages could not be installed: {no} [b]room.")
+        assert told.endswith("f7 tries again")
+
+
+class TestUpdate:
+    @pytest.fixture
+    def aged(self, pip: Pip, monkeypatch: pytest.MonkeyPatch) -> Pip:
+        """The installed yt-dlp is a hundred days old, until a newer one has come."""
+
+        def version(_name: str) -> str:
+            day = date.today() - timedelta(days=0 if pip.has("installed") else 100)
+            return f"{day.year}.{day.month}.{day.day}"
+
+        monkeypatch.setattr(aging, "version", version)
+        # the stand-in of YouTube sits in the modules that this process has
+        monkeypatch.setattr(session, "forget_extractor", lambda: pip.put("forgotten"))
+        return pip
+
+    async def test_a_newer_one_comes_at_a_key(self, empty: Runtime, aged: Pip) -> None:
+        app = SubtitleApp(empty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await until(pilot, lambda: "is 100 days old and may soon fail: f7 brings" in bar(app, "update"))
+            aged.put("held")
+            await pilot.press("f7")
+            await until(pilot, lambda: bar(app, "update") == "Bringing the newest yt-dlp…")
+            await pilot.press("f7")  # it is under way
+            aged.take("held")
+            await until(pilot, lambda: any("is here." in toast for toast in toasts(app)))
+            await settle(pilot)
+            assert bar(app, "update") == ""
+        assert aged.asked == ["install yt-dlp"]
+        assert aged.has("forgotten")
+
+    async def test_one_that_has_failed_is_offered_whatever_its_age(self, empty: Runtime, aged: Pip) -> None:
+        aged.put("installed")
+        assert extractor_update.find_update(empty) is None
+        video = Video("failed00000", "실패", "UC1", "채널")
+        other = {"title": "실패", "reason": "r", "version": "2020.1.1"}
+        empty.library.put_failure(video, "yt_dlp_outdated", other)
+        assert extractor_update.find_update(empty) is None  # that was another release
+        empty.library.put_failure(video, "yt_dlp_outdated", {**other, "version": extractor_age().version})
+        found = extractor_update.find_update(empty)
+        assert found
+        assert (found.state, found.days, found.has_failed) == ("offered", 0, True)
+
+    async def test_while_an_installer_replaces_it_nothing_is_offered(
+        self, empty: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(aging, "version", version_of_nothing)
+        assert extractor_update.find_update(empty) is None
+
+    async def test_a_failure_is_told_with_the_line_and_tried_again(self, empty: Runtime, aged: Pip) -> None:
+        aged.put("refused")
+        app = SubtitleApp(empty)
+        async with app.run_test(size=(200, 40)) as pilot:
+            await settle(pilot)
+            await pilot.press("f7")
+            await until(pilot, lambda: "No space is left [red]on[/] the device" in bar(app, "update"))
+            assert "-m pip install --upgrade yt-dlp" in bar(app, "update")
+            app.look_up()
+            await settle(pilot)
+            assert bar(app, "update").endswith("f7 tries again")
+            aged.take("refused")
+            await pilot.press("f7")
+            await until(pilot, lambda: any("is here." in toast for toast in toasts(app)))
+
+    async def test_a_job_and_an_update_wait_for_each_other(self, hasty: Runtime, youtube: StandIn, aged: Pip) -> None:
+        """Both use the files of yt-dlp."""
+        youtube.add(*clips(1))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            aged.put("held")
+            await pilot.press("f7")
+            await until(pilot, lambda: "update" in app._runs)
+            assert app.start(Errand(source=parse(ADDRESS)))
+            await pilot.pause()
+            assert not app.busy
+            aged.take("held")
+            await until(pilot, lambda: app.busy or app.job)
+            await settle(pilot)
+            assert hasty.library.counts().videos == 1
+
+    async def test_during_a_job_it_is_refused(self, hasty: Runtime, youtube: StandIn, aged: Pip) -> None:
+        youtube.add(*clips(1))
+        youtube.refuse("timedtext", 429, times=5)
+        hasty.settings = replace(hasty.settings, youtube=unpaced(600))
+        app = SubtitleApp(hasty)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            app.start(Errand(source=parse(ADDRESS)))
+            await until(pilot, lambda: app.job and app.job.resting)
+            await pilot.press("f7")
+            await until(pilot, lambda: toasts(app))
+            assert toasts(app) == ["Stop the job first, or wait for its end: it uses yt-dlp."]
+            assert not app.updating
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: not app.busy)
+        assert aged.asked == []
