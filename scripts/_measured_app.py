@@ -22,10 +22,11 @@ from textual import on
 
 from subtitle_rag import config
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import messages, search_screen
+from subtitle_rag.tui import messages
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.garbage import Garbage
-from subtitle_rag.tui.scene_list import SceneList
+from subtitle_rag.tui.screens import search_screen
+from subtitle_rag.tui.widgets.scene_list import SceneList
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -99,7 +100,7 @@ class MeasuredApp(SubtitleApp):
 def main() -> None:
     home, gaps = sys.argv[1:]
     MeasuredApp.gaps = Path(gaps)
-    search_screen.SceneList = MeasuredList  # type: ignore[misc]
+    vars(search_screen)["SceneList"] = MeasuredList
     with Runtime(config.load(home=home)) as runtime:
         runtime.fluid = True  # as `tui.run` does
         app = MeasuredApp(runtime)

@@ -12,11 +12,12 @@ from subtitle_rag.i18n import N_
 @json_option
 @click.pass_obj
 def keys_(settings: Settings, as_json: bool) -> int:
-    from subtitle_rag.tui import key_help, keys
+    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.text import key_help
 
-    keys.check(settings.keys, settings.paths.config)
-    keys.activate(settings.keys)
-    listed = [(id, keys.keys(id), key_help.meaning(id)) for id in keys.declared()]
+    keymap.check(settings.keys, settings.paths.config)
+    keymap.activate(settings.keys)
+    listed = [(id, keymap.keys(id), key_help.meaning(id)) for id in keymap.declared()]
     if as_json:
         values = [{"id": id, "keys": names, "meaning": meaning} for id, names, meaning in listed]
         output.envelope("keys", output.Outcome({"keys": values}))

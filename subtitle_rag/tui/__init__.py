@@ -36,10 +36,11 @@ def run(settings: "Settings") -> int:
     os.environ.setdefault("TEXTUAL_FPS", "120")
     from subtitle_rag.library.theme import remembered_theme
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui import keys, picture, themes
+    from subtitle_rag.tui import keymap, themes
     from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.widgets import picture
 
-    keys.check(settings.keys, settings.paths.config)
+    keymap.check(settings.keys, settings.paths.config)
     themes.check(settings)
     with Runtime(settings) as runtime:
         runtime.fluid = True

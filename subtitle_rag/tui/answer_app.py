@@ -11,13 +11,13 @@ from textual.binding import Binding, BindingType
 
 from subtitle_rag.i18n import N_
 from subtitle_rag.tui.background_app import BackgroundApp
-from subtitle_rag.tui.search_screen import SearchScreen
+from subtitle_rag.tui.screens.search_screen import SearchScreen
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.answer_screen import AnswerScreen
+    from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 
 QUIET_S = 60.0
 """After an answer, before contexts are gone on with."""
@@ -45,7 +45,7 @@ class AnswerApp(BackgroundApp):
 
     async def action_ask(self) -> None:
         """Show the answers, with the query that is typed as the question to come."""
-        from subtitle_rag.tui.answer_screen import AnswerScreen
+        from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 
         if self._answer_screen is None:
             self._answer_screen = AnswerScreen()

@@ -17,12 +17,13 @@ from textual.worker import get_current_worker
 from subtitle_rag import i18n
 from subtitle_rag.i18n import N_
 from subtitle_rag.retrieval.query import parse
-from subtitle_rag.tui import commands, errands, messages, offer
+from subtitle_rag.tui import commands, messages
 from subtitle_rag.tui.channel_app import ChannelApp
-from subtitle_rag.tui.extractor_update import find_update
-from subtitle_rag.tui.failures import told
 from subtitle_rag.tui.jump_app import JumpApp
-from subtitle_rag.tui.search_screen import SearchScreen
+from subtitle_rag.tui.screens.search_screen import SearchScreen
+from subtitle_rag.tui.state import job_request, model_offer
+from subtitle_rag.tui.state.extractor_update import find_update
+from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -81,17 +82,17 @@ class SubtitleApp(ChannelApp, JumpApp):
         try:
             with self.doors:
                 self.post_message(self._counted())
-                self.post_message(messages.ErrandsLeft(errands.left(self.runtime.library)))
+                self.post_message(messages.ErrandsLeft(job_request.restore_unfinished(self.runtime.library)))
                 # the first search reads the analyzer's model and the vocabulary, for about a second
                 next(self.runtime.searcher.stages(parse(WARM_UP), limit=1))
             self.post_message(messages.SearchReady())
         except Exception as error:  # whatever a door throws, the app stays up
-            self.post_message(messages.LibraryFailed(told(error, self.settings.paths)))
+            self.post_message(messages.LibraryFailed(to_app_error(error, self.settings.paths)))
 
     def _counted(self) -> messages.LibraryOpened:
         library = self.runtime.library
         followed = len(library.sources.followed())
-        found = offer.look(self.runtime), find_update(self.runtime)
+        found = model_offer.find_download(self.runtime), find_update(self.runtime)
         return messages.LibraryOpened(self.counted(library), followed, *found)
 
     @work(thread=True, group="count", exclusive=True, exit_on_error=False)
@@ -102,7 +103,7 @@ class SubtitleApp(ChannelApp, JumpApp):
             if not worker.is_cancelled:  # else a later look is under way, and must not be overtaken
                 self.post_message(counted)
         except Exception as error:  # whatever a door throws, the app stays up
-            self.post_message(messages.LibraryFailed(told(error, self.settings.paths)))
+            self.post_message(messages.LibraryFailed(to_app_error(error, self.settings.paths)))
 
     @on(messages.LibraryOpened)
     def _library_opened(self, message: messages.LibraryOpened) -> None:
@@ -159,12 +160,12 @@ class SubtitleApp(ChannelApp, JumpApp):
         return super().check_action(action, parameters)
 
     def action_help(self) -> None:
-        from subtitle_rag.tui.help_screen import HelpScreen
+        from subtitle_rag.tui.screens.help_screen import HelpScreen
 
         self.push_screen(HelpScreen(self.screen))
 
     def action_checks(self) -> None:
-        from subtitle_rag.tui.checks_screen import ChecksScreen
+        from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 
         self.push_screen(ChecksScreen())
 
@@ -173,7 +174,7 @@ class SubtitleApp(ChannelApp, JumpApp):
 
     def open_library(self, typed: str = "") -> None:
         """Show the library, with this in its field."""
-        from subtitle_rag.tui.library_screen import LibraryScreen
+        from subtitle_rag.tui.screens.library_screen import LibraryScreen
 
         if self.screen is self.search_screen:  # it may be called from anywhere
             self.push_screen(LibraryScreen(self.search_screen.counts, typed))

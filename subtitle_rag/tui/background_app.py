@@ -10,26 +10,30 @@ from textual.reactive import var
 
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library.offer import dismiss_offer
-from subtitle_rag.tui import background, contexts, messages, offer, vectors
-from subtitle_rag.tui.background import Progress, Stage
+from subtitle_rag.tui import messages
 from subtitle_rag.tui.base_app import BaseApp
-from subtitle_rag.tui.contexts import Progress as ContextProgress
-from subtitle_rag.tui.extractor_update import ExtractorUpdate, ExtractorUpdateRun
-from subtitle_rag.tui.failures import told
-from subtitle_rag.tui.offer import Offer
-from subtitle_rag.tui.text import clean
-from subtitle_rag.tui.vectors import Progress as VectorProgress
+from subtitle_rag.tui.controllers.context_run import ContextRun
+from subtitle_rag.tui.controllers.extractor_run import ExtractorUpdateRun
+from subtitle_rag.tui.controllers.model_run import ModelDownloadRun
+from subtitle_rag.tui.controllers.stage_run import StageRun
+from subtitle_rag.tui.controllers.vector_run import VectorRun
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
+from subtitle_rag.tui.state.model_offer import ModelDownload
+from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName, StageProgress, StageState, VectorProgress
+from subtitle_rag.tui.text import context_lines, vector_lines
+from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
-RUNS: dict[Stage, type[background.Run[Any]]] = {
-    "contexts": contexts.Run,
-    "vectors": vectors.Run,
-    "offer": offer.Run,
+RUNS: dict[StageName, type[StageRun[Any]]] = {
+    "contexts": ContextRun,
+    "vectors": VectorRun,
+    "offer": ModelDownloadRun,
     "update": ExtractorUpdateRun,
 }
-UNASKED: tuple[Stage, ...] = ("contexts", "vectors")
+UNASKED: tuple[StageName, ...] = ("contexts", "vectors")
 """Stages that begin by themselves; one key pauses them."""
 PASSING = frozenset({"llm_not_running", "llm_model_missing", "contexts_busy", "vectors_busy"})
 """Failures whose reason another program can remove, and that cost next to nothing to look at again."""
@@ -54,17 +58,17 @@ class BackgroundApp(BaseApp):
     contexts: var[ContextProgress | None] = var(None)
     """None where the settings name no Ollama, and before the first word of how things stand."""
     vectors: var[VectorProgress | None] = var(None)
-    offer: var[Offer | None] = var(None)
+    offer: var[ModelDownload | None] = var(None)
     """None where there is nothing to fetch."""
     update: var[ExtractorUpdate | None] = var(None)
     """None where yt-dlp has not aged."""
 
     def __init__(self, runtime: "Runtime") -> None:
         super().__init__(runtime)
-        self._runs: dict[Stage, background.Run[Any]] = {}
-        self._more: set[Stage] = set()
+        self._runs: dict[StageName, StageRun[Any]] = {}
+        self._more: set[StageName] = set()
         """Stages for which there may be work that the run under way does not know of."""
-        self._paused: set[Stage] = set()
+        self._paused: set[StageName] = set()
         self._again_due = self._look_due = self._over = False
         self._asked_at = 0.0
 
@@ -81,11 +85,11 @@ class BackgroundApp(BaseApp):
 
     # --- runs ---
 
-    def progress(self, stage: Stage) -> Progress | None:
-        found: Progress | None = getattr(self, stage)
+    def progress(self, stage: StageName) -> StageProgress | None:
+        found: StageProgress | None = getattr(self, stage)
         return found
 
-    def begin(self, stage: Stage) -> None:
+    def begin(self, stage: StageName) -> None:
         """Have done what is missing, unless the user has paused it; after a run that is under way."""
         if stage == "vectors" and self._first_context_awaited:
             return
@@ -108,7 +112,7 @@ class BackgroundApp(BaseApp):
     def _begin_vectors(self) -> None:
         self._begin_unless_failed("vectors")
 
-    def _wanted(self, stage: Stage) -> bool:
+    def _wanted(self, stage: StageName) -> bool:
         """The settings name what it needs."""
         needed = {"contexts": self.settings.llm.hosts, "vectors": self.settings.models.encoder}
         return bool(needed.get(stage, True))
@@ -123,7 +127,7 @@ class BackgroundApp(BaseApp):
         for stage in UNASKED:
             self._begin_unless_failed(stage)
 
-    def _begin_unless_failed(self, stage: Stage) -> None:
+    def _begin_unless_failed(self, stage: StageName) -> None:
         progress = self.progress(stage)
         if progress is None or progress.state != "failed":
             self.begin(stage)
@@ -157,7 +161,7 @@ class BackgroundApp(BaseApp):
         elif stage == "update" and progress.state == "done":
             self._update_ended()
 
-    def _take(self, stage: Stage, progress: Progress, *, ended: bool = False) -> None:
+    def _take(self, stage: StageName, progress: StageProgress, *, ended: bool = False) -> None:
         """Show how far a stage has come, and have done what follows from that."""
         before = self.progress(stage)
         first = not (before and before.taken)
@@ -192,8 +196,8 @@ class BackgroundApp(BaseApp):
         """There is something to pause, to go on with, or to try again."""
         return bool(
             self._paused.intersection(UNASKED)
-            or (self.contexts and contexts.line(self.contexts))
-            or (self.vectors and vectors.line(self.vectors))
+            or (self.contexts and context_lines.line(self.contexts))
+            or (self.vectors and vector_lines.line(self.vectors))
         )
 
     def action_background(self) -> None:
@@ -203,25 +207,25 @@ class BackgroundApp(BaseApp):
             change(stage)
         self.show_keys()
 
-    def _pause(self, stage: Stage) -> None:
+    def _pause(self, stage: StageName) -> None:
         self._paused.add(stage)
         if run := self._runs.get(stage):
             run.halt()
             self._put(stage, "paused")
 
-    def _go_on(self, stage: Stage) -> None:
+    def _go_on(self, stage: StageName) -> None:
         self._paused.discard(stage)
         self._put(stage, "asking")
         self.begin(stage)
 
-    def _put(self, stage: Stage, state: background.State) -> None:
+    def _put(self, stage: StageName, state: StageState) -> None:
         if progress := self.progress(stage):
             setattr(self, stage, replace(progress, state=state))
 
     # --- models ---
 
-    def models_looked_up(self, found: Offer | None) -> None:
-        """What is not here, as `offer.look` found it."""
+    def models_looked_up(self, found: ModelDownload | None) -> None:
+        """What is not here, as `find_download` found it."""
         before = self.offer
         told_more = before is not None and before.state in ("paused", "failed")
         if "offer" in self._runs or (told_more and found and found.fetchable):
@@ -238,7 +242,7 @@ class BackgroundApp(BaseApp):
         self._look_due = False
         self.look_up()
 
-    def _fetching_ended(self, progress: Progress) -> None:
+    def _fetching_ended(self, progress: StageProgress) -> None:
         if progress.state == "done":
             self.notify(
                 _("The models are here. Scenes are found by what they mean, too, as vectors are made."), markup=False
@@ -252,7 +256,7 @@ class BackgroundApp(BaseApp):
         if self.fetching:
             self._pause("offer")
         elif self.offer and self.offer.fetchable and self.offer.packages and self.offer.state != "paused":
-            from subtitle_rag.tui.install_screen import InstallScreen
+            from subtitle_rag.tui.dialogs.install_screen import InstallScreen
 
             self.push_screen(InstallScreen(self.offer), self._install_answered)
         elif self.offer and self.offer.fetchable:
@@ -276,7 +280,7 @@ class BackgroundApp(BaseApp):
         try:
             dismiss_offer(self.runtime.library)
         except Exception as error:  # whatever a door throws, the app stays up, and asks again another time
-            self.notify(clean(told(error, self.settings.paths).message), markup=False, severity="warning")
+            self.notify(clean(to_app_error(error, self.settings.paths).message), markup=False, severity="warning")
 
     @property
     def offer_seen(self) -> bool:

@@ -11,9 +11,9 @@ from textual.worker import Worker, WorkerFailed, WorkerState
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.library.theme import remember_theme
-from subtitle_rag.tui import keys, themes
-from subtitle_rag.tui.failures import told
-from subtitle_rag.tui.text import clean
+from subtitle_rag.tui import keymap, themes
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.threads import to_app_error
 from subtitle_rag.tui.watchers import forget_closed
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ class BaseApp(App[object]):
         """Keeps two threads from opening the same door of the runtime."""
         self.first_theme = ""
         """The theme to begin with where the settings name none."""
-        keys.activate(self.settings.keys)
+        keymap.activate(self.settings.keys)
         for theme in themes.made(self.settings).values():
             self.register_theme(theme)
 
     def on_mount(self) -> None:
-        self.set_keymap(keys.in_force())
+        self.set_keymap(keymap.in_force())
         begin = self.settings.tui.theme or self.first_theme
         if begin in self.available_themes:
             self.theme = begin
@@ -61,7 +61,7 @@ class BaseApp(App[object]):
         try:
             remember_theme(self.runtime.library, name)
         except Exception as error:  # whatever a door throws, the app stays up, in another theme the next time
-            self.notify(clean(told(error, self.settings.paths).message), markup=False, severity="warning")
+            self.notify(clean(to_app_error(error, self.settings.paths).message), markup=False, severity="warning")
 
     def _handle_exception(self, error: Exception) -> None:
         """Textual's last resort for handlers and workers: it ends the app and prints the traceback."""

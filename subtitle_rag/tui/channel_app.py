@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.removal_app import RemovalApp
-from subtitle_rag.tui.text import clean
+from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
     from subtitle_rag.library.overview import ChannelState
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class ChannelApp(RemovalApp):
     def set_channel(self, channel: "ChannelState") -> None:
         """Show what is set for a channel or a playlist."""
-        from subtitle_rag.tui.channel_screen import ChannelScreen
+        from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 
         self.push_screen(ChannelScreen(channel))
 

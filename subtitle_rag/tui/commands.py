@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from textual.app import SystemCommand
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui import offer
-from subtitle_rag.tui.errands import Errand
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.text import model_lines
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from subtitle_rag.tui.app import SubtitleApp
-    from subtitle_rag.tui.editable_tables import EditableTables
-    from subtitle_rag.tui.search_screen import SearchScreen
+    from subtitle_rag.tui.screens.editable_tables import EditableTables
+    from subtitle_rag.tui.screens.search_screen import SearchScreen
 
 
 def open_palette(app: "SubtitleApp") -> None:
@@ -35,8 +35,8 @@ def open_themes(app: "SubtitleApp") -> None:
 
 def entries(app: "SubtitleApp", screen: "Screen[Any]") -> Iterator[SystemCommand]:
     """What can be done from `screen`."""
-    from subtitle_rag.tui.answer_screen import AnswerScreen
-    from subtitle_rag.tui.editable_tables import EditableTables
+    from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+    from subtitle_rag.tui.screens.editable_tables import EditableTables
 
     if screen is app.search_screen:
         yield from _search(app, app.search_screen)
@@ -88,7 +88,7 @@ def _work(app: "SubtitleApp") -> Iterator[SystemCommand]:
     if app.fetching:
         yield SystemCommand(_("Models: stop"), _("Stop fetching; what has arrived is kept"), app.action_models)
     elif app.offer and app.offer.fetchable:
-        yield SystemCommand(_("Models: fetch"), offer.size(app.offer), app.action_models)
+        yield SystemCommand(_("Models: fetch"), model_lines.size(app.offer), app.action_models)
 
 
 def _rows(screen: "EditableTables") -> Iterator[SystemCommand]:
@@ -108,4 +108,4 @@ def _rows(screen: "EditableTables") -> Iterator[SystemCommand]:
 
 def load_sample(app: "SubtitleApp") -> None:
     """Index the captions that come with the program."""
-    app.start(Errand((Path(str(files("subtitle_rag") / "sample")),)))
+    app.start(JobRequest((Path(str(files("subtitle_rag") / "sample")),)))

@@ -12,20 +12,22 @@ from textual.reactive import var
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library.errands import keep_errands
-from subtitle_rag.tui import jobs, messages
+from subtitle_rag.tui import messages
 from subtitle_rag.tui.answer_app import AnswerApp
-from subtitle_rag.tui.errands import Errand, Queue, Run
-from subtitle_rag.tui.failures import told
-from subtitle_rag.tui.jobs import Job
-from subtitle_rag.tui.keys import key
-from subtitle_rag.tui.leave_screen import LeaveScreen
-from subtitle_rag.tui.text import clean
+from subtitle_rag.tui.controllers.job_run import JobRun
+from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.job_request import JobQueue, JobRequest
+from subtitle_rag.tui.text import job_lines
+from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.library_screen import LibraryScreen
+    from subtitle_rag.tui.screens.library_screen import LibraryScreen
 
 REPORT_S = 0.1
 """Least time between two reports of a job: every repaint can make an input method's window flicker."""
@@ -44,8 +46,8 @@ class JobApp(AnswerApp):
     def __init__(self, runtime: "Runtime") -> None:
         super().__init__(runtime)
         self._followed = 0
-        self._queue = Queue()
-        self._run: Run | None = None
+        self._queue = JobQueue()
+        self._run: JobRun | None = None
         self._latest: Job | None = None
         """The newest sums; `job` has those that are shown."""
         self._reported = 0.0
@@ -53,12 +55,12 @@ class JobApp(AnswerApp):
         self._count_due = False
         self._keys: tuple[bool | None, ...] = ()
         self._keeping = threading.Lock()
-        self._undone: tuple[Errand, ...] = ()
-        self._kept: tuple[Errand, ...] | None = None
+        self._undone: tuple[JobRequest, ...] = ()
+        self._kept: tuple[JobRequest, ...] | None = None
         """What the library was told last of errands that are not done; None before it could be asked."""
 
     def library_screen(self) -> "LibraryScreen | None":
-        from subtitle_rag.tui.library_screen import LibraryScreen
+        from subtitle_rag.tui.screens.library_screen import LibraryScreen
 
         return next((screen for screen in self.screen_stack if isinstance(screen, LibraryScreen)), None)
 
@@ -66,7 +68,7 @@ class JobApp(AnswerApp):
         self._count_due = False
         self.look_up()
 
-    def start(self, errand: Errand) -> bool:
+    def start(self, errand: JobRequest) -> bool:
         """Carry out an errand, or let it wait for its turn; False if it is under way or waits already."""
         added = self._queue.add(errand)
         if not added:
@@ -92,7 +94,7 @@ class JobApp(AnswerApp):
     def _begin_next(self) -> None:
         errand = self._queue.next()
         if errand is not None:
-            self._run = Run(errand, self.runtime, self.doors, self.post_message)
+            self._run = JobRun(errand, self.runtime, self.doors, self.post_message)
             self._show_job(errand.job())
             self._run.start()
         self._keep()
@@ -125,7 +127,7 @@ class JobApp(AnswerApp):
                 keep_errands(self.runtime.library, [errand.written() for errand in undone])
                 self._kept = undone
             except Exception as error:  # whatever a door throws, the app stays up
-                self.notify(clean(told(error, self.settings.paths).message), markup=False, severity="warning")
+                self.notify(clean(to_app_error(error, self.settings.paths).message), markup=False, severity="warning")
 
     def show_keys(self) -> None:
         """The footer is drawn anew only where a key came or went: every repaint can make it flicker."""
@@ -196,7 +198,7 @@ class JobApp(AnswerApp):
             said = _("Stopped. What is done stays; {key} goes on with the rest.")
             self.notify(said.format(key=key("library.sync")), markup=False)
         elif message.error is None:
-            self.notify(jobs.outcome(job), markup=False)
+            self.notify(job_lines.outcome(job), markup=False)
         elif self._queue.waiting or not self.library_screen():  # the next job takes the library's place for it
             self.tell(message.error)
 
@@ -210,7 +212,7 @@ class JobApp(AnswerApp):
             else:
                 self._begin_next()
         else:
-            self.start(Errand())
+            self.start(JobRequest())
 
     def action_stop(self) -> None:
         if self._run:

@@ -17,8 +17,8 @@ from subtitle_rag.i18n import _
 from subtitle_rag.library.preferred import prefer_player, preferred_player
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.base_app import BaseApp
-from subtitle_rag.tui.failures import told
-from subtitle_rag.tui.text import clean
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,7 @@ class JumpApp(BaseApp):
             else:
                 self._copy_instead(scene, file)
         except Exception as error:  # whatever a player throws, the app stays up
-            self.post_message(messages.JumpFailed(told(error, self.settings.paths)))
+            self.post_message(messages.JumpFailed(to_app_error(error, self.settings.paths)))
 
     def _file(self, scene: "Scene") -> "Path | None":
         """The video's file, where it is here and can be played here. Raises UsageError without a link too."""
@@ -114,7 +114,7 @@ class JumpApp(BaseApp):
             if not worker.is_cancelled:  # else another scene's are asked for
                 self.post_message(found)
         except Exception as error:  # whatever a door throws, the app stays up
-            self.post_message(messages.JumpFailed(told(error, self.settings.paths)))
+            self.post_message(messages.JumpFailed(to_app_error(error, self.settings.paths)))
 
     def _what(self, name: str, file: "Path | None") -> str:
         """What a player does with a scene."""
@@ -130,7 +130,7 @@ class JumpApp(BaseApp):
 
     @on(messages.PlayersFound)
     def _players_found(self, message: messages.PlayersFound) -> None:
-        from subtitle_rag.tui.player_screen import PlayerScreen
+        from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 
         def play(name: str | None) -> None:
             if name:
@@ -151,7 +151,7 @@ class JumpApp(BaseApp):
                 prefer_player(self.runtime.library, name)
             self.post_message(messages.PlayerPreferred(name))
         except Exception as error:  # whatever a door throws, the app stays up
-            self.post_message(messages.JumpFailed(told(error, self.settings.paths)))
+            self.post_message(messages.JumpFailed(to_app_error(error, self.settings.paths)))
 
     @on(messages.PlayerPreferred)
     def _player_preferred(self, message: messages.PlayerPreferred) -> None:

@@ -3,18 +3,20 @@
 import os
 from typing import TYPE_CHECKING
 
-from subtitle_rag.tui import in_browser, jobs, notices
+from subtitle_rag.tui import in_browser
+from subtitle_rag.tui.controllers import terminal
 from subtitle_rag.tui.job_app import JobApp
+from subtitle_rag.tui.text import job_lines
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.jobs import Job
+    from subtitle_rag.tui.state.job import Job
 
 
 class NoticeApp(JobApp):
     def __init__(self, runtime: "Runtime") -> None:
         super().__init__(runtime)
-        self._title = notices.Title(self._to_terminal)
+        self._title = terminal.TerminalTitle(self._to_terminal)
 
     def _to_terminal(self, sequence: str) -> None:
         if self._driver is not None:
@@ -35,13 +37,13 @@ class NoticeApp(JobApp):
 
     def _tell_outside(self, job: "Job") -> None:
         """A job has ended: the title says so until somebody looks here."""
-        said = jobs.line(job) if job.stopped else jobs.outcome(job)
+        said = job_lines.line(job) if job.stopped else job_lines.outcome(job)
         if self.app_focus:
             self._title.give_back()
             return
         self._title.tell(said)
-        if job.seconds >= notices.LONG_S:
-            self._to_terminal(notices.BELL + notices.notice(said, os.environ))
+        if job.seconds >= terminal.LONG_S:
+            self._to_terminal(terminal.BELL + terminal.notice(said, os.environ))
 
     def on_app_focus(self) -> None:
         if not self.busy:

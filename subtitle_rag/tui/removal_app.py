@@ -18,13 +18,15 @@ from subtitle_rag import output
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library.leaving import counts_without
-from subtitle_rag.tui import messages, removal
-from subtitle_rag.tui.errands import Errand
-from subtitle_rag.tui.failures import told
-from subtitle_rag.tui.keys import key
+from subtitle_rag.tui import messages
+from subtitle_rag.tui.dialogs.remove_screen import RemoveScreen
+from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.notice_app import NoticeApp
-from subtitle_rag.tui.removal import Removal, Removals, SyncOfOthers, Target, Waiting
-from subtitle_rag.tui.removal_view import RemoveScreen, short
+from subtitle_rag.tui.state import removal
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.state.removal import PendingRemoval, Removal, Removals, RemovalTarget, SyncOfOthers
+from subtitle_rag.tui.text.content import short_name
+from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -61,19 +63,19 @@ class RemovalApp(NoticeApp):
         super().__init__(runtime)
         self._removals = Removals()
         self._hidden: frozenset[str] = frozenset()
-        self._stopped: Errand | None = None
+        self._stopped: JobRequest | None = None
         """The errand that was stopped because what it fetches is leaving."""
         self._ticking: Timer | None = None
 
     # --- what is asked for ---
 
     @work(thread=True, group="removal", exit_on_error=False)
-    def remove(self, target: Target) -> None:
+    def remove(self, target: RemovalTarget) -> None:
         """Take it out of the library; more than one video is asked about first."""
         try:
             self.post_message(messages.RemovalPlanned(Removal.of(target, self.runtime.library)))
         except Exception as error:  # whatever a door throws, the app stays up
-            self.post_message(messages.JumpFailed(told(error, self.settings.paths)))
+            self.post_message(messages.JumpFailed(to_app_error(error, self.settings.paths)))
 
     @on(messages.RemovalPlanned)
     def _removal_planned(self, message: messages.RemovalPlanned) -> None:
@@ -89,12 +91,12 @@ class RemovalApp(NoticeApp):
             self._hide(planned)
 
     def _hide(self, planned: Removal) -> None:
-        waiting = Waiting(planned, time.monotonic() + UNDO_S, self._put_away(planned))
+        waiting = PendingRemoval(planned, time.monotonic() + UNDO_S, self._put_away(planned))
         self._removals.waiting.append(waiting)
         self._removals_changed()
         self.notify(self._undoable(waiting), markup=False)
 
-    def _put_away(self, planned: Removal) -> tuple[Errand, ...]:
+    def _put_away(self, planned: Removal) -> tuple[JobRequest, ...]:
         """Let no errand bring back what is leaving; those that would have."""
         queue = self._queue
         errands = tuple(errand for errand in (*queue.waiting, *queue.held) if planned.named_by(errand))
@@ -120,8 +122,8 @@ class RemovalApp(NoticeApp):
         if undone := self._removals.undo():
             self._take_back(undone)
 
-    def _take_back(self, undone: Waiting) -> None:
-        said = _("“{name}” is back.").format(name=short(undone.removal.target.name))
+    def _take_back(self, undone: PendingRemoval) -> None:
+        said = _("“{name}” is back.").format(name=short_name(undone.removal.target.name))
         self._removals_changed()
         self.search_screen.search_again()
         self.notify(said, markup=False)
@@ -136,7 +138,7 @@ class RemovalApp(NoticeApp):
 
     def staying(self, message: messages.VideosListed) -> "tuple[list[VideoState], list[ChannelState]]":
         """The rows without what is leaving."""
-        return removal.staying(self._removals, message.videos, message.channels)
+        return removal.rows_without(self._removals, message.videos, message.channels)
 
     def staying_scenes(self, message: messages.ScenesFound) -> messages.ScenesFound:
         """The scenes without those of what is leaving."""
@@ -165,8 +167,8 @@ class RemovalApp(NoticeApp):
         waiting = self._removals.waiting
         self.removal_line = self._undoable(waiting[-1], others=len(waiting) - 1) if waiting else ""
 
-    def _undoable(self, waiting: Waiting, *, others: int = 0) -> str:
-        name, left = short(waiting.removal.target.name), math.ceil(waiting.due - time.monotonic())
+    def _undoable(self, waiting: PendingRemoval, *, others: int = 0) -> str:
+        name, left = short_name(waiting.removal.target.name), math.ceil(waiting.due - time.monotonic())
         undo = key("library.undo")
         if left > 0:
             said = _("Removed “{name}” · {key} brings it back, for {seconds} s")
@@ -198,7 +200,7 @@ class RemovalApp(NoticeApp):
                 library, indexer = self.runtime.library, self.runtime.indexer
             due.carry_out(library, indexer)
         except Exception as failure:  # whatever a door throws, the app stays up
-            error = told(failure, self.settings.paths)
+            error = to_app_error(failure, self.settings.paths)
         self.post_message(messages.RemovalEnded(error))
 
     @on(messages.RemovalEnded)
@@ -214,7 +216,7 @@ class RemovalApp(NoticeApp):
 
     # --- jobs ---
 
-    def start(self, errand: Errand) -> bool:
+    def start(self, errand: JobRequest) -> bool:
         """What an errand asks for does not leave; nothing is fetched of what does."""
         if not errand.paths and errand.source is None and self._removals.sources:
             errand = SyncOfOthers(without=self._removals.sources)

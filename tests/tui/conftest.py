@@ -27,9 +27,12 @@ from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import job_app, live_search, preview, reasons, removal_app, search_screen
+from subtitle_rag.tui import job_app, removal_app
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.contexts import Progress
+from subtitle_rag.tui.screens import live_search, search_screen
+from subtitle_rag.tui.state.stage_progress import ContextProgress
+from subtitle_rag.tui.text import failure_reasons
+from subtitle_rag.tui.widgets import preview
 from tests.invented import end_hosts
 from tests.models.conftest import hub
 from tests.stand_ins.youtube import StandIn, stand_in
@@ -199,7 +202,7 @@ def noon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TZ", "Asia/Seoul")
     time.tzset()
     clock = SimpleNamespace(time=lambda: NOON, localtime=time.localtime, strftime=time.strftime)
-    monkeypatch.setattr(reasons, "time", clock)
+    monkeypatch.setattr(failure_reasons, "time", clock)
     yield
     monkeypatch.undo()
     time.tzset()
@@ -291,9 +294,9 @@ def commands(app: SubtitleApp) -> list[str]:
     return [command.title for command in app.get_system_commands(app.screen)]
 
 
-def writing(taken: int = 0, seconds: float = 0.0) -> Progress:
+def writing(taken: int = 0, seconds: float = 0.0) -> ContextProgress:
     """Contexts that are being written."""
-    return Progress(
+    return ContextProgress(
         state="working",
         model="ax",
         windows=9_412,

@@ -11,9 +11,9 @@ from textual.widgets import Static
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import answer_app
 from subtitle_rag.tui.answer_app import AnswerApp
-from subtitle_rag.tui.answer_screen import AnswerScreen
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.history_screen import HistoryScreen
+from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, QUESTION, ask, asking, on, opened, said, until, without_contexts
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, settle

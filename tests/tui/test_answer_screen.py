@@ -8,7 +8,7 @@ import pytest
 from textual.content import Content
 
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.search_screen import SearchScreen
+from subtitle_rag.tui.screens.search_screen import SearchScreen
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.tui.asking import (
     ANSWER,

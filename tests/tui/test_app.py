@@ -21,11 +21,11 @@ from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.background_app import BackgroundApp
-from subtitle_rag.tui.help_screen import HelpScreen
-from subtitle_rag.tui.jobs import Job
-from subtitle_rag.tui.library_screen import LibraryScreen
-from subtitle_rag.tui.scene_list import SceneList
-from subtitle_rag.tui.search_screen import SearchScreen
+from subtitle_rag.tui.screens.help_screen import HelpScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.search_screen import SearchScreen
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.widgets.scene_list import SceneList
 from tests.tui.conftest import NOON, MakeApp, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]

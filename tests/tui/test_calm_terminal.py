@@ -12,9 +12,9 @@ from subtitle_rag.events import Found, VideoDone
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import job_app
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.jobs import Job
 from subtitle_rag.tui.messages import JobAdvanced
-from subtitle_rag.tui.widgets import JobBar
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.widgets.status_bars import JobBar
 from tests.tui.conftest import MakeApp, scene, settle, typed
 
 if TYPE_CHECKING:

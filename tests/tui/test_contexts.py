@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import background, background_app
+from subtitle_rag.tui import background_app
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.controllers import stage_run
+from subtitle_rag.tui.state import stage_progress
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, commands, settle, shown, toasts, typed, until, writing
 from tests.tui.conftest import bar as stage_bar
@@ -35,7 +37,7 @@ def model(ollama: StandIn) -> Model:
 def written(empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """A runtime on an empty library, with an Ollama; nothing is waited for that nobody would see."""
     monkeypatch.setattr(background_app, "AGAIN_S", 0.05)
-    monkeypatch.setattr(background, "REPORT_S", 0.0)
+    monkeypatch.setattr(stage_run, "REPORT_S", 0.0)
     llm = replace(empty.settings.llm, hosts=(ollama.base,), model=MODEL)
     empty.settings = replace(empty.settings, llm=llm)
     return empty
@@ -84,7 +86,7 @@ class TestWriting:
             assert before
             assert not app.search_screen.query_one("#context").display
             hold.release()
-            await until(pilot, lambda: app.contexts and app.contexts.taken >= background.SAMPLE)
+            await until(pilot, lambda: app.contexts and app.contexts.taken >= stage_progress.WINDOWS_BEFORE_RATE)
             assert "/min  " in bar(app)
             await typed(pilot, " 찍어")
             assert app.search_screen.shown == "치킨 소스 찍어"

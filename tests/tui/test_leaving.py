@@ -12,15 +12,15 @@ from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.library.errands import keep_errands, kept_errands
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.errands import Errand, left
-from subtitle_rag.tui.leave_screen import LeaveScreen
-from subtitle_rag.tui.widgets import JobBar
+from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+from subtitle_rag.tui.state.job_request import JobRequest, restore_unfinished
+from subtitle_rag.tui.widgets.status_bars import JobBar
 from tests.stand_ins.youtube import Channel, Clip, StandIn, stand_in
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, until
 
-KITCHEN = Errand(source=parse("https://www.youtube.com/@느린부엌"))
-LIST = Errand(source=parse("https://www.youtube.com/playlist?list=PL" + "c" * 32))
-SHORTS = Errand(source=parse("https://www.youtube.com/@느린부엌/shorts"))
+KITCHEN = JobRequest(source=parse("https://www.youtube.com/@느린부엌"))
+LIST = JobRequest(source=parse("https://www.youtube.com/playlist?list=PL" + "c" * 32))
+SHORTS = JobRequest(source=parse("https://www.youtube.com/@느린부엌/shorts"))
 
 
 @pytest.fixture
@@ -39,13 +39,13 @@ def resting(unindexed: Runtime, youtube: StandIn) -> Runtime:
     return unindexed
 
 
-async def begun(pilot: AppPilot, app: SubtitleApp, *errands: Errand) -> None:
+async def begun(pilot: AppPilot, app: SubtitleApp, *errands: JobRequest) -> None:
     """The first of them rests, the others wait for it."""
     await until(pilot, lambda: app.ready)
     for errand in errands:
         app.start(errand)
     await until(pilot, lambda: app.job and app.job.resting)
-    await until(pilot, lambda: left(app.runtime.library) == list(errands))
+    await until(pilot, lambda: restore_unfinished(app.runtime.library) == list(errands))
 
 
 def bar(app: SubtitleApp) -> str:
@@ -110,7 +110,7 @@ class TestNothingIsLost:
             await settle(pilot)
             assert bar(again) == "Left from last time: @느린부엌  +2 waiting  ctrl+r goes on"
             assert not youtube.requests
-            assert left(resting.library) == [KITCHEN, LIST, SHORTS]
+            assert restore_unfinished(resting.library) == [KITCHEN, LIST, SHORTS]
             await pilot.press("ctrl+r")
             await until(pilot, lambda: again.job and again.job.resting)
             assert again.job
@@ -124,7 +124,7 @@ class TestNothingIsLost:
         async with app.run_test() as pilot:
             await begun(pilot, app, KITCHEN, LIST)
             with Runtime(resting.settings) as other:
-                assert left(other.library) == [KITCHEN, LIST]
+                assert restore_unfinished(other.library) == [KITCHEN, LIST]
             app.exit()
 
     @pytest.mark.campaign(part="app")
@@ -134,7 +134,7 @@ class TestNothingIsLost:
         app = SubtitleApp(empty)
         async with app.run_test() as pilot:
             await settle(pilot)
-            app.start(Errand((file,)))
+            app.start(JobRequest((file,)))
             await until(pilot, lambda: app.job and app.job.ended)
             await settle(pilot)
             assert kept_errands(empty.library) == []
@@ -148,13 +148,13 @@ class TestNothingIsLost:
                 await settle(pilot)
                 assert app._queue.held == [KITCHEN]
                 app.exit()
-            assert left(resting.library) == [KITCHEN]
+            assert restore_unfinished(resting.library) == [KITCHEN]
 
     async def test_what_cannot_be_read_any_more_is_left_out(self, resting: Runtime) -> None:
         foreign = json.loads(json.dumps(KITCHEN.written())) | {"source": {"url": "https://x.invalid/", "tabs": []}}
         foreign["source"]["playlist"] = None
         keep_errands(resting.library, [foreign, LIST.written()])
-        assert left(resting.library) == [LIST]
+        assert restore_unfinished(resting.library) == [LIST]
 
 
 @pytest.mark.campaign(part="app")
@@ -170,14 +170,14 @@ async def test_news_that_come_when_the_screens_have_gone_harm_nothing(app_of: Ma
 @pytest.mark.parametrize(
     "errand",
     [
-        Errand(),
+        JobRequest(),
         KITCHEN,
         LIST,
         SHORTS,
-        Errand((Path("/한 글/폴더"), Path("b.vtt"))),
-        Errand(source=parse("https://www.youtube.com/watch?v=noodles0000&list=PL" + "c" * 32)),
-        Errand(source=replace(parse("https://www.youtube.com/@느린부엌"), tabs=("videos", "streams"))),
+        JobRequest((Path("/한 글/폴더"), Path("b.vtt"))),
+        JobRequest(source=parse("https://www.youtube.com/watch?v=noodles0000&list=PL" + "c" * 32)),
+        JobRequest(source=replace(parse("https://www.youtube.com/@느린부엌"), tabs=("videos", "streams"))),
     ],
 )
-def test_an_errand_is_read_as_it_was_written(errand: Errand) -> None:
-    assert Errand.read(json.loads(json.dumps(errand.written()))) == errand
+def test_an_errand_is_read_as_it_was_written(errand: JobRequest) -> None:
+    assert JobRequest.read(json.loads(json.dumps(errand.written()))) == errand

@@ -27,14 +27,14 @@ from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import RETRIEVERS, SearchResult
 from subtitle_rag.retrieval.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import recents, removal_app
+from subtitle_rag.tui import removal_app
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.contexts import Progress as ContextProgress
-from subtitle_rag.tui.jobs import Job
-from subtitle_rag.tui.leave_screen import LeaveScreen
+from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import PlayersFound
-from subtitle_rag.tui.player_screen import PlayerScreen
-from subtitle_rag.tui.vectors import Progress as VectorProgress
+from subtitle_rag.tui.screens import recent_searches
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from tests.tui.conftest import NOON, Answers, AppPilot, MakeApp, scene, settle, typed
 
 pytestmark = pytest.mark.usefixtures("noon")
@@ -244,7 +244,7 @@ class TestCalm:
             Suggestion("spelling", "치킨 소스", "치킹", "치킨", 12),
             Suggestion("filter", "치킹 소스", "after:2030-01-01", scenes=1),
         ]
-        monkeypatch.setattr(recents, "suggestions", lambda *_asked: told)
+        monkeypatch.setattr(recent_searches, "suggestions", lambda *_asked: told)
 
         async def search(pilot: AppPilot) -> None:
             await searched(pilot, "치킹 소스 after:2030-01-01")

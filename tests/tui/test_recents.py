@@ -8,7 +8,7 @@ from subtitle_rag.config import SearchSettings
 from subtitle_rag.library.recent import note_search, recent_searches
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.choices import Choices
+from subtitle_rag.tui.widgets.ready_queries import ReadyQueryList
 from tests.tui.conftest import MakeApp, Outside, commands, drawn_by, settle, shown, typed
 
 CHICKEN = "치킨 소스"
@@ -16,7 +16,7 @@ CHICKEN = "치킨 소스"
 
 def listed(app: SubtitleApp) -> list[str]:
     """What the list on the calm page shows."""
-    choices = app.search_screen.query_one(Choices)
+    choices = app.search_screen.query_one(ReadyQueryList)
     return [str(option.prompt) for option in choices.options] if choices.display and choices.region else []
 
 
@@ -146,7 +146,7 @@ class TestList:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await pilot.click(Choices, offset=(2, 2))
+            await pilot.click(ReadyQueryList, offset=(2, 2))
             await settle(pilot)
             assert app.search_screen.shown == '"찍어 먹" -광고'
             assert app.search_screen.query_line.has_focus

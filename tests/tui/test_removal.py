@@ -13,11 +13,12 @@ from subtitle_rag.captions.sources import parse
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import removal_app
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.editable_tables import EditableTables
-from subtitle_rag.tui.errands import Errand
-from subtitle_rag.tui.library_screen import LibraryScreen
-from subtitle_rag.tui.removal import Removal, Target
-from subtitle_rag.tui.removal_view import RemovalBar, RemoveScreen
+from subtitle_rag.tui.dialogs.remove_screen import RemoveScreen
+from subtitle_rag.tui.screens.editable_tables import EditableTables
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.state.removal import Removal, RemovalTarget
+from subtitle_rag.tui.widgets.status_bars import RemovalBar
 from tests.stand_ins.youtube import Playlist, StandIn
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, settle, toasts, typed, unpaced, until
 from tests.tui.test_youtube import KITCHEN, LIST, clips, kitchen
@@ -133,7 +134,7 @@ class TestOneVideo:
             await typed(pilot, "캠핑 텐트")
             found = list(app.search_screen.scenes._scenes)
             hidden = next(iter(app.search_screen.scenes._scenes.values())).video
-            app._hide(Removal.of(Target(hidden.title, hidden.id), runtime.library))
+            app._hide(Removal.of(RemovalTarget(hidden.title, hidden.id), runtime.library))
             assert list(app.search_screen.scenes._scenes) != found
             app.action_undo_removal()
             await settle(pilot)
@@ -240,13 +241,13 @@ class TestChannels:
                 await fetched(pilot, address)
             library = hasty.library
             (playlist,) = [source for source in library.sources.followed() if source.channel_id is None]
-            app.remove(Target("국수 모음", sources=(playlist.id,)))
+            app.remove(RemovalTarget("국수 모음", sources=(playlist.id,)))
             await confirm(pilot)
             await until(pilot, lambda: app._hidden == frozenset() and not app._removals.all)
             await settle(pilot)
             assert [source.channel_id for source in library.sources.followed()] == ["UC" + "a" * 22]
             assert len(videos(hasty)) == 3
-            app.remove(Target("느린 부엌", "", "UC" + "a" * 22, (library.sources.followed()[0].id,)))
+            app.remove(RemovalTarget("느린 부엌", "", "UC" + "a" * 22, (library.sources.followed()[0].id,)))
             await confirm(pilot)
             await until(pilot, lambda: not app._removals.all)
             await settle(pilot)
@@ -256,7 +257,7 @@ class TestChannels:
 async def fetched(pilot: AppPilot, address: str) -> None:
     app = pilot.app
     assert isinstance(app, SubtitleApp)
-    app.start(Errand(source=parse(address)))
+    app.start(JobRequest(source=parse(address)))
     await until(pilot, lambda: not app.busy)
     await settle(pilot)
 
@@ -267,11 +268,11 @@ class TestJobs:
         self, filled: Runtime, soon: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         go = threading.Event()
-        monkeypatch.setattr(Errand, "events", lambda *_args: held(go))
+        monkeypatch.setattr(JobRequest, "events", lambda *_args: held(go))
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await open_library(pilot)
-            app.start(Errand((Path("/nowhere"),)))
+            app.start(JobRequest((Path("/nowhere"),)))
             await pilot.press("d")
             await until(pilot, lambda: "when the job has ended" in told(app))
             assert len(videos(filled)) == 2
@@ -298,7 +299,7 @@ class TestJobs:
             await open_library(pilot)
             await pilot.press("d")
             await until(pilot, carried.is_set)
-            app.start(Errand((SAMPLE,)))
+            app.start(JobRequest((SAMPLE,)))
             await pilot.pause(0.1)
             assert not app.busy
             go.set()
@@ -311,7 +312,7 @@ class TestJobs:
             await settle(pilot)
             await fetched(pilot, KITCHEN)
             (source,) = hasty.library.sources.followed()
-            app.remove(Target(source.name, "", source.channel_id, (source.id,)))
+            app.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
             await settle(pilot)
             asked = youtube.count()
@@ -328,7 +329,7 @@ class TestJobs:
             await settle(pilot)
             await fetched(pilot, KITCHEN)
             (source,) = hasty.library.sources.followed()
-            app.remove(Target(source.name, "", source.channel_id, (source.id,)))
+            app.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
             await settle(pilot)
             await fetched(pilot, KITCHEN)
@@ -342,7 +343,7 @@ class TestJobs:
             await open_library(pilot)
             await pilot.press("d")
             await settle(pilot)
-            app.start(Errand((SAMPLE.parent / "elsewhere",)))
+            app.start(JobRequest((SAMPLE.parent / "elsewhere",)))
             await settle(pilot)
             assert app._removals.waiting
             await pilot.press("ctrl+d")
@@ -357,10 +358,10 @@ class TestJobs:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(Errand(source=parse(KITCHEN)))
+            app.start(JobRequest(source=parse(KITCHEN)))
             await until(pilot, lambda: hasty.library.counts().windows and app.screen is app.search_screen)
             (source,) = hasty.library.sources.followed()
-            app.remove(Target(source.name, "", source.channel_id, (source.id,)))
+            app.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
             await until(pilot, lambda: not app.busy and not app._removals.all)
             await settle(pilot)

@@ -6,7 +6,7 @@ from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.library.locks import alone
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.removal import Removal
+from subtitle_rag.tui.state.removal import Removal
 from tests.tui.conftest import settle, toasts, until
 from tests.tui.test_removal import open_library, videos
 

@@ -19,9 +19,11 @@ from subtitle_rag.library.vectors import VectorCounts
 from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.neural_client import HostedEncoder, HostedModels
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import background, background_app, vectors
+from subtitle_rag.tui import background_app
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.vectors import Progress
+from subtitle_rag.tui.controllers import stage_run
+from subtitle_rag.tui.state.stage_progress import VectorProgress
+from subtitle_rag.tui.text import vector_lines
 from tests.invented import end_hosts
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, bar, commands, settle, shown, toasts, typed, until
@@ -84,7 +86,7 @@ def ready(
 ) -> Iterator[Runtime]:
     """A runtime on an empty library, with an encoder; nothing is waited for that nobody would see."""
     monkeypatch.setattr(background_app, "AGAIN_S", 0.05)
-    monkeypatch.setattr(background, "REPORT_S", 0.0)
+    monkeypatch.setattr(stage_run, "REPORT_S", 0.0)
     monkeypatch.setitem(encoding.EncodingRun.__init__.__kwdefaults__ or {}, "pause", 0.05)
     empty.settings = replace(empty.settings, models=ModelSettings(encoder=str(encoder_folder), reranker=""))
     with closing(HostedModels(host, empty.models)) as neural:
@@ -352,9 +354,9 @@ class TestTrouble:
             assert (app.vectors, bar(app, "vectors")) == (None, "")
 
 
-def making(taken: int = 0, seconds: float = 0.0) -> Progress:
+def making(taken: int = 0, seconds: float = 0.0) -> VectorProgress:
     """Vectors that are being made."""
-    return Progress(state="working", model="bge-m3", windows=9_412, missing=3_102, taken=taken, seconds=seconds)
+    return VectorProgress(state="working", model="bge-m3", windows=9_412, missing=3_102, taken=taken, seconds=seconds)
 
 
 class TestLines:
@@ -375,11 +377,11 @@ class TestLines:
         ],
     )
     def test_every_state_is_told_in_a_line(self, changes: dict[str, Any], told: str) -> None:
-        line = vectors.line(replace(making(), **changes))
+        line = vector_lines.line(replace(making(), **changes))
         assert line == told if not changes.get("error") else told in line
 
     def test_sums_follow_the_events(self) -> None:
-        progress = Progress.of(VectorCounts(windows=30, made=6), "bge-m3@5617a9f6/int8")
+        progress = VectorProgress.of(VectorCounts(windows=30, made=6), "bge-m3@5617a9f6/int8")
         assert (progress.model, progress.missing, progress.done) == ("bge-m3", 24, 6)
         events: list[tuple[VectorEvent, float | None]] = [
             (EncoderActive("bge-m3@5617a9f6"), None),

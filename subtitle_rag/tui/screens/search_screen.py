@@ -1,0 +1,407 @@
+"""The first screen: the query keeps the focus, the scenes follow it, Enter jumps.
+
+What would surprise is the Enter rule. Whoever types Hangul ends the last syllable and presses Enter in one breath, and
+the results on the screen are still those of the text before. So Enter plays only what answers the text in the box;
+otherwise it searches, at once, and a second Enter plays.
+
+The list is put in a better order once or twice where there are models; the highlight stays on its scene.
+"""
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from subtitle_rag.errors import AppError, BusyError, UsageError
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.messages import ScenesFound, SearchFailed
+from subtitle_rag.tui.screens.filtered_search import FilteredSearch
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.stage_progress import STAGES
+from subtitle_rag.tui.text import empty_states
+from subtitle_rag.tui.text.content import paragraphs
+from subtitle_rag.tui.widgets.filter_bar import FilterBar
+from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.preview import Preview
+from subtitle_rag.tui.widgets.ready_queries import ReadyQueryList
+from subtitle_rag.tui.widgets.scene_list import SceneList
+from subtitle_rag.tui.widgets.status_bars import Counter, JobBar, StageBar
+from subtitle_rag.tui.widgets.text_field import TextField
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.timer import Timer
+
+    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.tui.app import SubtitleApp
+
+QUIET = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
+"""Failures of a query that is not finished yet: what to type next is told, and nothing else."""
+
+FRAME_S = 0.02
+"""More than Textual waits between two frames."""
+DIM_S = 0.3
+"""How long scenes stand undimmed after the text was changed."""
+
+
+class SearchScreen(FilteredSearch):
+    app: "SubtitleApp"
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
+    AUTO_FOCUS = "#query"
+    FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "play", N_("Play"), priority=True, id="scene.play"),
+        Binding("ctrl+o", "choose_player", N_("Player"), show=False, priority=True, id="scene.play-with"),
+        Binding("ctrl+y", "copy_link", N_("Copy link"), priority=True, id="scene.copy"),
+        Binding("f2", "explain", N_("Explain"), priority=True, id="search.explain"),
+        Binding("tab", "switch", N_("List/query"), priority=True, id="search.switch"),
+        Binding("escape", "back", N_("Back"), show=False, priority=True, id="search.back"),
+        Binding("down,ctrl+n", "move(1)", N_("Down"), show=False, priority=True, id="list.next"),
+        Binding("up", "move(-1)", N_("Up"), show=False, priority=True, id="list.previous"),
+        Binding("pagedown", "page(1)", N_("Page down"), show=False, priority=True, id="list.page-down"),
+        Binding("pageup", "page(-1)", N_("Page up"), show=False, priority=True, id="list.page-up"),
+        Binding("ctrl+r", "retry", N_("Try again"), show=False, priority=True, id="library.retry"),
+    ]
+
+    scenes = getters.query_one(SceneList)
+    preview = getters.query_one(Preview)
+    counter = getters.query_one(Counter)
+    notice = getters.query_one("#notice", Static)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shown: str | None = None
+        """The text that the scenes on the screen answer; None before the first answer and for an empty query."""
+        self._answer: ScenesFound | None = None
+        self.counts: Counts | None = None
+        self._failed: AppError | None = None
+        self._chosen: str | None = None
+        """The scene that the user moved to; the highlight stays with it."""
+        self._asked: str | None = None
+        """The text for which Enter was pressed: its failure is told aloud."""
+        self._dimming: Timer | None = None
+        self._told: set[str] = set()
+        """Codes of the failures of models that were told already: every search meets them again."""
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(id="top"):
+            yield Static("❯", id="prompt")
+            yield TextField(_("What was said in the scene?"), id="query")
+            yield Counter()
+        yield FilterBar()
+        with Horizontal(id="found"):
+            yield SceneList()
+            yield Preview()
+        with VerticalScroll(id="calm", can_focus=False):
+            yield Static(id="notice", markup=False)
+            yield ReadyQueryList()
+            yield Static(id="tips", markup=False)
+        yield JobBar()
+        yield from (StageBar(stage, whole=False) for stage in STAGES)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        self._show_state()
+        self.watch(self.app, "job", self.query_one(JobBar).show)
+        for bar in self.query(StageBar):
+            self.watch(self.app, bar.stage, bar.show)
+        self.watch(self.app, "offer", self._offer_changed, init=False)
+
+    # --- what is typed ---
+
+    @on(Input.Changed, "#query")
+    def _query_changed(self) -> None:
+        if self.typed and self.typed == self._asked:  # Enter was quicker than this message
+            return
+        self._asked = None
+        self._hint(None)
+        if not self.typed:
+            self.cancel()
+            self.shown = self._chosen = self._answer = None
+            self._show_state()
+            self.preview.show(None)
+        elif self.typed == self.shown:
+            self.cancel()
+            self._stale(False)
+            self._show_chosen()
+            if self._answer and not self._answer.result.final:
+                self.search_soon()
+        else:
+            self.cancel()
+            self.preview.hold()
+            self._stale(True)
+            self.search_soon()
+
+    # --- what is found ---
+
+    @on(ScenesFound)
+    def _scenes_found(self, message: ScenesFound) -> None:
+        if message.text != self.typed:  # its successor is on the way
+            return
+        message = self.app.staying_scenes(message)
+        again = message.text == self.shown
+        if again and self._answer and _worse(message.result, self._answer.result):
+            return
+        current = self.scenes.scene
+        keep = current.id if again and current else self._chosen
+        self.shown, self._answer = message.text, message
+        self.scenes.fill(message.result.scenes, keep)
+        self._show_chosen()
+        self._stale(False)
+        self._hint(None)
+        self._show_state()
+        self.suggest(message)
+        trouble = self.app.runtime.trouble
+        for error in (*(error for _name, error in message.result.missing), *([trouble] if trouble else [])):
+            if error.code not in self._told:
+                self._told.add(error.code)
+                self.app.tell(error)
+
+    @work(group="chosen", exclusive=True, exit_on_error=False)
+    async def _show_chosen(self) -> None:
+        """In a frame after that of the list, which is what somebody who types looks at."""
+        await asyncio.sleep(FRAME_S)
+        self.preview.show(self.scenes.scene, self._answer.result if self._answer else None, new=True)
+        self.call_after_refresh(self.app.tidy)
+
+    def show_again(self) -> None:
+        """Videos are about to leave."""
+        if self._answer and self.query("#query"):  # else the app is ending
+            self._scenes_found(self._answer)
+
+    @on(SearchFailed)
+    def _search_failed(self, message: SearchFailed) -> None:
+        if message.text != self.typed:
+            return
+        error = message.error
+        if not isinstance(error, UsageError | BusyError) and error.code != "unexpected":
+            self.library_failed(error)
+            return
+        self._hint(error)
+        if self._asked == message.text:
+            self._asked = None
+            self.app.tell(error)
+
+    def library_opened(self, counts: "Counts") -> None:
+        if not self.query("#query"):  # the app is ending
+            return
+        grown = self.counts is not None and counts.searchable != self.counts.searchable
+        if self.counts is None:
+            self.read_recents()
+        self.counts = counts
+        self._failed = None
+        self._show_state()
+        if grown:
+            self.search_again()
+
+    def search_again(self) -> None:
+        """The scenes on the screen may be others now."""
+        if not self.query("#query"):  # the app is ending
+            return
+        if self.shown == self.typed:  # whoever is typing gets an answer soon anyway
+            self.search_now()
+
+    @property
+    def failed(self) -> bool:
+        """The library cannot be used."""
+        return self._failed is not None
+
+    def search_ready(self) -> None:
+        self._failed = None
+        self._show_state()
+        self.search_now()
+        self.load_models()
+
+    def library_failed(self, error: AppError) -> None:
+        self._failed = error
+        self.shown = self._answer = None
+        self._show_state()
+
+    # --- what is shown ---
+
+    def _stale(self, stale: bool) -> None:
+        """Dim the scenes of an earlier text, unless the answer is there in a moment: at every key that would flicker,
+        and take as long as the search."""
+        if self._dimming:
+            self._dimming.stop()
+        found = self.query_one("#found")
+        self._dimming = self.set_timer(DIM_S, lambda: found.add_class("-stale")) if stale else None
+        if not stale:
+            found.remove_class("-stale")
+
+    def _hint(self, error: AppError | None) -> None:
+        """Say under the query what keeps it from being searched."""
+        top = self.query_one("#top")
+        if error is None:
+            if top.border_subtitle is not None:  # each change of it draws the line anew
+                top.border_subtitle = None
+        else:
+            said = error.hint if error.code in QUIET else error.message
+            top.border_subtitle = Content(f"! {clean(said)}").markup
+
+    def _show_state(self) -> None:
+        self._show_counter()
+        self._show_notice()
+
+    def _show_counter(self) -> None:
+        if self._answer:
+            said = self._counted(self._answer.result)
+        elif self.app.ready or self._failed:
+            said = ""
+        else:
+            said = _("getting ready…")
+        self.counter.say(said)
+
+    def _counted(self, result: "SearchResult") -> str:
+        scenes = len(result.scenes)
+        said = n_("{n} scene", "{n} scenes", scenes).format(n=f"{scenes}+" if result.more else f"{scenes}")
+        if stage := _stage(result):
+            said += f" {stage}"
+        if self.app.show_times:
+            said += f" {sum(result.took_ms.values()):.0f}ms"
+        if part := empty_states.searched(self.counts):
+            said += " · " + _("{done}/{all} videos").format(done=part[0], all=part[1])
+        return said
+
+    @property
+    def idle(self) -> bool:
+        """The calm page stands there, of a library that can be used and of which nothing is asked."""
+        return self.shown is None and not self.failed
+
+    def _offer_changed(self) -> None:
+        if self.idle:
+            self._show_notice()
+
+    def _show_notice(self) -> None:
+        """A calm page in the place of the scenes, where there are none to show."""
+        rows, page = self._notice(), self.query_one("#calm")
+        if not rows and not page.display:
+            return
+        page.display = bool(rows)
+        self.query_one("#found").display = not rows
+        self.query_one("#offer").set_class(self.idle, "-calm")
+        if not rows:
+            self.choices.fill(())
+            return
+        self.notice.update(paragraphs(rows))
+        self.show_choices(self.shown, calm_page=not self.failed)
+
+    def _notice(self) -> empty_states.Rows:
+        if self._failed:
+            return empty_states.failure(self._failed)
+        if self.shown is None:
+            return empty_states.welcome(
+                self.counts, self.app.offer, words_alone=self.words_alone, recents=bool(self.recents)
+            )
+        return (
+            [] if self.scenes.row_count else empty_states.nothing(self.shown, self.counts, self.suggested(self.shown))
+        )
+
+    # --- keys ---
+
+    def action_play(self) -> None:
+        self.after_typing(self._with_scene, self.app.jump)
+
+    def action_choose_player(self) -> None:
+        self.after_typing(self._with_scene, self.app.choose_player)
+
+    def _with_scene(self, act: "Callable[[Scene], object]") -> None:
+        """Do this with the chosen scene of the text in the box; search for it first where that is not done."""
+        if ready := self.choices.chosen:
+            self.take(ready)
+            return
+        if not self.typed:
+            return
+        self.search_made(self.typed)
+        if self.typed != self.shown:
+            self._asked = self.typed
+            self.search_now()
+            return
+        if scene := self.scenes.scene:
+            act(scene)
+
+    def action_copy_link(self) -> None:
+        scene = self.scenes.scene if self.shown is not None else None
+        if scene is None:
+            self.app.notify(_("No scene is chosen yet."), markup=False)
+        elif scene.jump_url is None:
+            self.app.tell(UsageError("no_link", video=scene.video.title))
+        else:
+            self.search_made(self.typed)
+            self.app.copy_link(scene.jump_url)
+
+    def action_explain(self) -> None:
+        if self.shown is None or self.scenes.scene is None:
+            self.app.notify(_("No scene is chosen yet."), markup=False)
+        else:
+            self.preview.explain()
+
+    def action_switch(self) -> None:
+        if self.query_line.has_focus and self.scenes.display and self.scenes.row_count:
+            self.scenes.focus()
+        else:
+            self.action_focus_query()
+
+    def action_focus_query(self) -> None:
+        self.query_line.focus()
+
+    def action_back(self) -> None:
+        if not self.query_line.has_focus:
+            self.action_focus_query()
+        elif not self.choices.leave():
+            self.query_line.value = ""
+
+    def action_move(self, rows: int) -> None:
+        (self.choices if self.choices.display else self.scenes).move(rows)
+
+    def action_page(self, pages: int) -> None:
+        self.scenes.move(pages * self.scenes.page)
+
+    def action_retry(self) -> None:
+        if self._failed:
+            self._failed = None
+            self._show_counter()
+            self.app.reopen()
+
+    @on(SceneList.Highlighted)
+    def _highlighted(self) -> None:
+        self._chosen = self.scenes.chosen
+        self.preview.show(self.scenes.scene, self._answer.result if self._answer else None)
+
+    @on(SceneList.Clicked)
+    def _clicked(self) -> None:
+        self.action_focus_query()  # a click alone must not start a player
+
+    @on(SceneList.Typed)
+    def _typed_in_list(self, message: SceneList.Typed) -> None:
+        self.action_focus_query()
+        self.query_line.insert_text_at_cursor(message.character)
+
+
+def _worse(new: "SearchResult", shown: "SearchResult") -> bool:
+    """Whether an order on the way is one that the scenes on the screen have left behind."""
+    return not new.final and (new.reranked, len(new.retrievers)) < (shown.reranked, len(shown.retrievers))
+
+
+def _stage(result: "SearchResult") -> str:
+    """How far the order of the scenes has come, in a few cells; nothing where words alone are searched."""
+    said = ""
+    if result.reranked:
+        said = _("+reranked")
+    elif len(result.retrievers) > 1:
+        said = _("+meaning")
+    if result.missing:
+        said = f"{said} !"
+    elif not result.final:
+        said = f"{said} …"
+    return said.strip()
