@@ -29,14 +29,23 @@ from subtitle_rag.tui.screens import search_screen
 from subtitle_rag.tui.widgets.scene_list import SceneList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.screen import Screen
     from textual.strip import Strip
+
+    from subtitle_rag.retrieval.scenes import Scene
 
 BEAT_S = 0.005
 HELD_S = 0.01
 
 
 class MeasuredList(SceneList):
+    def fill(self, scenes: "Sequence[Scene]", keep: str | None) -> None:
+        assert isinstance(self.app, MeasuredApp)
+        self.app.scenes_coming()
+        super().fill(scenes, keep)
+
     def render_line(self, y: int) -> "Strip":
         assert isinstance(self.app, MeasuredApp)
         self.app.list_drawn()
@@ -64,9 +73,8 @@ class MeasuredApp(SubtitleApp):
         super()._display(screen, renderable)
         self._mark()
 
-    def staying_scenes(self, message: messages.ScenesFound) -> messages.ScenesFound:
-        self._coming = (*self._coming, f"scenes {message.text}")
-        return super().staying_scenes(message)
+    def scenes_coming(self) -> None:
+        self._coming = (*self._coming, f"scenes {self.search_screen.typed}")
 
     def list_drawn(self) -> None:
         self._due, self._coming = (*self._due, *self._coming), ()
@@ -107,7 +115,7 @@ def main() -> None:
         app.garbage = Garbage()
         app.garbage.begin()
         app.run()
-        app.await_job(3.0)
+        app.wait_for_threads(3.0)
 
 
 if __name__ == "__main__":

@@ -253,7 +253,7 @@ def test_a_name_that_is_not_there_is_seen(wrong: str) -> None:
         "fusion.fused",
         "LiveSearch.search_now",
         "SearchScreen.search_now",
-        "SubtitleApp.doors",
+        "SubtitleApp.context",
         "llm.Llm",
         "output.ExitCode.DONE",
         "Content",

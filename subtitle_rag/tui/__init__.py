@@ -49,5 +49,5 @@ def run(settings: "Settings") -> int:
         app.trouble = picture.prepare(settings)
         app.first_theme = remembered_theme(settings.paths.library)
         app.run()
-        app.await_job(LEAVING_S)
+        app.wait_for_threads(LEAVING_S)
     return app.return_code or 0

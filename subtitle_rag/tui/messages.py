@@ -42,10 +42,10 @@ class LibraryOpened(Message):
 
 
 @dataclass
-class ErrandsLeft(Message):
-    """What was not done yet when the app ended."""
+class RequestsRestored(Message):
+    """What was unfinished when the app ended the last time."""
 
-    errands: "list[JobRequest]"
+    requests: "list[JobRequest]"
 
 
 @dataclass
@@ -58,6 +58,18 @@ class LibraryFailed(Message):
     """The library or its index cannot be used."""
 
     error: "AppError"
+
+
+@dataclass
+class LibraryRetried(Message):
+    """The user tries again to open the library."""
+
+
+@dataclass
+class AddressGiven(Message):
+    """An address was pasted where a query is written: it belongs into the library's field."""
+
+    address: str
 
 
 @dataclass
@@ -114,6 +126,14 @@ class Jumped(Message):
 
 
 @dataclass
+class VideoOpened(Message):
+    """A video's page; on a web page it is the viewer's browser that opens it."""
+
+    link: str
+    title: str
+
+
+@dataclass
 class LinkCopied(Message):
     link: str
     arrived: bool
@@ -138,7 +158,16 @@ class PlayerPreferred(Message):
 
 
 @dataclass
-class JumpFailed(Message):
+class ActionFailed(Message):
+    """Something that the user has asked for could not be done."""
+
+    error: "AppError"
+
+
+@dataclass
+class NotRemembered(Message):
+    """The library could not note something; the app goes on without."""
+
     error: "AppError"
 
 
@@ -162,6 +191,14 @@ class VideosListed(Message):
     videos: "list[VideoState]"
     channels: "list[ChannelState]"
     """And playlists."""
+
+
+@dataclass
+class VideoChosen(Message):
+    """Scenes are to be searched in one video alone."""
+
+    query: str
+    """The filter, to be typed on."""
 
 
 @dataclass
@@ -275,6 +312,11 @@ class AnswerEnded(Message):
     turn: "QuestionTurn"
     answer: "Answer | None" = None
     error: "AppError | None" = None
+
+
+@dataclass
+class AnswersLeft(Message):
+    """The answer screen was left."""
 
 
 @dataclass

@@ -28,7 +28,7 @@ def without_contexts(runtime: Runtime, app_of: MakeApp, ollama: StandIn) -> Make
 
     def made(language: str = "en", **options: Any) -> SubtitleApp:
         app = app_of(language, **options)
-        app._paused.update(("contexts", "vectors"))
+        app.background.paused.update(("contexts", "vectors"))
         return app
 
     return made

@@ -307,7 +307,7 @@ class TestStopping:
             await until(pilot, hold.arrived.is_set)
             await pilot.press("ctrl+q")
         began = time.monotonic()
-        app.await_job(3.0)
+        app.wait_for_threads(3.0)
         assert time.monotonic() - began < 3.0
         assert app.return_code == 0
         hold.release()

@@ -10,9 +10,8 @@ from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.library.contexts import Chosen
 from subtitle_rag.library.sources import Followed, Wishes
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import background_app
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import stage_run
+from subtitle_rag.tui.controllers import background, stage_run
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.removal import RemovalTarget
@@ -34,7 +33,7 @@ def ollama() -> Iterator[StandIn]:
 @pytest.fixture
 def filled(empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """One video of eight windows of a channel that is followed, and an Ollama of two models."""
-    monkeypatch.setattr(background_app, "AGAIN_S", 0.05)
+    monkeypatch.setattr(background, "SEARCH_AGAIN_S", 0.05)
     monkeypatch.setattr(stage_run, "REPORT_S", 0.0)
     list(empty.indexer.index(sorted(SAMPLE.glob("*sample-0001*"))))
     llm = replace(empty.settings.llm, hosts=(ollama.base,), model=NAME)
@@ -180,12 +179,12 @@ class TestNames:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await opened(pilot)
-            app.remove(RemovalTarget("비 오는 날", video=filled.library.videos()[0].video.id))
+            app.removals.remove(RemovalTarget("비 오는 날", video=filled.library.videos()[0].video.id))
             await settle(pilot)
             screen.names.focus()
             await pilot.press(*"다온", "ctrl+z")
             assert screen.names.text == ""
-            assert app._removals.waiting
+            assert app.removals.removals.waiting
 
 
 class TestModels:
@@ -208,8 +207,8 @@ class TestModels:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app._pause("contexts")
-            await until(pilot, lambda: "contexts" not in app._runs)
+            app.background.pause("contexts")
+            await until(pilot, lambda: "contexts" not in app.background.runs)
             written = filled.library.contexts.counts().written
             screen = await opened(pilot)
             await pilot.press("enter", "end", "enter")
@@ -218,8 +217,8 @@ class TestModels:
             await save(pilot)
             assert filled.library.contexts.models() == {channel_of(filled): OWN}
             if written < 8:
-                app._go_on("contexts")
-            await until(pilot, lambda: filled.library.contexts.counts().written == 8 and not app._runs)
+                app.background.resume("contexts")
+            await until(pilot, lambda: filled.library.contexts.counts().written == 8 and not app.background.runs)
         by = filled.library.contexts.by_model()[channel_of(filled)]
         assert by.get(NAME, 0) == written
         assert by.get(OWN, 0) == 8 - written

@@ -223,7 +223,7 @@ class TestDoing:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             for address in (KITCHEN, "@second"):
-                app.start(JobRequest(source=parse(address)))
+                app.jobs.start(JobRequest(source=parse(address)))
                 await settle(pilot)
             screen = await opened(pilot, app)
             assert "u" not in app.screen.active_bindings  # on the row of them all
@@ -247,7 +247,7 @@ class TestDoing:
         app = SubtitleApp(empty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(JobRequest(source=parse(f"https://www.youtube.com/playlist?list={list_id}")))
+            app.jobs.start(JobRequest(source=parse(f"https://www.youtube.com/playlist?list={list_id}")))
             await settle(pilot)
             screen = await opened(pilot, app)
             assert names(screen.channels) == ["All videos", "Playlist: 모음", "느린 부엌"]
@@ -264,14 +264,14 @@ class TestDoing:
         app = SubtitleApp(empty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(JobRequest(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse(KITCHEN)))
             await until(pilot, lambda: app.screen is app.search_screen and hold.arrived.is_set())
             await pilot.press("f4", "tab")
             await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and page(app).channels.has_focus)
             assert described(pilot, "space") == "Pause"
             await pilot.press("space")
             hold.release()
-            await until(pilot, lambda: not app.busy)
+            await until(pilot, lambda: not app.jobs.busy)
             await settle(pilot)
             assert app.job
             assert app.job.stopped
@@ -291,7 +291,7 @@ class TestDoing:
             await pilot.press(*"ruf v")
             await settle(pilot)
             assert page(app).path.value == "ruf v"
-            assert not app.busy
+            assert not app.jobs.busy
             assert not {"r", "u", "f", "v", "space"} & set(app.screen.active_bindings)
 
     @pytest.mark.campaign(part="app")

@@ -60,7 +60,7 @@ def keys(app: SubtitleApp) -> set[str]:
 async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     """What the channel has, and the cursor in the table of videos."""
     await settle(pilot)
-    app.start(JobRequest(source=parse(KITCHEN)))
+    app.jobs.start(JobRequest(source=parse(KITCHEN)))
     await settle(pilot)
     if not isinstance(app.screen, LibraryScreen):
         await pilot.press("f4")
@@ -200,7 +200,7 @@ class TestRetrying:
             clip.captions[:] = [Caption()]
             youtube.add(Clip("another0000", "다른 영상"))
             hold = youtube.hold("timedtext")
-            app.start(JobRequest(source=parse("https://youtu.be/another0000")))
+            app.jobs.start(JobRequest(source=parse("https://youtu.be/another0000")))
             await until(pilot, hold.arrived.is_set)
             await pilot.press("r", "r")
             await until(pilot, lambda: "+1 waiting" in drawn_by(app))
@@ -218,7 +218,7 @@ class TestRetrying:
         app = SubtitleApp(empty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(JobRequest((folder,)))
+            app.jobs.start(JobRequest((folder,)))
             await settle(pilot)
             await pilot.press("f4", "tab", "tab")
             await settle(pilot)

@@ -212,7 +212,7 @@ class TestSearching:
                 await looked(pilot, type(app.search_screen) if size[0] >= 100 else ExplainScreen, where=name)
                 await pilot.press("f2")
                 offers = ((MARKUP, "plays the link"), (text, "plays the link"))
-                app.push_screen(PlayerScreen(PlayersFound(scenes()[at], offers, MARKUP)))
+                app.push_screen(PlayerScreen(PlayersFound(scenes()[at], offers, MARKUP), prefer=app.playback.prefer))
                 await looked(pilot, PlayerScreen, where=name, literal="[red]빨강" if len(text) < 1_000 else "")
                 await pilot.press("escape")
                 app._jumped(Jumped(scenes()[at], MARKUP))
@@ -314,10 +314,10 @@ class TestLibrary:
             assert len(states) == 4
             for state in states:
                 markup = "[red]빨강[/]" if state.channel_id == "UC0" else ""
-                app.set_channel(state)
+                app.push_screen(ChannelScreen(app.context, state))
                 await looked(pilot, ChannelScreen, literal=markup)
                 await pilot.press("escape")
-                app.remove(RemovalTarget(state.name, "", state.channel_id, state.sources))
+                app.removals.remove(RemovalTarget(state.name, "", state.channel_id, state.sources))
                 await until(pilot, lambda: isinstance(app.screen, RemoveScreen))
                 await looked(pilot, RemoveScreen, literal=markup)
                 await pilot.press("enter")
@@ -369,7 +369,7 @@ class TestAnswers:
             ollama.answer(*(f"{HOSTILE[name]} [1] [2]\n{HOSTILE[name][:200]} [9]." for name in names))
             filled.settings = on(ollama, filled)
             app = SubtitleApp(filled)
-            app._paused.update(("contexts", "vectors"))
+            app.background.paused.update(("contexts", "vectors"))
             async with app.run_test(size=size) as pilot:
                 await settle(pilot)
                 screen = await opened(pilot, "국수")

@@ -228,7 +228,7 @@ def test_every_key_of_the_app_may_be_written_as_it_is() -> None:
 def test_the_app_finds_its_bindings_by_the_ids_that_sentences_name(app_of: MakeApp) -> None:
     """Each `key("…")` of the sources names a binding that is there."""
     named = set()
-    for file in (ROOT / "subtitle_rag" / "tui").glob("*.py"):
+    for file in (ROOT / "subtitle_rag" / "tui").rglob("*.py"):
         named |= set(re.findall(r'\bkey\("([^"]+)"\)', file.read_text()))
     assert named
     assert named <= set(keymap.declared())

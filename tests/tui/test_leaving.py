@@ -43,7 +43,7 @@ async def begun(pilot: AppPilot, app: SubtitleApp, *errands: JobRequest) -> None
     """The first of them rests, the others wait for it."""
     await until(pilot, lambda: app.ready)
     for errand in errands:
-        app.start(errand)
+        app.jobs.start(errand)
     await until(pilot, lambda: app.job and app.job.resting)
     await until(pilot, lambda: restore_unfinished(app.runtime.library) == list(errands))
 
@@ -73,7 +73,7 @@ class TestAsking:
                 assert told in drawn
             await pilot.press("escape")
             assert app.is_running
-            assert app.busy
+            assert app.jobs.busy
             assert LeaveScreen not in map(type, app.screen_stack)
             await pilot.press("ctrl+q", "enter")
         assert app.return_code == 0
@@ -103,7 +103,7 @@ class TestNothingIsLost:
         async with first.run_test() as pilot:
             await begun(pilot, first, KITCHEN, LIST, SHORTS)
             await pilot.press("ctrl+q", "ctrl+q")
-        first.await_job(5)
+        first.wait_for_threads(5)
         youtube.clear()
         again = SubtitleApp(resting)
         async with again.run_test(size=(120, 40)) as pilot:
@@ -115,7 +115,7 @@ class TestNothingIsLost:
             await until(pilot, lambda: again.job and again.job.resting)
             assert again.job
             assert (again.job.source, again.job.waiting) == ("@느린부엌", 2)
-            assert again._queue.undone == (KITCHEN, LIST, SHORTS)
+            assert again.jobs.queue.undone == (KITCHEN, LIST, SHORTS)
 
     @pytest.mark.campaign(part="app")
     async def test_it_is_kept_while_it_runs_for_whoever_ends_the_process(self, resting: Runtime) -> None:
@@ -134,7 +134,7 @@ class TestNothingIsLost:
         app = SubtitleApp(empty)
         async with app.run_test() as pilot:
             await settle(pilot)
-            app.start(JobRequest((file,)))
+            app.jobs.start(JobRequest((file,)))
             await until(pilot, lambda: app.job and app.job.ended)
             await settle(pilot)
             assert kept_errands(empty.library) == []
@@ -146,7 +146,7 @@ class TestNothingIsLost:
             app = SubtitleApp(resting)
             async with app.run_test() as pilot:
                 await settle(pilot)
-                assert app._queue.held == [KITCHEN]
+                assert app.jobs.queue.held == [KITCHEN]
                 app.exit()
             assert restore_unfinished(resting.library) == [KITCHEN]
 
@@ -164,7 +164,7 @@ async def test_news_that_come_when_the_screens_have_gone_harm_nothing(app_of: Ma
         await settle(pilot)
     assert app.screen_stack == []
     app._keys = ()
-    app.show_keys()
+    app.refresh_keys()
 
 
 @pytest.mark.parametrize(

@@ -168,12 +168,12 @@ class TestJobs:
         async with app.run_test(size=(120, 30)) as pilot:
             await settle(pilot)
             for name in ("하나", "둘"):
-                app.start(JobRequest((tmp_path / name,)))
+                app.jobs.start(JobRequest((tmp_path / name,)))
             steps.go.release()
             while not toasts(app):
                 await pilot.pause()
             assert "No caption files in /tmp/[b]x." in toasts(app)[0]
-            assert app.busy
+            assert app.jobs.busy
             assert said(app, "#job").endswith("둘")
             steps.go.release()
             await settle(pilot)

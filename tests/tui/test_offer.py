@@ -15,9 +15,8 @@ from subtitle_rag.errors import BusyError
 from subtitle_rag.models import download, guard, manifest
 from subtitle_rag.retrieval.neural_client import HostedModels
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import background_app
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.controllers import stage_run
+from subtitle_rag.tui.controllers import background, model_download, stage_run
 from subtitle_rag.tui.state import model_offer
 from subtitle_rag.tui.state.model_offer import ModelDownload
 from subtitle_rag.tui.text import model_lines
@@ -65,8 +64,8 @@ def offered(
 @pytest.fixture
 def bare(empty: Runtime, offered: Hub, host: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
     """A runtime on an empty library, whose models are not here."""
-    monkeypatch.setattr(background_app, "AGAIN_S", 0.05)
-    monkeypatch.setattr(background_app, "ELSEWHERE_S", 0.05)
+    monkeypatch.setattr(background, "SEARCH_AGAIN_S", 0.05)
+    monkeypatch.setattr(model_download, "ELSEWHERE_S", 0.05)
     monkeypatch.setattr(stage_run, "REPORT_S", 0.0)
     empty.settings = replace(empty.settings, models=ModelSettings(encoder=ENCODER, reranker=RERANKER))
     with closing(HostedModels(host, empty.models)) as neural:
@@ -93,7 +92,7 @@ async def arrived(pilot: AppPilot) -> None:
     assert isinstance(app, SubtitleApp)
     await until(
         pilot,
-        lambda: app.offer is None and app.vectors and app.vectors.state == "done" and not app._runs,
+        lambda: app.offer is None and app.vectors and app.vectors.state == "done" and not app.background.runs,
         LOADING_S,
     )
     await settle(pilot)
@@ -209,7 +208,7 @@ class TestFetching:
             assert "Models: stop" in commands(app)
             await pilot.press("ctrl+g")
             assert "are here; ctrl+g fetches the rest, ctrl+x puts this away." in welcome(app)
-            await until(pilot, lambda: not app._runs)
+            await until(pilot, lambda: not app.background.runs)
             assert parts(indexed)
             offered.slow = 0.0
             await pilot.press("ctrl+g")
@@ -258,9 +257,9 @@ class TestFetching:
             began = time.monotonic()
             await pilot.press("ctrl+q")
             await pilot.pause()
-        app.await_job(PROMPT_S)
+        app.wait_for_threads(PROMPT_S)
         assert time.monotonic() - began < PROMPT_S
-        app._runs["offer"].join(10)
+        app.background.runs["offer"].join(10)
         with guard.alone(indexed.models.folder, manifest.encoders()[0]):
             assert parts(indexed)
         again = SubtitleApp(indexed)

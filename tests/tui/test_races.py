@@ -177,7 +177,7 @@ class TestTheSlowerOlderAnswer:
             counted = slow(app, "counted")
             app.look_up()
             await until(pilot, counted.begun.is_set)
-            app._hidden = frozenset({"sample-0001"})
+            app.removals.hidden = frozenset({"sample-0001"})
             app.look_up()
             await until(pilot, lambda: app.search_screen.counts != counts)
             newer = app.search_screen.counts
@@ -271,7 +271,7 @@ class TestScreensThatHaveGone:
             await until(pilot, probe.begun.is_set)
             await pilot.press("escape", "f4")
             await until(pilot, listed.begun.is_set)
-            app.set_channel(overview.ChannelState("UC1", "채널", "channel", "UC1"))
+            app.push_screen(ChannelScreen(app.context, overview.ChannelState("UC1", "채널", "channel", "UC1")))
             await until(pilot, read.begun.is_set)
             await pilot.press("escape", "f4")
             assert app.screen is app.search_screen
@@ -349,7 +349,7 @@ class TestEnterTooEarly:
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
             await settle(pilot)
-            app.set_channel(state)
+            app.push_screen(ChannelScreen(app.context, state))
             await until(pilot, read.begun.is_set)
             at_once(app, "space", "가", "enter", "enter")
             await pilot.pause()

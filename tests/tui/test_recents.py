@@ -85,7 +85,7 @@ class TestMade:
         self, app_of: MakeApp, runtime: Runtime, searched: list[str], outside: Outside
     ) -> None:
         app = app_of()
-        app.settings = replace(app.settings, search=SearchSettings(remember=False))
+        runtime.settings = replace(runtime.settings, search=SearchSettings(remember=False))
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             assert listed(app) == []

@@ -11,8 +11,8 @@ from textual.widgets import Static
 
 from subtitle_rag.captions.sources import parse
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import removal_app
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.controllers import removals
 from subtitle_rag.tui.dialogs.remove_screen import RemoveScreen
 from subtitle_rag.tui.screens.editable_tables import EditableTables
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
@@ -118,7 +118,7 @@ class TestOneVideo:
             screen = await open_library(pilot)
             chosen = screen.table.chosen
             await pilot.press("d")
-            await until(pilot, lambda: not app._removals.all and told(app) == "")
+            await until(pilot, lambda: not app.removals.removals.all and told(app) == "")
             await settle(pilot)
             assert chosen not in videos(filled)
             assert len(videos(filled)) == screen.table.row_count == 1
@@ -134,7 +134,7 @@ class TestOneVideo:
             await typed(pilot, "캠핑 텐트")
             found = list(app.search_screen.scenes._scenes)
             hidden = next(iter(app.search_screen.scenes._scenes.values())).video
-            app._hide(Removal.of(RemovalTarget(hidden.title, hidden.id), runtime.library))
+            app.removals.hide(Removal.of(RemovalTarget(hidden.title, hidden.id), runtime.library))
             assert list(app.search_screen.scenes._scenes) != found
             app.action_undo_removal()
             await settle(pilot)
@@ -241,15 +241,15 @@ class TestChannels:
                 await fetched(pilot, address)
             library = hasty.library
             (playlist,) = [source for source in library.sources.followed() if source.channel_id is None]
-            app.remove(RemovalTarget("국수 모음", sources=(playlist.id,)))
+            app.removals.remove(RemovalTarget("국수 모음", sources=(playlist.id,)))
             await confirm(pilot)
-            await until(pilot, lambda: app._hidden == frozenset() and not app._removals.all)
+            await until(pilot, lambda: app.removals.hidden == frozenset() and not app.removals.removals.all)
             await settle(pilot)
             assert [source.channel_id for source in library.sources.followed()] == ["UC" + "a" * 22]
             assert len(videos(hasty)) == 3
-            app.remove(RemovalTarget("느린 부엌", "", "UC" + "a" * 22, (library.sources.followed()[0].id,)))
+            app.removals.remove(RemovalTarget("느린 부엌", "", "UC" + "a" * 22, (library.sources.followed()[0].id,)))
             await confirm(pilot)
-            await until(pilot, lambda: not app._removals.all)
+            await until(pilot, lambda: not app.removals.removals.all)
             await settle(pilot)
             assert (videos(hasty), library.sources.followed()) == (set(), [])
 
@@ -257,8 +257,8 @@ class TestChannels:
 async def fetched(pilot: AppPilot, address: str) -> None:
     app = pilot.app
     assert isinstance(app, SubtitleApp)
-    app.start(JobRequest(source=parse(address)))
-    await until(pilot, lambda: not app.busy)
+    app.jobs.start(JobRequest(source=parse(address)))
+    await until(pilot, lambda: not app.jobs.busy)
     await settle(pilot)
 
 
@@ -272,18 +272,18 @@ class TestJobs:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await open_library(pilot)
-            app.start(JobRequest((Path("/nowhere"),)))
+            app.jobs.start(JobRequest((Path("/nowhere"),)))
             await pilot.press("d")
             await until(pilot, lambda: "when the job has ended" in told(app))
             assert len(videos(filled)) == 2
             assert app.check_action("undo_removal", ())
             assert screen.table.row_count == 1
             go.set()
-            await until(pilot, lambda: len(videos(filled)) == 1 and not app._removals.all)
+            await until(pilot, lambda: len(videos(filled)) == 1 and not app.removals.removals.all)
 
     @pytest.mark.campaign(part="app")
     async def test_a_job_waits_for_what_is_leaving(self, filled: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(removal_app, "UNDO_S", -1)
+        monkeypatch.setattr(removals, "UNDO_S", -1)
         carried, go = threading.Event(), threading.Event()
         carry_out = Removal.carry_out
 
@@ -293,15 +293,15 @@ class TestJobs:
             carry_out(*arguments)  # type: ignore[arg-type]
 
         monkeypatch.setattr(Removal, "carry_out", slow)
-        monkeypatch.setattr(removal_app, "TICK_S", 0.05)
+        monkeypatch.setattr(removals, "TICK_S", 0.05)
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             await open_library(pilot)
             await pilot.press("d")
             await until(pilot, carried.is_set)
-            app.start(JobRequest((SAMPLE,)))
+            app.jobs.start(JobRequest((SAMPLE,)))
             await pilot.pause(0.1)
-            assert not app.busy
+            assert not app.jobs.busy
             go.set()
             await until(pilot, lambda: len(videos(filled)) == 9)
 
@@ -312,12 +312,12 @@ class TestJobs:
             await settle(pilot)
             await fetched(pilot, KITCHEN)
             (source,) = hasty.library.sources.followed()
-            app.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
+            app.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
             await settle(pilot)
             asked = youtube.count()
             await pilot.press("ctrl+r")
-            await until(pilot, lambda: app.job and app.job.ended and not app.busy)
+            await until(pilot, lambda: app.job and app.job.ended and not app.jobs.busy)
             assert youtube.count() == asked
             assert [one.id for one in hasty.library.sources.followed()] == [source.id]
 
@@ -329,11 +329,11 @@ class TestJobs:
             await settle(pilot)
             await fetched(pilot, KITCHEN)
             (source,) = hasty.library.sources.followed()
-            app.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
+            app.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
             await settle(pilot)
             await fetched(pilot, KITCHEN)
-            assert not app._removals.all
+            assert not app.removals.removals.all
             assert "“느린 부엌” is back." in toasts(app)
 
     @pytest.mark.campaign(part="app")
@@ -343,12 +343,12 @@ class TestJobs:
             await open_library(pilot)
             await pilot.press("d")
             await settle(pilot)
-            app.start(JobRequest((SAMPLE.parent / "elsewhere",)))
+            app.jobs.start(JobRequest((SAMPLE.parent / "elsewhere",)))
             await settle(pilot)
-            assert app._removals.waiting
+            assert app.removals.removals.waiting
             await pilot.press("ctrl+d")
             await settle(pilot)
-            assert not app._removals.all
+            assert not app.removals.removals.all
 
     async def test_the_job_that_fetches_it_is_stopped_and_forgotten(
         self, hasty: Runtime, youtube: StandIn, soon: None
@@ -358,15 +358,15 @@ class TestJobs:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(JobRequest(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse(KITCHEN)))
             await until(pilot, lambda: hasty.library.counts().windows and app.screen is app.search_screen)
             (source,) = hasty.library.sources.followed()
-            app.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
+            app.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
-            await until(pilot, lambda: not app.busy and not app._removals.all)
+            await until(pilot, lambda: not app.jobs.busy and not app.removals.removals.all)
             await settle(pilot)
             assert (videos(hasty), hasty.library.sources.followed()) == (set(), [])
-            assert (app.job, app._queue.held, app._queue.waiting) == (None, [], [])
+            assert (app.job, app.jobs.queue.held, app.jobs.queue.waiting) == (None, [], [])
 
 
 def held(go: threading.Event) -> Iterator[object]:

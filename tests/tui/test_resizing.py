@@ -147,7 +147,7 @@ class TestLibrary:
             await settle(pilot)
             await pilot.press("f4")
             await settle(pilot)
-            app.start(JobRequest((Path("/nowhere"),)))
+            app.jobs.start(JobRequest((Path("/nowhere"),)))
             await until(pilot, lambda: app.job and app.job.failures)
             await pilot.press("tab", "down", "tab", "down", "down")
             screen = app.screen
@@ -160,7 +160,7 @@ class TestLibrary:
                 await until(pilot, lambda title=title: title in drawn_by(app))  # type: ignore[misc]
                 assert "4/9" in drawn_by(app) or app.size.height < 24, app.size
             gate.set()
-            await until(pilot, lambda: not app.busy)
+            await until(pilot, lambda: not app.jobs.busy)
 
 
 class TestAnswers:

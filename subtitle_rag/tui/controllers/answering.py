@@ -1,4 +1,4 @@
-"""The thread that has questions answered. It is no worker of Textual: leaving the app must not wait for a model."""
+"""The thread that answers questions. It is no Textual worker: leaving the app must not wait for a model."""
 
 import queue
 import threading
@@ -27,11 +27,9 @@ GROWTH_S = 0.1
 class Talk(threading.Thread):
     """One conversation: its questions, answered one after the other; answers are kept in the library."""
 
-    def __init__(self, runtime: "Runtime", doors: threading.Lock, post: "Callable[[Message], object]") -> None:
-        """`doors` keeps two threads from opening the same door of `runtime`."""
+    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
         super().__init__(name="answer", daemon=True)
         self._runtime = runtime
-        self._doors = doors
         self._to_screen = post
         self._questions: queue.Queue[tuple[QuestionTurn, Query] | None] = queue.Queue()
         self._stop_answer = threading.Event()
@@ -68,8 +66,7 @@ class Talk(threading.Thread):
                     self._post(AnswerEnded(turn, error=to_app_error(error, self._runtime.settings.paths)))
 
     def _conversation(self, opened: ExitStack) -> "Conversation":
-        with self._doors:
-            return opened.enter_context(self._runtime.answerer(remember=True)).conversation()
+        return opened.enter_context(self._runtime.answerer(remember=True)).conversation()
 
     def _answer(self, talk: "Conversation", turn: QuestionTurn, query: "Query") -> None:
         text, grown = "", 0.0

@@ -1,6 +1,5 @@
 """The thread that writes missing contexts."""
 
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing
@@ -22,8 +21,8 @@ class ContextRun(stage_run.StageRun[ContextProgress]):
 
     stage: ClassVar[stage_progress.StageName] = "contexts"
 
-    def __init__(self, runtime: "Runtime", doors: threading.Lock, post: "Callable[[Message], object]") -> None:
-        super().__init__(runtime, doors, post)
+    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+        super().__init__(runtime, post)
         self._progress = ContextProgress()
 
     def _work(self) -> None:
@@ -32,8 +31,7 @@ class ContextRun(stage_run.StageRun[ContextProgress]):
         if not counts.windows:
             return
         with ExitStack() as opened:
-            with self._doors:
-                writer = opened.enter_context(self._runtime.writer(stop=self._stop_work))
+            writer = opened.enter_context(self._runtime.writer(stop=self._stop_work))
             if not self._halted:
                 self._follow(opened.enter_context(closing(cast("Generator[ContextEvent]", writer.run()))))
 

@@ -1,6 +1,5 @@
 """The thread that updates yt-dlp."""
 
-import threading
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
@@ -23,8 +22,8 @@ class ExtractorUpdateRun(stage_run.StageRun[ExtractorUpdate]):
 
     stage: ClassVar[stage_progress.StageName] = "update"
 
-    def __init__(self, runtime: "Runtime", doors: threading.Lock, post: "Callable[[Message], object]") -> None:
-        super().__init__(runtime, doors, post)
+    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+        super().__init__(runtime, post)
         self._progress = ExtractorUpdate("working")
 
     def _work(self) -> None:

@@ -32,15 +32,11 @@ logger = logging.getLogger(__name__)
 class JobRun(threading.Thread):
     """Carries out one errand and posts how far it has come; setting `stop` ends it."""
 
-    def __init__(
-        self, errand: JobRequest, runtime: "Runtime", doors: threading.Lock, post: "Callable[[Message], object]"
-    ) -> None:
-        """`doors` keeps two threads from opening the same door of `runtime`."""
+    def __init__(self, errand: JobRequest, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
         super().__init__(name="errand", daemon=True)
         self.errand = errand
         self.stop = threading.Event()
         self._runtime = runtime
-        self._doors = doors
         self._to_app = post
         self._job = errand.job()
         self._blocked: Resting | None = None
@@ -68,8 +64,7 @@ class JobRun(threading.Thread):
 
     def _carry_out(self) -> None:
         began = time.monotonic()
-        with self._doors:
-            events = self.errand.events(self._runtime, self.stop)
+        events = self.errand.events(self._runtime, self.stop)
         with closing(cast("Generator[IndexEvent]", events)):
             for event in events:
                 self._job = self._job.after(event, time.monotonic() - began)

@@ -1,6 +1,5 @@
 """The thread that downloads missing packages and models."""
 
-import threading
 import time
 from collections import deque
 from contextlib import closing
@@ -32,8 +31,8 @@ class ModelDownloadRun(stage_run.StageRun[ModelDownload]):
 
     stage: ClassVar[stage_progress.StageName] = "offer"
 
-    def __init__(self, runtime: "Runtime", doors: threading.Lock, post: "Callable[[Message], object]") -> None:
-        super().__init__(runtime, doors, post)
+    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+        super().__init__(runtime, post)
         self._progress = ModelDownload()
         self._past: deque[tuple[float, int]] = deque()
 

@@ -39,11 +39,9 @@ class StageRun(threading.Thread, Generic[ProgressT]):
     stage: ClassVar[StageName]
     _progress: ProgressT
 
-    def __init__(self, runtime: "Runtime", doors: threading.Lock, post: "Callable[[Message], object]") -> None:
-        """`doors` keeps two threads from opening the same door of `runtime`."""
+    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
         super().__init__(name=self.stage, daemon=True)
         self._runtime = runtime
-        self._doors = doors
         self._to_app = post
         self._stop_work = threading.Event()
         self._halted = False

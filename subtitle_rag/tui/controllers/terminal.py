@@ -8,8 +8,13 @@ on (tmux, screen) is left out.
 
 import os
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text import job_lines
+
+if TYPE_CHECKING:
+    from subtitle_rag.tui.state.job import Job
 
 LONG_S = 60.0
 """Seconds from which on a job is long."""
@@ -60,3 +65,35 @@ class TerminalTitle:
         if self._told:
             self._told = ""
             self._write(f"\x1b]2;{NAME}\a{_BACK_TITLE}")
+
+
+class TerminalController:
+    """Shows a job in the terminal's title, and its end with a bell and a notice while the user is elsewhere."""
+
+    def __init__(self, write: Callable[[str], object], *, enabled: bool) -> None:
+        """`write` sends a sequence to the terminal."""
+        self._write = write
+        self._enabled = enabled
+        self._title = TerminalTitle(write)
+
+    def job_changed(self, before: "Job | None", job: "Job | None", *, focused: bool) -> None:
+        """Tell of a job. `focused`: the user looks at this terminal."""
+        if not self._enabled or job is None or job.left:
+            return
+        if not job.ended:
+            self._title.tell(f"{job.taken}/{job.videos}" if job.videos else "…")
+        elif before is None or not before.ended:
+            self._tell_end(job, focused=focused)
+
+    def _tell_end(self, job: "Job", *, focused: bool) -> None:
+        """Let the title say it until the user looks here."""
+        if focused:
+            self._title.give_back()
+            return
+        said = job_lines.line(job) if job.stopped else job_lines.outcome(job)
+        self._title.tell(said)
+        if job.seconds >= LONG_S:
+            self._write(BELL + notice(said, os.environ))
+
+    def give_back_title(self) -> None:
+        self._title.give_back()

@@ -1,6 +1,5 @@
 """The thread that makes missing vectors."""
 
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
@@ -23,8 +22,8 @@ class VectorRun(stage_run.StageRun[VectorProgress]):
 
     stage: ClassVar[stage_progress.StageName] = "vectors"
 
-    def __init__(self, runtime: "Runtime", doors: threading.Lock, post: "Callable[[Message], object]") -> None:
-        super().__init__(runtime, doors, post)
+    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+        super().__init__(runtime, post)
         self._progress = VectorProgress()
 
     def _work(self) -> None:
@@ -32,11 +31,10 @@ class VectorRun(stage_run.StageRun[VectorProgress]):
         self._progress = VectorProgress.of(runtime.library.vectors.counts(None), "")
         if not self._progress.windows:
             return
-        with self._doors:
-            encoder = runtime.neural.encoder()
-            if encoder is None:
-                return
-            job = runtime.encoding(self._stop_work)
+        encoder = runtime.neural.encoder()
+        if encoder is None:
+            return
+        job = runtime.encoding(self._stop_work)
         self._progress = VectorProgress.of(runtime.library.vectors.counts(encoder.id), encoder.id)
         if not self._halted:
             with closing(cast("Generator[VectorEvent]", job.run())) as events:

@@ -21,7 +21,7 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.library.names import named
 from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.messages import JumpFailed, OffersRead
+from subtitle_rag.tui.messages import ActionFailed, OffersRead
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.filter_options import MOST, FilterCatalogue, FilterOption, FilterOptions
@@ -31,15 +31,13 @@ from subtitle_rag.tui.threads import to_app_error
 from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.context import AppContext
 
 NAME_CELLS = 11
 NOTE_CELLS = 24
 
 
 class FilterScreen(ModalScreen[str]):
-    app: "SubtitleApp"
-
     AUTO_FOCUS = "#wanted"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", N_("Choose"), priority=True, id="filter.take"),
@@ -61,9 +59,10 @@ class FilterScreen(ModalScreen[str]):
     line = getters.query_one("#wanted", TextField)
     rows = getters.query_one("#offers", OptionList)
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, context: "AppContext", text: str) -> None:
         """`text` is the query; it is given back, changed or not, when the screen is left."""
         super().__init__()
+        self.context = context
         self._text = text
         self._catalogue: FilterCatalogue | None = None
         self._chips: tuple[Chip, ...] = ()
@@ -96,11 +95,10 @@ class FilterScreen(ModalScreen[str]):
     def _read(self) -> None:
         worker = get_current_worker()
         try:
-            with self.app.doors:
-                library = self.app.runtime.library
+            library = self.context.runtime.library
             catalogue = FilterCatalogue(named(library))
         except Exception as error:  # whatever a door throws, the app stays up
-            self.app.post_message(JumpFailed(to_app_error(error, self.app.settings.paths)))
+            self.app.post_message(ActionFailed(to_app_error(error, self.context.settings.paths)))
             return
         if not worker.is_cancelled:
             self.post_message(OffersRead(catalogue))

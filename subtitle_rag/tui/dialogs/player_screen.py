@@ -18,9 +18,10 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual import events
 
-    from subtitle_rag.tui.app import SubtitleApp
     from subtitle_rag.tui.messages import PlayersFound
 
 NAME_CELLS = 14
@@ -30,8 +31,6 @@ DIGITS = 9
 
 class PlayerScreen(ModalScreen[str]):
     """Gives back the player that was chosen."""
-
-    app: "SubtitleApp"
 
     AUTO_FOCUS = "#players"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -44,8 +43,10 @@ class PlayerScreen(ModalScreen[str]):
 
     rows = getters.query_one("#players", OptionList)
 
-    def __init__(self, found: "PlayersFound") -> None:
+    def __init__(self, found: "PlayersFound", *, prefer: "Callable[[str], object]") -> None:
+        """`prefer` is given the player that is to be used from here on."""
         super().__init__()
+        self._prefer = prefer
         self._found = found
         self._default = found.default
 
@@ -109,7 +110,7 @@ class PlayerScreen(ModalScreen[str]):
         if self._chosen and self._chosen != self._default:
             self._default = self._chosen
             self._list()
-            self.app.prefer_player(self._chosen)
+            self._prefer(self._chosen)
 
     def action_move(self, rows: int) -> None:
         if self._found.offers:

@@ -19,8 +19,9 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.query import Query, parse, tidy
 from subtitle_rag.tui.controllers.answering import Talk
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
+from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, AnswersLeft, EvidenceFound
 from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.screens.preview_parts import make_preview, pictures_shown
 from subtitle_rag.tui.state import conversation
 from subtitle_rag.tui.state.conversation import CitationRef, QuestionTurn
 from subtitle_rag.tui.text import answer_lines
@@ -32,12 +33,10 @@ from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
-    from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.context import AppContext
 
 
 class AnswerScreen(BaseScreen):
-    app: "SubtitleApp"
-
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#question"
@@ -61,8 +60,8 @@ class AnswerScreen(BaseScreen):
     sources = getters.query_one(SourceList)
     preview = getters.query_one(Preview)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, context: "AppContext") -> None:
+        super().__init__(context)
         self._turns: list[QuestionTurn] = []
         self._talk: Talk | None = None
         self._next: str | None = None
@@ -81,7 +80,7 @@ class AnswerScreen(BaseScreen):
             yield AnswerView()
             with Vertical(id="evidence"):
                 yield SourceList()
-                yield Preview()
+                yield make_preview(self.context, pictures=pictures_shown(self.context, self))
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -154,12 +153,12 @@ class AnswerScreen(BaseScreen):
         self._hint("")
         if not turns or self._talk is None:
             self._end_talk()
-            self._talk = Talk(self.app.runtime, self.app.doors, self.post_message)
+            self._talk = Talk(self.context.runtime, self.post_message)
             self._talk.start()
         turn = QuestionTurn(text)
         self._turns = [*turns, turn]
         self._chosen, self._moved = None, False
-        self.app.give_way()
+        self.context.context_pause.pause_contexts_for_answer()
         self._talk.ask(turn, query)
         self._draw(to_end=True)
 
@@ -172,18 +171,18 @@ class AnswerScreen(BaseScreen):
         if self.typed:
             self._ask(self.typed)
 
-    def let_go(self) -> None:
+    def halt(self) -> None:
         """Stop what is under way: the app ends."""
         if self._talk:
             self._talk.end()
 
-    def await_end(self, seconds: float) -> None:
-        """After `let_go`: wait so long for what had come to be kept."""
+    def wait(self, seconds: float) -> None:
+        """After `halt`: wait so long for what had come to be kept."""
         if self._talk:
             self._talk.join(seconds)
 
     def _end_talk(self) -> None:
-        self.let_go()
+        self.halt()
         self._talk = None
 
     # --- what comes ---
@@ -209,7 +208,7 @@ class AnswerScreen(BaseScreen):
         turn.answer, turn.error = answer, message.error
         if answer is not None:
             turn.text, turn.evidence = answer.text, answer.evidence
-        self.app.take_up_soon()
+        self.context.context_pause.resume_contexts_later()
         if turn not in self._turns:
             return
         if turn.text:
@@ -264,7 +263,7 @@ class AnswerScreen(BaseScreen):
             return _("answering…") if turn.text else _("reading…") if turn.evidence else _("searching…")
         count = len(turn.sources)
         said = n_("{n} scene", "{n} scenes", count).format(n=count)
-        if self.app.show_times and turn.answer and "answer" in turn.answer.took_ms:
+        if self.context.show_times and turn.answer and "answer" in turn.answer.took_ms:
             said += f" {turn.answer.took_ms['answer'] / 1000:.1f}s"
         return said
 
@@ -346,18 +345,18 @@ class AnswerScreen(BaseScreen):
 
     def _jump(self) -> None:
         if scene := self._target():
-            self.app.jump(scene)
+            self.context.playback.play(scene)
 
     def action_choose_player(self) -> None:
         if scene := self._target():
-            self.app.choose_player(scene)
+            self.context.playback.find_players(scene)
 
     def action_copy_link(self) -> None:
         scene = self._target()
         if scene and scene.jump_url is None:
-            self.app.tell(UsageError("no_link", video=scene.video.title))
+            self.context.app.tell(UsageError("no_link", video=scene.video.title))
         elif scene and scene.jump_url:
-            self.app.copy_link(scene.jump_url)
+            self.context.playback.copy_link(scene.jump_url)
 
     # --- keys ---
 
@@ -389,7 +388,7 @@ class AnswerScreen(BaseScreen):
         elif not self.question.has_focus:
             self.question.focus()
         else:
-            self.app.leave_answers()
+            self.app.post_message(AnswersLeft())
 
     def action_history(self) -> None:
         from subtitle_rag.tui.screens.history_screen import HistoryScreen
@@ -397,4 +396,4 @@ class AnswerScreen(BaseScreen):
         if self.running:
             self._hint(_("Wait for the end of this answer, or stop it with esc."))
         else:
-            self.app.push_screen(HistoryScreen(self.open))
+            self.app.push_screen(HistoryScreen(self.context, self.open))

@@ -12,6 +12,8 @@ from subtitle_rag.i18n import _
 if TYPE_CHECKING:
     from textual.binding import ActiveBinding
 
+    from subtitle_rag.tui.context import AppContext
+
 FOOTER_ORDER = {"app.help": 0, "library.back": 2, "app.quit": 3}
 """Where keys stand in the footer, whose end is cut off on narrow terminals."""
 
@@ -24,6 +26,10 @@ class BaseScreen(Screen[None]):
 
     FOOTER_HIDDEN: ClassVar[frozenset[str]] = frozenset()
     """Ids of bindings that work here and have no room in the footer."""
+
+    def __init__(self, context: "AppContext") -> None:
+        super().__init__()
+        self.context = context
 
     @property
     def active_bindings(self) -> "dict[str, ActiveBinding]":

@@ -27,7 +27,7 @@ from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
     from subtitle_rag.library.overview import ChannelState
-    from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.context import AppContext
 
 EXAMPLE = "ko, en"
 UNREAD = "…"
@@ -44,8 +44,6 @@ class Tick(Checkbox):
 
 
 class ChannelScreen(BaseScreen):
-    app: "SubtitleApp"
-
     AUTO_FOCUS = ""
     FOOTER_HIDDEN = frozenset({"library.sync", "library.stop", "library.background"})
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -57,8 +55,8 @@ class ChannelScreen(BaseScreen):
     model = getters.query_one("#model", Select)
     languages = getters.query_one("#languages", TextField)
 
-    def __init__(self, channel: "ChannelState") -> None:
-        super().__init__()
+    def __init__(self, context: "AppContext", channel: "ChannelState") -> None:
+        super().__init__(context)
         self._channel = channel
         self._form: ChannelForm | None = None
         self._here: list[str] | None = None
@@ -107,11 +105,11 @@ class ChannelScreen(BaseScreen):
 
     @work(thread=True, group="settings", exit_on_error=False)
     def _read(self) -> None:
-        runtime = self.app.runtime
+        runtime = self.context.runtime
         try:
             self.post_message(messages.ChannelRead(channel_settings.read(runtime, self._channel)))
         except Exception as error:  # whatever a door throws, the app stays up
-            self.app.post_message(messages.JumpFailed(to_app_error(error, self.app.settings.paths)))
+            self.app.post_message(messages.ActionFailed(to_app_error(error, self.context.settings.paths)))
             return
         self.post_message(messages.ModelsRead(channel_settings.here(runtime)))
 
@@ -142,7 +140,7 @@ class ChannelScreen(BaseScreen):
 
     def _list_models(self, chosen: str) -> None:
         if self._form:
-            rows = channel_lines.model_rows(self._form, self._here, self.app.settings.language)
+            rows = channel_lines.model_rows(self._form, self._here, self.context.settings.language)
             self.model.set_options([(Content(clean(said)), name) for said, name in rows])
             self.model.value = chosen
 
@@ -174,10 +172,10 @@ class ChannelScreen(BaseScreen):
     @work(thread=True, group="save", exclusive=True, exit_on_error=False)
     def _save(self, form: ChannelForm, chosen: ChannelChoices) -> None:
         try:
-            follows = channel_settings.save(self.app.runtime.library, form, chosen)
+            follows = channel_settings.save(self.context.runtime.library, form, chosen)
             self.post_message(messages.ChannelSaved(follows, chosen.model != form.choices.model))
         except Exception as error:  # whatever a door throws, the app stays up
-            self.post_message(messages.ChannelSaved([], error=to_app_error(error, self.app.settings.paths)))
+            self.post_message(messages.ChannelSaved([], error=to_app_error(error, self.context.settings.paths)))
 
     @on(messages.ChannelSaved)
     def _saved(self, message: messages.ChannelSaved) -> None:
@@ -185,7 +183,7 @@ class ChannelScreen(BaseScreen):
             self._say(f"! {message.error.message} {message.error.hint}")
         else:
             self.dismiss()
-            self.app.channel_saved(message)
+            self.app.post_message(message)
 
     @on(Button.Pressed, "#propose")
     def _propose_pressed(self) -> None:
@@ -196,9 +194,9 @@ class ChannelScreen(BaseScreen):
     @work(thread=True, group="propose", exclusive=True, exit_on_error=False)
     def _propose(self, channel_id: str) -> None:
         try:
-            self.post_message(messages.NamesProposed(channel_settings.propose(self.app.runtime, channel_id)))
+            self.post_message(messages.NamesProposed(channel_settings.propose(self.context.runtime, channel_id)))
         except Exception as error:  # whatever a door throws, the app stays up
-            self.post_message(messages.ChannelSaved([], error=to_app_error(error, self.app.settings.paths)))
+            self.post_message(messages.ChannelSaved([], error=to_app_error(error, self.context.settings.paths)))
 
     @on(messages.NamesProposed)
     def _names_proposed(self, message: messages.NamesProposed) -> None:

@@ -1,6 +1,6 @@
 """F6: all that `doctor` checks, live; only a key of its own asks the network."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
@@ -16,15 +16,10 @@ from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.widgets.check_list import CheckList, ProbeEnded
 from subtitle_rag.tui.widgets.footer import KeyBar
 
-if TYPE_CHECKING:
-    from subtitle_rag.tui.app import SubtitleApp
-
 NETWORK = "network"
 
 
 class ChecksScreen(BaseScreen):
-    app: "SubtitleApp"
-
     PLACE = N_("Checks")
     AUTO_FOCUS = "#all-checks"
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
@@ -41,8 +36,11 @@ class ChecksScreen(BaseScreen):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="all-checks"):
             yield Static(id="checks-title", markup=False)
-            yield CheckList(name for name in doctor.PROBES if name in doctor.OFFLINE)
+            yield CheckList((name for name in doctor.PROBES if name in doctor.OFFLINE), self._probe)
         yield KeyBar()
+
+    def _probe(self, name: str) -> doctor.Check:
+        return doctor.probe(name, self.context.runtime)
 
     def on_mount(self) -> None:
         self.action_again()

@@ -12,6 +12,7 @@ from subtitle_rag.tui.widgets.channel_table import name
 
 if TYPE_CHECKING:
     from subtitle_rag.library.overview import ChannelState
+    from subtitle_rag.tui.context import AppContext
 
 EDITS = ("remove", "settings")
 """Actions that depend on the row under the cursor."""
@@ -36,8 +37,8 @@ class EditableTables(LibraryTables):
         Binding("z,ㅋ", "app.undo_removal", N_("Undo"), show=False, id="library.bring-back"),
     ]
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, context: "AppContext") -> None:
+        super().__init__(context)
         self._edits: tuple[bool | None, ...] = ()
 
     def show_deeds(self) -> None:
@@ -64,7 +65,7 @@ class EditableTables(LibraryTables):
 
     def action_remove(self) -> None:
         if target := self._target:
-            self.app.remove(target)
+            self.context.removals.remove(target)
 
     @property
     def _set_channel(self) -> "ChannelState | None":
@@ -76,4 +77,6 @@ class EditableTables(LibraryTables):
 
     def action_settings(self) -> None:
         if channel := self._set_channel:
-            self.app.set_channel(replace(channel, name=name(channel)))
+            from subtitle_rag.tui.screens.channel_screen import ChannelScreen
+
+            self.app.push_screen(ChannelScreen(self.context, replace(channel, name=name(channel))))

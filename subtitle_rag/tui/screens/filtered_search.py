@@ -45,7 +45,7 @@ class FilteredSearch(ReadySearches):
     def action_filter(self) -> None:
         from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 
-        self.app.push_screen(FilterScreen(self.query_line.value), self.rewrite)
+        self.app.push_screen(FilterScreen(self.context, self.query_line.value), self.rewrite)
 
     def clear_filters(self) -> None:
         self.rewrite(query_filters.cleared(self.query_line.value))

@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.messages import AnswersListed, JumpFailed
+from subtitle_rag.tui.messages import ActionFailed, AnswersListed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.conversation import QuestionTurn, kept_turn
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from textual.worker import Worker
 
     from subtitle_rag.library.answers import Answers, KeptAnswer
-    from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.context import AppContext
 
 MOST = 200
 WHEN_CELLS = 12
@@ -36,8 +36,6 @@ EXCERPT = 300
 
 
 class HistoryScreen(BaseScreen):
-    app: "SubtitleApp"
-
     AUTO_FOCUS = "#kept"
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -51,9 +49,9 @@ class HistoryScreen(BaseScreen):
 
     rows = getters.query_one("#kept", OptionList)
 
-    def __init__(self, open: Callable[[QuestionTurn], None]) -> None:
+    def __init__(self, context: "AppContext", open: Callable[[QuestionTurn], None]) -> None:
         """`open` is given the answer that is to be read."""
-        super().__init__()
+        super().__init__(context)
         self._open = open
         self._kept: dict[str, QuestionTurn] = {}
         self._doubted: str | None = None
@@ -86,13 +84,13 @@ class HistoryScreen(BaseScreen):
     def _look_up(self, worker: "Worker[None]", first: "Callable[[Answers], object]" = lambda _answers: None) -> None:
         """In a worker: list what is kept, after doing something to it."""
         try:
-            library = self.app.runtime.library
+            library = self.context.runtime.library
             first(library.answers)
             kept = library.answers.latest(MOST)
             ids = {source.video for one in kept for source in one.sources}
             videos = {id: video for id in ids if (video := library.video(id))}
         except Exception as error:  # whatever a door throws, the app stays up
-            self.app.post_message(JumpFailed(to_app_error(error, self.app.settings.paths)))
+            self.app.post_message(ActionFailed(to_app_error(error, self.context.settings.paths)))
             return
         if not worker.is_cancelled:
             self.post_message(AnswersListed(kept, videos))

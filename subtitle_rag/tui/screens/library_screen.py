@@ -11,14 +11,15 @@ from textual.reactive import var
 from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
+from subtitle_rag import doctor
 from subtitle_rag.captions.sources import Source
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui import commands, messages
+from subtitle_rag.tui import messages
 from subtitle_rag.tui.screens.editable_tables import EditableTables
 from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.state.job_request import JobRequest, sample_request
 from subtitle_rag.tui.text import job_lines, library_text
 from subtitle_rag.tui.text.content import MUTED, paragraphs
 from subtitle_rag.tui.widgets import onboarding
@@ -28,14 +29,13 @@ from subtitle_rag.tui.widgets.status_bars import RemovalBar, StageBar
 from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
+    from subtitle_rag.doctor import Check
     from subtitle_rag.library.rows import Counts
-    from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.state.job import Job
 
 
 class LibraryScreen(EditableTables):
-    app: "SubtitleApp"
-
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#path"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,8 +53,8 @@ class LibraryScreen(EditableTables):
     check = getters.query_one("#check", Static)
     failures = getters.query_one("#failures", Static)
 
-    def __init__(self, counts: "Counts | None", typed: str = "") -> None:
-        super().__init__()
+    def __init__(self, context: "AppContext", counts: "Counts | None", typed: str = "") -> None:
+        super().__init__(context)
         self.set_reactive(LibraryScreen.counts, counts)
         self._typed = typed
         self._began_empty = counts is not None and counts.videos == 0
@@ -73,7 +73,7 @@ class LibraryScreen(EditableTables):
             yield RemovalBar()
             yield Static(id="failures", markup=False)
             yield from self.tables()
-            yield onboarding.Onboarding(self.app.settings)
+            yield onboarding.Onboarding(self.context.settings, self._probe, show_times=self.context.show_times)
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -85,6 +85,9 @@ class LibraryScreen(EditableTables):
         self._draw()
         self.list_videos()
         self.path.value = self._typed
+
+    def _probe(self, name: str) -> "Check":
+        return doctor.probe(name, self.context.runtime)
 
     # --- what is in it ---
 
@@ -110,9 +113,9 @@ class LibraryScreen(EditableTables):
         if counts.due:
             sizes += " · " + _("Waiting {n}").format(n=f"{counts.due:,}")
         title = Content.styled(_("Library"), "bold") + Content(f"   {sizes}")
-        if not self.app.show_times:  # nor places, which differ from run to run too
+        if not self.context.show_times:  # nor places, which differ from run to run too
             return title
-        return title + Content.styled(f"   {clean(str(self.app.settings.paths.data))}", MUTED)
+        return title + Content.styled(f"   {clean(str(self.context.settings.paths.data))}", MUTED)
 
     # --- what is typed ---
 
@@ -176,13 +179,13 @@ class LibraryScreen(EditableTables):
             if source and source.playlist and message.whole_list:
                 source = Source("playlist", source.playlist)
             self.failures.update("")
-            self.app.start(JobRequest(check.paths, source))
+            self.context.jobs.start(JobRequest(check.paths, source))
             if message.typed == self.path.value:
                 self.path.value = ""
 
     def action_sample(self) -> None:
         self.failures.update("")
-        commands.load_sample(self.app)
+        self.context.jobs.start(sample_request())
 
     def action_switch(self) -> None:
         if not self.switch_table():

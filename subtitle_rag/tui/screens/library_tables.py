@@ -15,9 +15,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
-from subtitle_rag import player
 from subtitle_rag.captions.sources import parse
-from subtitle_rag.domain import watch_url
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library import overview
 from subtitle_rag.retrieval.query import QUOTES
@@ -36,7 +34,7 @@ from subtitle_rag.tui.widgets.video_table import VideoTable
 if TYPE_CHECKING:
     from subtitle_rag.library.overview import ChannelState
     from subtitle_rag.library.rows import VideoState
-    from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.state.job import Job
 
 TITLE = 200
@@ -51,8 +49,6 @@ FIELD_KEYS = FULL_KEYS | EMPTY_KEYS | {"library.stop", "library.background", "li
 
 
 class LibraryTables(BaseScreen):
-    app: "SubtitleApp"
-
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u,ㅕ", "sync_channel", N_("New videos"), tooltip=N_("New videos of it"), id="channel.sync"),
         Binding("r,ㄱ", "retry", N_("Retry"), id="video.retry"),
@@ -64,8 +60,8 @@ class LibraryTables(BaseScreen):
     channels = getters.query_one(ChannelTable)
     table = getters.query_one(VideoTable)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, context: "AppContext") -> None:
+        super().__init__(context)
         self._videos: list[VideoState] = []
         self._channels: list[ChannelState] = []
         self._failures_only = self._fetches = False
@@ -96,17 +92,17 @@ class LibraryTables(BaseScreen):
         """Read anew what the library holds."""
         worker = get_current_worker()
         try:
-            library = self.app.runtime.library
+            library = self.context.runtime.library
             listed = messages.VideosListed(library.videos(), overview.channel_states(library.database))
         except Exception as error:  # whatever a door throws, the app stays up
-            self.app.post_message(messages.LibraryFailed(to_app_error(error, self.app.settings.paths)))
+            self.app.post_message(messages.LibraryFailed(to_app_error(error, self.context.settings.paths)))
             return
         if not worker.is_cancelled:
             self.post_message(listed)
 
     @on(messages.VideosListed)
     def _videos_listed(self, message: messages.VideosListed) -> None:
-        self._videos, self._channels = self.app.staying(message)
+        self._videos, self._channels = self.context.removals.visible_rows(message)
         self._show_channels()
         self._narrow()
 
@@ -117,9 +113,9 @@ class LibraryTables(BaseScreen):
         self.show_deeds()
 
     def _show_channels(self) -> None:
-        self._fetches = _fetching(self.app.job)
+        self._fetches = _fetching(self.context.app.job)
         states = self._channels
-        if not self.app.show_times:  # they differ from run to run
+        if not self.context.show_times:  # they differ from run to run
             states = [replace(state, listed_at=None) for state in states]
         self.channels.show(states, running=self._fetches)
 
@@ -213,7 +209,7 @@ class LibraryTables(BaseScreen):
     @property
     def _going(self) -> bool:
         """Something is under way that can be paused."""
-        return self.app.busy or self.app.background_wanted
+        return self.context.jobs.busy or self.context.background.is_active
 
     def _spoken(self, binding: Binding) -> Binding:
         spoken = super()._spoken(binding)
@@ -229,7 +225,7 @@ class LibraryTables(BaseScreen):
             return super().check_action(action, parameters)
         if not self._in_tables:  # letters are typed into the field
             return False
-        video, app = self.chosen_video, self.app
+        video, context = self.chosen_video, self.context
         match action:
             case "retry":
                 return bool(video and video.failure and not video.due and (video.video.url or video.video.source))
@@ -240,7 +236,7 @@ class LibraryTables(BaseScreen):
             case "sync_channel":
                 channel = self.chosen_channel
                 return self.channels.has_focus and bool(channel and channel.urls)
-        return app.busy or app.background_told or bool(app.job and app.job.stopped)
+        return context.jobs.busy or context.background.can_toggle or bool(context.app.job and context.app.job.stopped)
 
     def action_failures(self) -> None:
         """Show only the videos that failed, the alarms first; or all again."""
@@ -254,7 +250,7 @@ class LibraryTables(BaseScreen):
         channel = self.chosen_channel
         if channel:
             for url in channel.urls:
-                self.app.start(JobRequest(source=parse(url)))
+                self.context.jobs.start(JobRequest(source=parse(url)))
 
     def action_retry(self) -> None:
         """Ask again for the chosen video, whatever its time is."""
@@ -263,39 +259,25 @@ class LibraryTables(BaseScreen):
             return
         video = state.video
         errand = JobRequest((Path(video.source),)) if video.source else JobRequest(source=parse(video.url or ""))
-        if self.app.start(errand):
+        if self.context.jobs.start(errand):
             self.app.notify(_("Asked for again: {title}").format(title=clean(video.title)), markup=False)
 
     def action_pause(self) -> None:
         """Stop the job and pause the background; or go on with both."""
-        app = self.app
+        context = self.context
         if self._going:
-            app.action_stop()
-            if app.background_wanted:
-                app.action_background()
+            context.jobs.stop()
+            if context.background.is_active:
+                context.toggle_background()
             return
-        if app.job and app.job.stopped:
-            app.action_sync()
-        if app.background_told:
-            app.action_background()
+        if context.app.job and context.app.job.stopped:
+            context.jobs.sync()
+        if context.background.can_toggle:
+            context.toggle_background()
 
     def action_open(self) -> None:
         if self.chosen_video:
-            self._open(self.chosen_video.video.id, self.chosen_video.video.title)
-
-    @work(thread=True, group="open", exit_on_error=False)
-    def _open(self, video_id: str, title: str) -> None:
-        """A video's page in the browser, or its link where nothing can be shown."""
-        link = watch_url(video_id)
-        try:
-            if not player.can_show():
-                self.app.post_message(messages.LinkCopied(link, arrived=False, instead=True))
-                return
-            player.play(player.BROWSER, watch_url=link, link=link, at_ms=0, lead_in=0, extra={})
-            said = _("Opened in the browser: {title}").format(title=clean(title))
-            self.app.notify(said, markup=False)
-        except Exception as error:  # whatever a browser throws, the app stays up
-            self.app.post_message(messages.JumpFailed(to_app_error(error, self.app.settings.paths)))
+            self.context.playback.open_video(self.chosen_video.video.id, self.chosen_video.video.title)
 
     @on(RowTable.Selected, "#videos")
     def _video_selected(self) -> None:
@@ -303,9 +285,7 @@ class LibraryTables(BaseScreen):
         state = self.table.value
         if state is None:
             return
-        line = self.app.search_screen.query_line
-        line.value = f"{in_video(state.video.id, state.video.title)} "
-        line.cursor_position = len(line.value)
+        self.app.post_message(messages.VideoChosen(f"{in_video(state.video.id, state.video.title)} "))
         self.dismiss()
 
 

@@ -17,14 +17,14 @@ from textual.worker import get_current_worker
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.retrieval.query import parse, tidy
-from subtitle_rag.tui.messages import ScenesFound, SearchFailed
+from subtitle_rag.tui.messages import AddressGiven, ScenesFound, SearchFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.source_field import pasted_address
 from subtitle_rag.tui.threads import to_app_error
 from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.context import AppContext
 
 logger = logging.getLogger(__name__)
 
@@ -37,12 +37,10 @@ PAUSE_S = 0.3
 class LiveSearch(BaseScreen):
     """A screen with a query; whoever derives from it shows what `ScenesFound` and `SearchFailed` bring."""
 
-    app: "SubtitleApp"
-
     query_line = getters.query_one("#query", TextField)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, context: "AppContext") -> None:
+        super().__init__(context)
         self._typed_at = -math.inf
 
     @property
@@ -56,12 +54,12 @@ class LiveSearch(BaseScreen):
 
     @on(TextField.AddressPasted)
     def _address_pasted(self, message: TextField.AddressPasted) -> None:
-        self.app.open_library(message.address)
+        self.app.post_message(AddressGiven(message.address))
 
     def on_paste(self, event: events.Paste) -> None:
         """Pasted while the list has the focus."""
         if address := pasted_address(event.text):
-            self.app.open_library(address)
+            self.app.post_message(AddressGiven(address))
         else:
             self.query_line.put(event.text)
 
@@ -85,19 +83,19 @@ class LiveSearch(BaseScreen):
     def search_now(self, *, pause: float = 0.0) -> None:
         """Search what is typed, as soon as searching is possible; ask models only after a pause, in seconds."""
         self.workers.cancel_group(self, "debounce")
-        if self.typed and self.app.ready and not self.failed:
+        if self.typed and self.context.can_search() and not self.failed:
             self._search(self.typed, pause)
 
     @work(thread=True, group="search", exclusive=True, exit_on_error=False)
     def _search(self, typed: str, pause: float) -> None:
         worker = get_current_worker()
-        settings = self.app.settings
+        settings = self.context.settings
 
         def stopped() -> bool:
             return worker.is_cancelled
 
         try:
-            searcher = self.app.runtime.searcher
+            searcher = self.context.runtime.searcher
             stages = searcher.stages(parse(typed), limit=settings.search.limit, stop=stopped)
             for at, result in enumerate(stages):
                 if stopped():
@@ -115,6 +113,6 @@ class LiveSearch(BaseScreen):
     def load_models(self) -> None:
         """A hint: the search that needs them meets the failure, if there is one."""
         try:
-            self.app.runtime.preload_neural()
+            self.context.runtime.preload_neural()
         except (AppError, RuntimeError):
             logger.info("models were not loaded ahead", exc_info=True)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from subtitle_rag.library.store import Library
+    from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.messages import ScenesFound
 
 SHOWN = 8
@@ -35,8 +36,8 @@ class ReadySearches(LiveSearch):
 
     choices = getters.query_one(ReadyQueryList)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, context: "AppContext") -> None:
+        super().__init__(context)
         self.recents: list[str] = []
         self._at_once = ""
         """What is put in the box and searched without a wait."""
@@ -50,8 +51,8 @@ class ReadySearches(LiveSearch):
     @property
     def words_alone(self) -> bool:
         """Neither models nor contexts, which the settings want, have a part in searches yet."""
-        contexts = self.app.contexts
-        return self.app.offer is not None and not (contexts and contexts.done)
+        contexts = self.context.app.contexts
+        return self.context.app.offer is not None and not (contexts and contexts.done)
 
     def search_for(self, text: str) -> None:
         """Put a ready query in the box and search it at once."""
@@ -89,7 +90,7 @@ class ReadySearches(LiveSearch):
 
     @property
     def _remembers(self) -> bool:
-        return self.app.settings.search.remember
+        return self.context.settings.search.remember
 
     def read_recents(self) -> None:
         if self._remembers:
@@ -114,12 +115,11 @@ class ReadySearches(LiveSearch):
     @work(thread=True, group="recents", exit_on_error=False)
     def _keep(self, change: "Callable[[Library], list[str]]") -> None:
         try:
-            with self.app.doors:
-                library = self.app.runtime.library
+            library = self.context.runtime.library
             with self._keeping:  # or a list from before another search would come after it
                 self.post_message(RecentsRead(change(library)))
         except Exception as error:  # what cannot be remembered takes no search down
-            to_app_error(error, self.app.settings.paths)
+            to_app_error(error, self.context.settings.paths)
 
     @on(RecentsRead)
     def _recents_read(self, message: RecentsRead) -> None:
@@ -138,10 +138,10 @@ class ReadySearches(LiveSearch):
         worker = get_current_worker()
         found: list[Suggestion] = []
         try:
-            runtime = self.app.runtime
+            runtime = self.context.runtime
             found = suggestions(runtime.searcher, runtime.library, text, lambda: worker.is_cancelled)
         except Exception as error:  # what helps in general is said instead
-            to_app_error(error, self.app.settings.paths)
+            to_app_error(error, self.context.settings.paths)
         if not worker.is_cancelled:
             self.post_message(SuggestionsMade(text, found))
 

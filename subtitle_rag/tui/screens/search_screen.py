@@ -19,8 +19,9 @@ from textual.widgets import Input, Static
 
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.messages import ScenesFound, SearchFailed
+from subtitle_rag.tui.messages import LibraryRetried, ScenesFound, SearchFailed
 from subtitle_rag.tui.screens.filtered_search import FilteredSearch
+from subtitle_rag.tui.screens.preview_parts import make_preview, pictures_shown
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.stage_progress import STAGES
 from subtitle_rag.tui.text import empty_states
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.retrieval.search import SearchResult
-    from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.context import AppContext
 
 QUIET = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
 """Failures of a query that is not finished yet: what to type next is told, and nothing else."""
@@ -53,8 +54,6 @@ DIM_S = 0.3
 
 
 class SearchScreen(FilteredSearch):
-    app: "SubtitleApp"
-
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#query"
@@ -78,8 +77,8 @@ class SearchScreen(FilteredSearch):
     counter = getters.query_one(Counter)
     notice = getters.query_one("#notice", Static)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, context: "AppContext") -> None:
+        super().__init__(context)
         self.shown: str | None = None
         """The text that the scenes on the screen answer; None before the first answer and for an empty query."""
         self._answer: ScenesFound | None = None
@@ -101,7 +100,7 @@ class SearchScreen(FilteredSearch):
         yield FilterBar()
         with Horizontal(id="found"):
             yield SceneList()
-            yield Preview()
+            yield make_preview(self.context, pictures=pictures_shown(self.context, self))
         with VerticalScroll(id="calm", can_focus=False):
             yield Static(id="notice", markup=False)
             yield ReadyQueryList()
@@ -116,6 +115,11 @@ class SearchScreen(FilteredSearch):
         for bar in self.query(StageBar):
             self.watch(self.app, bar.stage, bar.show)
         self.watch(self.app, "offer", self._offer_changed, init=False)
+
+    def prefill(self, text: str) -> None:
+        """Put a text in the box, to be typed on."""
+        self.query_line.value = text
+        self.query_line.cursor_position = len(text)
 
     # --- what is typed ---
 
@@ -148,7 +152,7 @@ class SearchScreen(FilteredSearch):
     def _scenes_found(self, message: ScenesFound) -> None:
         if message.text != self.typed:  # its successor is on the way
             return
-        message = self.app.staying_scenes(message)
+        message = self.context.removals.visible_scenes(message)
         again = message.text == self.shown
         if again and self._answer and _worse(message.result, self._answer.result):
             return
@@ -161,18 +165,18 @@ class SearchScreen(FilteredSearch):
         self._hint(None)
         self._show_state()
         self.suggest(message)
-        trouble = self.app.runtime.trouble
+        trouble = self.context.runtime.trouble
         for error in (*(error for _name, error in message.result.missing), *([trouble] if trouble else [])):
             if error.code not in self._told:
                 self._told.add(error.code)
-                self.app.tell(error)
+                self.context.app.tell(error)
 
     @work(group="chosen", exclusive=True, exit_on_error=False)
     async def _show_chosen(self) -> None:
         """In a frame after that of the list, which is what somebody who types looks at."""
         await asyncio.sleep(FRAME_S)
         self.preview.show(self.scenes.scene, self._answer.result if self._answer else None, new=True)
-        self.call_after_refresh(self.app.tidy)
+        self.call_after_refresh(self.context.collect_garbage)
 
     def show_again(self) -> None:
         """Videos are about to leave."""
@@ -190,7 +194,7 @@ class SearchScreen(FilteredSearch):
         self._hint(error)
         if self._asked == message.text:
             self._asked = None
-            self.app.tell(error)
+            self.context.app.tell(error)
 
     def library_opened(self, counts: "Counts") -> None:
         if not self.query("#query"):  # the app is ending
@@ -256,7 +260,7 @@ class SearchScreen(FilteredSearch):
     def _show_counter(self) -> None:
         if self._answer:
             said = self._counted(self._answer.result)
-        elif self.app.ready or self._failed:
+        elif self.context.can_search() or self._failed:
             said = ""
         else:
             said = _("getting ready…")
@@ -267,7 +271,7 @@ class SearchScreen(FilteredSearch):
         said = n_("{n} scene", "{n} scenes", scenes).format(n=f"{scenes}+" if result.more else f"{scenes}")
         if stage := _stage(result):
             said += f" {stage}"
-        if self.app.show_times:
+        if self.context.show_times:
             said += f" {sum(result.took_ms.values()):.0f}ms"
         if part := empty_states.searched(self.counts):
             said += " · " + _("{done}/{all} videos").format(done=part[0], all=part[1])
@@ -301,7 +305,7 @@ class SearchScreen(FilteredSearch):
             return empty_states.failure(self._failed)
         if self.shown is None:
             return empty_states.welcome(
-                self.counts, self.app.offer, words_alone=self.words_alone, recents=bool(self.recents)
+                self.counts, self.context.app.offer, words_alone=self.words_alone, recents=bool(self.recents)
             )
         return (
             [] if self.scenes.row_count else empty_states.nothing(self.shown, self.counts, self.suggested(self.shown))
@@ -310,10 +314,10 @@ class SearchScreen(FilteredSearch):
     # --- keys ---
 
     def action_play(self) -> None:
-        self.after_typing(self._with_scene, self.app.jump)
+        self.after_typing(self._with_scene, self.context.playback.play)
 
     def action_choose_player(self) -> None:
-        self.after_typing(self._with_scene, self.app.choose_player)
+        self.after_typing(self._with_scene, self.context.playback.find_players)
 
     def _with_scene(self, act: "Callable[[Scene], object]") -> None:
         """Do this with the chosen scene of the text in the box; search for it first where that is not done."""
@@ -335,10 +339,10 @@ class SearchScreen(FilteredSearch):
         if scene is None:
             self.app.notify(_("No scene is chosen yet."), markup=False)
         elif scene.jump_url is None:
-            self.app.tell(UsageError("no_link", video=scene.video.title))
+            self.context.app.tell(UsageError("no_link", video=scene.video.title))
         else:
             self.search_made(self.typed)
-            self.app.copy_link(scene.jump_url)
+            self.context.playback.copy_link(scene.jump_url)
 
     def action_explain(self) -> None:
         if self.shown is None or self.scenes.scene is None:
@@ -371,7 +375,13 @@ class SearchScreen(FilteredSearch):
         if self._failed:
             self._failed = None
             self._show_counter()
-            self.app.reopen()
+            self.app.post_message(LibraryRetried())
+
+    @on(Preview.ExplanationFolded)
+    def _explain_on_page(self, message: Preview.ExplanationFolded) -> None:
+        from subtitle_rag.tui.dialogs.explain_screen import ExplainScreen
+
+        self.app.push_screen(ExplainScreen(message.scene, message.result, times=self.context.show_times))
 
     @on(SceneList.Highlighted)
     def _highlighted(self) -> None:

@@ -4,6 +4,7 @@ import logging
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ class JobRequest:
 
     paths: tuple[Path, ...] = ()
     source: Source | None = None
+    without: frozenset[int] = frozenset()
+    """Ids of followed sources that are left out, for they are about to leave the library."""
 
     @property
     def name(self) -> str:
@@ -69,7 +72,14 @@ class JobRequest:
         fetcher = runtime.fetcher(stop)
         if self.source:
             return fetcher.run([Order(self.source, _languages(runtime, self.source))])
+        if self.without:  # what is due of no source waits for the next one: it may be of theirs
+            return fetcher.run(followed_orders(runtime, without=self.without))
         return fetcher.run(followed_orders(runtime), Manner(leftovers=True))
+
+
+def sample_request() -> JobRequest:
+    """The captions that come with the program."""
+    return JobRequest((Path(str(files("subtitle_rag") / "sample")),))
 
 
 def restore_unfinished(library: "Library") -> list[JobRequest]:

@@ -1,6 +1,6 @@
-"""What the user has taken out of the library: it is hidden at once, and leaves when nobody has wanted it back.
+"""Removals from the library: hidden at once, carried out when nobody has undone them in time, or when the app is quit.
 
-Nothing is written before that: whatever ends the app meanwhile, the library is whole.
+Nothing is written before: if the app is killed meanwhile, the library is whole.
 """
 
 from dataclasses import dataclass, field, replace
@@ -9,19 +9,16 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.library import leaving
 from subtitle_rag.library.leaving import Leaving
-from subtitle_rag.tui.state.job_request import JobRequest, followed_orders
+from subtitle_rag.tui.state.job_request import JobRequest
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from subtitle_rag.domain import Video
-    from subtitle_rag.events import IndexEvent
     from subtitle_rag.indexing import Indexer
     from subtitle_rag.library.overview import ChannelState
     from subtitle_rag.library.rows import VideoState
     from subtitle_rag.library.store import Library
-    from subtitle_rag.runtime import Runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +87,8 @@ class PendingRemoval:
     removal: Removal
     due: float
     """When it is carried out (monotonic seconds)."""
-    errands: tuple[JobRequest, ...] = ()
-    """That were put away for it."""
+    requests: tuple[JobRequest, ...] = ()
+    """The job requests that were withdrawn for it."""
 
 
 @dataclass(slots=True)
@@ -140,19 +137,6 @@ class Removals:
             return None
         self.waiting.remove(found[-1])
         return found[-1]
-
-
-@dataclass(frozen=True, slots=True)
-class SyncOfOthers(JobRequest):
-    """What is new in the sources that are followed, but for those that are about to leave.
-
-    What is due of no source waits for the next one: it may be of theirs.
-    """
-
-    without: frozenset[int] = frozenset()
-
-    def events(self, runtime: "Runtime", stop: "threading.Event") -> "Iterator[IndexEvent]":
-        return runtime.fetcher(stop).run(followed_orders(runtime, without=self.without))
 
 
 def rows_without(

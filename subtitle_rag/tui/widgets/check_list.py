@@ -25,8 +25,7 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED
 
 if TYPE_CHECKING:
-    from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.base_app import BaseApp
+    from collections.abc import Callable
 
 LABELS = {
     "python": "Python",
@@ -82,12 +81,12 @@ class CheckRow(Horizontal):
 class CheckList(Vertical):
     """Rows of checks; what is well is one line together where there is little room."""
 
-    app: "BaseApp"
-
-    def __init__(self, names: Iterable[str]) -> None:
+    def __init__(self, names: Iterable[str], probe: "Callable[[str], Check]") -> None:
+        """`probe` runs one check, in a thread."""
         self._rows = {name: CheckRow(name) for name in names}
         self._well = Static(id="checks-well", markup=False)
         super().__init__(self._well, *self._rows.values(), id="checks")
+        self._probe = probe
         self.found: dict[str, Check] = {}
         self._under_way: set[str] = set()
         self._without: frozenset[str] = frozenset()
@@ -114,18 +113,17 @@ class CheckList(Vertical):
         others = deque(name for name in due if name not in doctor.DOORS)
         for queue, threads in ((doors, 1), (others, THREADS)):
             for _thread in range(min(threads, len(queue))):
-                given = queue, self.app.runtime, self.app.doors
-                threading.Thread(target=self._probe, args=given, name="check", daemon=True).start()
+                threading.Thread(target=self._run, args=(queue,), name="check", daemon=True).start()
 
     def leave_out(self, names: Collection[str]) -> None:
         """Show these not, as something else tells of them."""
         self._without = frozenset(names)
         self._show(self.names)
 
-    def _probe(self, due: "deque[str]", runtime: "Runtime", doors: threading.Lock) -> None:
+    def _run(self, due: "deque[str]") -> None:
         with suppress(IndexError, RuntimeError):  # all are taken, or the app has gone
             while True:
-                self.post_message(ProbeEnded(doctor.probe(due.popleft(), runtime, doors)))
+                self.post_message(ProbeEnded(self._probe(due.popleft())))
 
     @on(ProbeEnded)
     def _probe_ended(self, message: ProbeEnded) -> None:

@@ -13,8 +13,10 @@ from subtitle_rag.tui.text.content import MUTED, paragraphs
 from subtitle_rag.tui.widgets.check_list import CheckList, CheckRow
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from subtitle_rag.config import Settings
-    from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.doctor import Check
     from subtitle_rag.tui.state.model_offer import ModelDownload
 
 MODELS = ("encoder", "reranker")
@@ -37,14 +39,14 @@ def checked(settings: "Settings") -> list[str]:
 
 
 class Onboarding(Vertical):
-    app: "SubtitleApp"
-
-    def __init__(self, settings: "Settings") -> None:
+    def __init__(self, settings: "Settings", probe: "Callable[[str], Check]", *, show_times: bool) -> None:
+        """`probe` runs one check, in a thread. Without `show_times` none is run: pictures must not differ."""
         self._sample = Static(id="sample", markup=False)
         self._title = Static(id="readiness", markup=False)
-        self.checks = CheckList(checked(settings))
+        self.checks = CheckList(checked(settings), probe)
         self._models = CheckRow("models", _("Models"))
         super().__init__(self._sample, self._title, self.checks, self._models, id="onboarding")
+        self._show_times = show_times
         self._begun = False
 
     def on_mount(self) -> None:
@@ -56,7 +58,7 @@ class Onboarding(Vertical):
 
     def begin(self) -> None:
         """Look whether all is ready, once; for pictures, which must not differ from machine to machine, never."""
-        if not self._begun and self.app.show_times:
+        if not self._begun and self._show_times:
             self._begun = True
             self.checks.start()
 

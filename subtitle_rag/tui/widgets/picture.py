@@ -16,12 +16,13 @@ from subtitle_rag.errors import AppError, FetchError
 from subtitle_rag.installation.extras import PICTURES, missing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PIL.Image import Image
 
     from subtitle_rag.config import Settings
     from subtitle_rag.fetching.pictures import Picture
     from subtitle_rag.retrieval.scenes import Scene
-    from subtitle_rag.tui.app import SubtitleApp
 
 logger = logging.getLogger(__name__)
 
@@ -47,17 +48,15 @@ def prepare(settings: "Settings") -> AppError | None:
 class ScenePicture(Container):
     """Keeps its room, so that nothing jumps while scenes are walked through; without pictures it is not there."""
 
-    app: "SubtitleApp"
-
-    def __init__(self) -> None:
+    def __init__(self, find: "Callable[[Scene], Picture | None] | None") -> None:
+        """`find` fetches the picture of a scene, in a thread; None where none are wanted."""
         super().__init__(id="picture")
+        self._find = find
         self._scene: Scene | None = None
         self._image: Any = None
 
     def on_mount(self) -> None:
-        app = self.app
-        prepared = "textual_image.widget" in sys.modules
-        if app.settings.tui.pictures and prepared and not (app.no_color or app.is_web):
+        if self._find and "textual_image.widget" in sys.modules:
             from textual_image.widget import Image
 
             self._image = Image()
@@ -82,7 +81,7 @@ class ScenePicture(Container):
 
     def _read(self, scene: "Scene") -> "Image | None":
         try:
-            picture = self.app.runtime.pictures.of(scene.video, scene.at_ms)
+            picture = self._find(scene) if self._find else None
             return read(picture) if picture else None
         except (AppError, FetchError, OSError):  # nobody is bothered with the reason: the scene is all there
             logger.info("no picture", exc_info=True)

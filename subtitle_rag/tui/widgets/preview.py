@@ -19,7 +19,6 @@ from textual.worker import get_current_worker
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.dialogs import explain_screen
 from subtitle_rag.tui.messages import SurroundingsRead
 from subtitle_rag.tui.state import scene_surroundings
 from subtitle_rag.tui.state.clean_text import clean
@@ -32,9 +31,13 @@ from subtitle_rag.tui.widgets.picture import ScenePicture
 from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from subtitle_rag.fetching.pictures import Picture
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.retrieval.search import SearchResult
-    from subtitle_rag.tui.app import SubtitleApp
+
+    ReadSurroundings = Callable[[str, SearchResult | None], Iterator[Surroundings]]
 
 logger = logging.getLogger(__name__)
 
@@ -97,11 +100,27 @@ class Transcript(VerticalScroll):
 class Preview(Vertical):
     """One scene: of which video it is, where in it, what a model wrote of it, and, apart from that, what is said."""
 
-    app: "SubtitleApp"
     can_focus = False
 
-    def __init__(self) -> None:
+    class ExplanationFolded(Message):
+        """Why the scene was found is asked for, and there is no room to say it here."""
+
+        def __init__(self, scene: "Scene", result: "SearchResult") -> None:
+            super().__init__()
+            self.scene, self.result = scene, result
+
+    def __init__(
+        self,
+        surroundings: "ReadSurroundings",
+        picture: "Callable[[Scene], Picture | None] | None",
+        *,
+        show_times: bool,
+    ) -> None:
+        """`surroundings` reads what surrounds the scenes of a video, and `picture` fetches one; both in threads."""
         super().__init__(id="preview")
+        self._read_surroundings = surroundings
+        self._find_picture = picture
+        self._show_times = show_times
         self.visible = False
         self._scene: Scene | None = None
         self._result: SearchResult | None = None
@@ -112,7 +131,7 @@ class Preview(Vertical):
         self.explaining = False
 
     def compose(self) -> ComposeResult:
-        yield ScenePicture()
+        yield ScenePicture(self._find_picture)
         yield Static(id="about")
         yield TimelineBar()
         with VerticalScroll(id="explanation", can_focus=False):
@@ -191,7 +210,7 @@ class Preview(Vertical):
     def _look(self, video_id: str, result: "SearchResult | None") -> None:
         worker = get_current_worker()
         try:
-            for found in scene_surroundings.read_surroundings(self.app.runtime, video_id, result):
+            for found in self._read_surroundings(video_id, result):
                 if worker.is_cancelled:
                     return
                 self.post_message(SurroundingsRead(video_id, result, found))
@@ -232,14 +251,14 @@ class Preview(Vertical):
             self.explaining = not self.explaining
             self._draw_explanation()
         else:
-            self.app.push_screen(explain_screen.ExplainScreen(self._scene, self._result, times=self.app.show_times))
+            self.post_message(self.ExplanationFolded(self._scene, self._result))
 
     def _draw_explanation(self) -> None:
         block = self.query_one("#explanation", VerticalScroll)
         block.display = self.explaining and self._scene is not None and self._result is not None
         if block.display and self._scene and self._result:
             width = self.scrollable_content_region.width - 1
-            told = explain.rows(self._scene, self._result, width, times=self.app.show_times)
+            told = explain.rows(self._scene, self._result, width, times=self._show_times)
             self.query_one("#reasons", Static).update(Content("\n").join(told))
 
     # --- what is drawn ---

@@ -1,14 +1,12 @@
 """The command palette in the user's language. Its entries only call actions that have keys too, or a theme."""
 
 from collections.abc import Iterator
-from importlib.resources import files
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual.app import SystemCommand
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.state.job_request import sample_request
 from subtitle_rag.tui.text import model_lines
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ def entries(app: "SubtitleApp", screen: "Screen[Any]") -> Iterator[SystemCommand
     if isinstance(screen, EditableTables):
         yield from _rows(screen)
     yield from _work(app)
-    yield SystemCommand(_("Open: sample"), _("Index the sample captions"), lambda: load_sample(app))
+    yield SystemCommand(_("Open: sample"), _("Index the sample captions"), lambda: app.jobs.start(sample_request()))
     if app.check_action("checks", ()):
         told = _("What is there, what is missing, and what mends it")
         yield SystemCommand(_("Open: checks"), told, app.action_checks)
@@ -81,11 +79,11 @@ def _work(app: "SubtitleApp") -> Iterator[SystemCommand]:
         yield SystemCommand(_("Library: sync"), told, app.action_sync)
     if app.check_action("stop", ()):
         yield SystemCommand(_("Library: stop"), _("Stop the job; what is done stays"), app.action_stop)
-    if app.background_told:
-        title = _("Background: pause") if app.background_wanted else _("Background: go on")
+    if app.background.can_toggle:
+        title = _("Background: pause") if app.background.is_active else _("Background: go on")
         told = _("Contexts, and vectors for search by meaning, are made while you search")
         yield SystemCommand(title, told, app.action_background)
-    if app.fetching:
+    if app.models.is_running:
         yield SystemCommand(_("Models: stop"), _("Stop fetching; what has arrived is kept"), app.action_models)
     elif app.offer and app.offer.fetchable:
         yield SystemCommand(_("Models: fetch"), model_lines.size(app.offer), app.action_models)
@@ -104,8 +102,3 @@ def _rows(screen: "EditableTables") -> Iterator[SystemCommand]:
     for action, title, meaning in told:
         if screen.check_action(action, ()):
             yield SystemCommand(title, meaning, getattr(screen, f"action_{action}"))
-
-
-def load_sample(app: "SubtitleApp") -> None:
-    """Index the captions that come with the program."""
-    app.start(JobRequest((Path(str(files("subtitle_rag") / "sample")),)))
