@@ -72,13 +72,11 @@ class SubtitleApp(App[object]):
     TITLE = "subtitle-rag"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+t", "background", N_("Pause/go on"), priority=True, id="library.background"),
-        Binding("ctrl+g", "models", N_("Fetch models"), show=False, priority=True, id="models.fetch"),
-        Binding("f7", "update", N_("Update yt-dlp"), show=False, priority=True, id="packages.update"),
-        Binding("ctrl+x", "dismiss_offer", N_("Put away"), show=False, priority=True, id="models.dismiss"),
-        Binding("f3", "ask", N_("Ask"), priority=True, id="app.ask"),
-        Binding("ctrl+r", "sync", N_("New videos"), priority=True, id="library.sync"),
-        Binding("ctrl+s", "stop", N_("Stop"), priority=True, id="library.stop"),
+        Binding("f1", "help", N_("Help"), priority=True, id="app.help"),
+        Binding("f4", "library", N_("Library"), priority=True, id="app.library"),
+        Binding("f6", "checks", N_("Checks"), show=False, priority=True, id="app.checks"),
+        Binding("ctrl+q", "leave", N_("Quit"), priority=True, id="app.quit"),
+        Binding("ctrl+p", "command_palette", N_("Commands"), show=False, priority=True, id="app.commands"),
         Binding(
             "ctrl+z",
             "undo_removal",
@@ -87,11 +85,13 @@ class SubtitleApp(App[object]):
             id="library.undo",
             tooltip=N_("bring back what was removed in the last minute, the newest first"),
         ),
-        Binding("f1", "help", N_("Help"), priority=True, id="app.help"),
-        Binding("f4", "library", N_("Library"), priority=True, id="app.library"),
-        Binding("f6", "checks", N_("Checks"), show=False, priority=True, id="app.checks"),
-        Binding("ctrl+q", "leave", N_("Quit"), priority=True, id="app.quit"),
-        Binding("ctrl+p", "command_palette", N_("Commands"), show=False, priority=True, id="app.commands"),
+        Binding("ctrl+r", "sync", N_("New videos"), priority=True, id="library.sync"),
+        Binding("ctrl+s", "stop", N_("Stop"), priority=True, id="library.stop"),
+        Binding("f3", "ask", N_("Ask"), priority=True, id="app.ask"),
+        Binding("ctrl+t", "background", N_("Pause/go on"), priority=True, id="library.background"),
+        Binding("ctrl+g", "models", N_("Fetch models"), show=False, priority=True, id="models.fetch"),
+        Binding("f7", "update", N_("Update yt-dlp"), show=False, priority=True, id="packages.update"),
+        Binding("ctrl+x", "dismiss_offer", N_("Put away"), show=False, priority=True, id="models.dismiss"),
     ]
 
     job: var[Job | None] = var(None)

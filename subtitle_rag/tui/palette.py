@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from subtitle_rag.tui.app import SubtitleApp
-    from subtitle_rag.tui.screens.editable_tables import EditableTables
+    from subtitle_rag.tui.screens.library_screen import LibraryScreen
     from subtitle_rag.tui.screens.search_screen import SearchScreen
 
 
@@ -34,14 +34,14 @@ def open_themes(app: "SubtitleApp") -> None:
 def entries(app: "SubtitleApp", screen: "Screen[Any]") -> Iterator[SystemCommand]:
     """What can be done from `screen`."""
     from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-    from subtitle_rag.tui.screens.editable_tables import EditableTables
+    from subtitle_rag.tui.screens.library_screen import LibraryScreen
 
     if screen is app.search_screen:
         yield from _search(app, app.search_screen)
     if isinstance(screen, AnswerScreen):
         yield SystemCommand(_("Ask: new question"), _("About other scenes"), screen.action_anew)
         yield SystemCommand(_("Ask: earlier answers"), _("Read them again, or delete them"), screen.action_history)
-    if isinstance(screen, EditableTables):
+    if isinstance(screen, LibraryScreen):
         yield from _rows(screen)
     yield from _work(app)
     yield SystemCommand(_("Open: sample"), _("Index the sample captions"), lambda: app.jobs.start(sample_request()))
@@ -62,9 +62,9 @@ def _search(app: "SubtitleApp", screen: "SearchScreen") -> Iterator[SystemComman
     yield SystemCommand(_("Find: filter"), _("By channel, video, date or kind"), screen.action_filter)
     if screen.filtered:
         yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), screen.clear_filters)
-    if screen.recents:
+    if screen.recent.queries:
         forget = _("The calm page no longer lists them")
-        yield SystemCommand(_("Find: forget recent searches"), forget, screen.forget_recents)
+        yield SystemCommand(_("Find: forget recent searches"), forget, screen.recent.forget)
     yield SystemCommand(_("Open: library"), _("Videos, and new captions"), app.action_library)
     if app.check_action("ask", ()):
         yield SystemCommand(_("Open: answers"), _("Ask a question of the videos"), app.action_ask)
@@ -89,7 +89,7 @@ def _work(app: "SubtitleApp") -> Iterator[SystemCommand]:
         yield SystemCommand(_("Models: fetch"), model_lines.size(app.offer), app.action_models)
 
 
-def _rows(screen: "EditableTables") -> Iterator[SystemCommand]:
+def _rows(screen: "LibraryScreen") -> Iterator[SystemCommand]:
     """What can be done with the row under the cursor, and with those that failed."""
     told = (
         ("sync_channel", _("Channel: sync"), _("Look for new videos of it alone")),

@@ -12,8 +12,7 @@ from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.sources import Wishes
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.screens.library_tables import in_video
+from subtitle_rag.tui.screens.library_screen import LibraryScreen, in_video
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.channel_table import ChannelTable, standing, tracks
 from subtitle_rag.tui.widgets.video_table import VideoTable

@@ -245,7 +245,7 @@ class TestSearching:
             await settle(pilot)
             for name in WRITTEN:
                 note_search(runtime.library, HOSTILE[name])
-            app.search_screen.read_recents()
+            app.search_screen.recent.read()
             await settle(pilot)
             look(app)
             for name in WRITTEN:

@@ -160,12 +160,12 @@ class TestTheSlowerOlderAnswer:
         async with app.run_test() as pilot:
             await settle(pilot)
             noted = slow(recent_searches, "note_search")
-            app.search_screen.search_made("치킨")
+            app.search_screen.recent.note("치킨")
             await until(pilot, noted.begun.is_set)
-            app.search_screen.search_made("소스")
+            app.search_screen.recent.note("소스")
             await pilot.pause()
             await noted.let(pilot)
-            assert app.search_screen.recents == ["소스", "치킨"]
+            assert app.search_screen.recent.queries == ["소스", "치킨"]
             assert note_search(runtime.library, "소스") == ["소스", "치킨"]
 
     @pytest.mark.campaign(part="app")

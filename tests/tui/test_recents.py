@@ -185,7 +185,7 @@ class TestList:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             assert "Find: forget recent searches" in commands(app)
-            app.search_screen.forget_recents()
+            app.search_screen.recent.forget()
             await settle(pilot)
             assert recent_searches(runtime.library) == []
             assert listed(app) == []

@@ -14,7 +14,6 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import removals
 from subtitle_rag.tui.dialogs.remove_screen import RemoveScreen
-from subtitle_rag.tui.screens.editable_tables import EditableTables
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.removal import Removal, RemovalTarget
@@ -49,11 +48,11 @@ async def confirm(pilot: AppPilot) -> None:
     await pilot.pause()
 
 
-def titles(screen: EditableTables) -> list[str]:
+def titles(screen: LibraryScreen) -> list[str]:
     return [str(screen.table.get_row_at(at)[0]) for at in range(screen.table.row_count)]
 
 
-def channels(screen: EditableTables) -> list[str]:
+def channels(screen: LibraryScreen) -> list[str]:
     return [str(screen.channels.get_row_at(at)[0]) for at in range(screen.channels.row_count)]
 
 

@@ -14,8 +14,22 @@ if TYPE_CHECKING:
 
     from subtitle_rag.tui.context import AppContext
 
-FOOTER_ORDER = {"app.help": 0, "library.back": 2, "app.quit": 3}
-"""Where keys stand in the footer, whose end is cut off on narrow terminals."""
+FOOTER_ORDER = {
+    "app.help": 0,
+    "library.index": 2,
+    "library.list": 2,
+    "library.sample": 2,
+    "library.switch": 2,
+    "library.background": 3,
+    "app.ask": 4,
+    "library.sync": 5,
+    "library.stop": 6,
+    "library.undo": 7,
+    "app.library": 8,
+    "library.back": 9,
+    "app.quit": 10,
+}
+"""Where keys stand in the footer, whose end is cut off on narrow terminals. The other keys have place 1."""
 
 
 class BaseScreen(Screen[None]):

@@ -28,7 +28,6 @@ PLACES = {
     "HistoryScreen": N_("Earlier answers"),
     "SceneList": N_("In the list"),
     "SourceList": N_("In the list"),
-    "LibraryTables": N_("In the tables"),
     "ChannelTable": N_("Channels"),
     "VideoTable": N_("Videos"),
     "ChannelScreen": N_("Channel"),

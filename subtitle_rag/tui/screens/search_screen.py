@@ -10,7 +10,7 @@ The list is put in a better order once or twice where there are models; the high
 import asyncio
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import getters, on, work
+from textual import events, getters, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, VerticalScroll
@@ -19,17 +19,29 @@ from textual.widgets import Input, Static
 
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui.messages import LibraryRetried, ScenesFound, SearchFailed
-from subtitle_rag.tui.screens.filtered_search import FilteredSearch
+from subtitle_rag.retrieval.query import tidy
+from subtitle_rag.tui.messages import (
+    AddressGiven,
+    LibraryRetried,
+    RecentsRead,
+    ScenesFound,
+    SearchFailed,
+    SuggestionsMade,
+)
+from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.screens.live_search import LiveSearch
 from subtitle_rag.tui.screens.preview_parts import make_preview, pictures_shown
+from subtitle_rag.tui.screens.recent_searches import RecentSearches
+from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.source_field import pasted_address
 from subtitle_rag.tui.state.stage_progress import STAGES
 from subtitle_rag.tui.text import empty_states
 from subtitle_rag.tui.text.content import paragraphs
 from subtitle_rag.tui.widgets.filter_bar import FilterBar
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.preview import Preview
-from subtitle_rag.tui.widgets.ready_queries import ReadyQueryList
+from subtitle_rag.tui.widgets.ready_queries import ReadyQuery, ReadyQueryList, of_suggestion
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.status_bars import Counter, JobBar, StageBar
 from subtitle_rag.tui.widgets.text_field import TextField
@@ -47,13 +59,15 @@ if TYPE_CHECKING:
 QUIET = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
 """Failures of a query that is not finished yet: what to type next is told, and nothing else."""
 
+RECENTS = 8
+"""Last searches on the calm page."""
 FRAME_S = 0.02
 """More than Textual waits between two frames."""
 DIM_S = 0.3
 """How long scenes stand undimmed after the text was changed."""
 
 
-class SearchScreen(FilteredSearch):
+class SearchScreen(BaseScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#query"
@@ -70,7 +84,20 @@ class SearchScreen(FilteredSearch):
         Binding("pagedown", "page(1)", N_("Page down"), show=False, priority=True, id="list.page-down"),
         Binding("pageup", "page(-1)", N_("Page up"), show=False, priority=True, id="list.page-up"),
         Binding("ctrl+r", "retry", N_("Try again"), show=False, priority=True, id="library.retry"),
+        Binding(
+            "ctrl+f",
+            "filter",
+            N_("Filter"),
+            show=False,
+            priority=True,
+            tooltip=N_("filters: channels, videos, days, kinds; a click on one takes it away"),
+            id="search.filter",
+        ),
     ]
+
+    query_line = getters.query_one("#query", TextField)
+    filter_bar = getters.query_one(FilterBar)
+    choices = getters.query_one(ReadyQueryList)
 
     scenes = getters.query_one(SceneList)
     preview = getters.query_one(Preview)
@@ -79,6 +106,10 @@ class SearchScreen(FilteredSearch):
 
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
+        self.search = LiveSearch(self, context, self._searchable_query)
+        self.recent = RecentSearches(self, context)
+        self._at_once = ""
+        """What is put in the box and searched without a wait."""
         self.shown: str | None = None
         """The text that the scenes on the screen answer; None before the first answer and for an empty query."""
         self._answer: ScenesFound | None = None
@@ -123,28 +154,128 @@ class SearchScreen(FilteredSearch):
 
     # --- what is typed ---
 
+    def _searchable_query(self) -> str:
+        return "" if self.failed or not self.query("#query") else self.typed  # without the field the app is ending
+
+    @property
+    def typed(self) -> str:
+        return tidy(self.query_line.value)
+
     @on(Input.Changed, "#query")
     def _query_changed(self) -> None:
+        self._search_typed()
+        self.filter_bar.show(query_filters.of(self.query_line.value))
+        self.choices.leave()  # Enter must not take what somebody typed past
+        if self.typed and self.typed == self._at_once:
+            self.search_now()
+        self._at_once = ""
+
+    def _search_typed(self) -> None:
         if self.typed and self.typed == self._asked:  # Enter was quicker than this message
             return
         self._asked = None
         self._hint(None)
+        self.cancel()
         if not self.typed:
-            self.cancel()
             self.shown = self._chosen = self._answer = None
             self._show_state()
             self.preview.show(None)
         elif self.typed == self.shown:
-            self.cancel()
             self._stale(False)
             self._show_chosen()
             if self._answer and not self._answer.result.final:
-                self.search_soon()
+                self.search.search_soon()
         else:
-            self.cancel()
             self.preview.hold()
             self._stale(True)
-            self.search_soon()
+            self.search.search_soon()
+
+    def cancel(self) -> None:
+        self.search.cancel()
+        self.recent.cancel()
+
+    def search_now(self) -> None:
+        if self.query("#query"):  # else the app is ending
+            self.search.search_now()
+
+    def search_for(self, text: str) -> None:
+        """Put a ready query in the box and search it at once."""
+        self.query_line.focus()
+        self._at_once = text
+        self.prefill(text)
+
+    @on(TextField.AddressPasted)
+    def _address_pasted(self, message: TextField.AddressPasted) -> None:
+        self.app.post_message(AddressGiven(message.address))
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Pasted while the list has the focus."""
+        if address := pasted_address(event.text):
+            self.app.post_message(AddressGiven(address))
+        else:
+            self.query_line.put(event.text)
+
+    # --- filters, whose only place is the text of the query ---
+
+    @property
+    def filtered(self) -> bool:
+        return bool(query_filters.of(self.query_line.value))
+
+    @on(FilterBar.Removed)
+    def _filter_removed(self, message: FilterBar.Removed) -> None:
+        self._rewrite(query_filters.without(self.query_line.value, message.chip))
+
+    @on(FilterBar.More)
+    def action_filter(self) -> None:
+        from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
+
+        self.app.push_screen(FilterScreen(self.context, self.query_line.value), self._rewrite)
+
+    def clear_filters(self) -> None:
+        self._rewrite(query_filters.cleared(self.query_line.value))
+
+    def _rewrite(self, text: str | None) -> None:
+        """Put a text with other filters in the box, and search it at once."""
+        self.query_line.focus()
+        if text is not None and text != self.typed:
+            self.search_for(text)
+
+    # --- ready queries ---
+
+    def take(self, text: str) -> None:
+        """Search for what somebody chose from the list."""
+        self.search_for(text)
+        self.recent.note(text)
+
+    @on(ReadyQueryList.Chosen)
+    def _choice_clicked(self, message: ReadyQueryList.Chosen) -> None:
+        self.take(message.query)
+
+    @on(RecentsRead)
+    def _recents_read(self, message: RecentsRead) -> None:
+        self.recent.queries = message.recents
+        self._show_choices_anew()
+
+    @on(SuggestionsMade)
+    def _suggestions_made(self, message: SuggestionsMade) -> None:
+        self.recent.suggestions_made(message)
+        self._show_choices_anew()
+
+    def _show_choices_anew(self) -> None:
+        if self.query(ReadyQueryList):  # else the app is ending
+            self._show_notice()
+
+    def _show_choices(self) -> None:
+        """Under what the calm page says of the text that is shown, or of an empty query."""
+        text = self.shown
+        if text is None:
+            offered, tips = [ReadyQuery(query) for query in self.recent.queries[:RECENTS]], []
+        else:
+            near = self.recent.suggested(text) or []
+            offered = [of_suggestion(one) for one in near]
+            tips = empty_states.tips(text, len(near)) if near else []
+        self.choices.fill(() if self.failed else offered)
+        self.query_one("#tips", Static).update(paragraphs(tips))
 
     # --- what is found ---
 
@@ -164,7 +295,7 @@ class SearchScreen(FilteredSearch):
         self._stale(False)
         self._hint(None)
         self._show_state()
-        self.suggest(message)
+        self.recent.suggest(message)
         trouble = self.context.runtime.trouble
         for error in (*(error for _name, error in message.result.missing), *([trouble] if trouble else [])):
             if error.code not in self._told:
@@ -201,7 +332,7 @@ class SearchScreen(FilteredSearch):
             return
         grown = self.counts is not None and counts.searchable != self.counts.searchable
         if self.counts is None:
-            self.read_recents()
+            self.recent.read()
         self.counts = counts
         self._failed = None
         self._show_state()
@@ -224,7 +355,7 @@ class SearchScreen(FilteredSearch):
         self._failed = None
         self._show_state()
         self.search_now()
-        self.load_models()
+        self.search.load_models()
 
     def library_failed(self, error: AppError) -> None:
         self._failed = error
@@ -298,17 +429,25 @@ class SearchScreen(FilteredSearch):
             self.choices.fill(())
             return
         self.notice.update(paragraphs(rows))
-        self.show_choices(self.shown, calm_page=not self.failed)
+        self._show_choices()
+
+    @property
+    def _words_alone(self) -> bool:
+        """Neither models nor contexts, which the settings want, have a part in searches yet."""
+        contexts = self.context.app.contexts
+        return self.context.app.offer is not None and not (contexts and contexts.done)
 
     def _notice(self) -> empty_states.Rows:
         if self._failed:
             return empty_states.failure(self._failed)
         if self.shown is None:
             return empty_states.welcome(
-                self.counts, self.context.app.offer, words_alone=self.words_alone, recents=bool(self.recents)
+                self.counts, self.context.app.offer, words_alone=self._words_alone, recents=bool(self.recent.queries)
             )
         return (
-            [] if self.scenes.row_count else empty_states.nothing(self.shown, self.counts, self.suggested(self.shown))
+            []
+            if self.scenes.row_count
+            else empty_states.nothing(self.shown, self.counts, self.recent.suggested(self.shown))
         )
 
     # --- keys ---
@@ -326,7 +465,7 @@ class SearchScreen(FilteredSearch):
             return
         if not self.typed:
             return
-        self.search_made(self.typed)
+        self.recent.note(self.typed)
         if self.typed != self.shown:
             self._asked = self.typed
             self.search_now()
@@ -341,7 +480,7 @@ class SearchScreen(FilteredSearch):
         elif scene.jump_url is None:
             self.context.app.tell(UsageError("no_link", video=scene.video.title))
         else:
-            self.search_made(self.typed)
+            self.recent.note(self.typed)
             self.context.playback.copy_link(scene.jump_url)
 
     def action_explain(self) -> None:

@@ -58,6 +58,10 @@ def is_active(background: BackgroundController) -> bool:
     return background.is_active
 
 
+def offered(app: FakeApp) -> ModelDownload | None:
+    return app.offer
+
+
 def stages() -> list[str]:
     return [run.stage for run in FakeRun.started]
 
@@ -178,7 +182,7 @@ class TestModels:
         models.looked_up(self.OFFER)
         assert app.offer.state == "failed"
         models.looked_up(None)
-        assert (app.offer, stages()) == (None, ["vectors"])
+        assert (offered(app), stages()) == (None, ["vectors"])
 
     def test_at_its_end_the_offer_goes(
         self, app: FakeApp, models: ModelDownloadController, background: BackgroundController
@@ -186,4 +190,4 @@ class TestModels:
         app.offer = self.OFFER
         models.start()
         background.stage_ended(StageEnded("offer", replace(self.OFFER, state="done", taken=1), halted=False))
-        assert (app.offer, app.toasts[-1][:19]) == (None, "The models are here")
+        assert (offered(app), app.toasts[-1][:19]) == (None, "The models are here")
