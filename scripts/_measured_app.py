@@ -22,20 +22,30 @@ from textual import on
 
 from subtitle_rag import config
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import messages, search_screen
+from subtitle_rag.tui import messages
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.garbage import Garbage
-from subtitle_rag.tui.scene_list import SceneList
+from subtitle_rag.tui.screens import search_screen
+from subtitle_rag.tui.widgets.scene_list import SceneList
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from textual.screen import Screen
     from textual.strip import Strip
+
+    from subtitle_rag.retrieval.scenes import Scene
 
 BEAT_S = 0.005
 HELD_S = 0.01
 
 
 class MeasuredList(SceneList):
+    def fill(self, scenes: "Sequence[Scene]", keep: str | None) -> None:
+        assert isinstance(self.app, MeasuredApp)
+        self.app.scenes_coming()
+        super().fill(scenes, keep)
+
     def render_line(self, y: int) -> "Strip":
         assert isinstance(self.app, MeasuredApp)
         self.app.list_drawn()
@@ -63,9 +73,8 @@ class MeasuredApp(SubtitleApp):
         super()._display(screen, renderable)
         self._mark()
 
-    def staying_scenes(self, message: messages.ScenesFound) -> messages.ScenesFound:
-        self._coming = (*self._coming, f"scenes {message.text}")
-        return super().staying_scenes(message)
+    def scenes_coming(self) -> None:
+        self._coming = (*self._coming, f"scenes {self.search_screen.typed}")
 
     def list_drawn(self) -> None:
         self._due, self._coming = (*self._due, *self._coming), ()
@@ -99,14 +108,14 @@ class MeasuredApp(SubtitleApp):
 def main() -> None:
     home, gaps = sys.argv[1:]
     MeasuredApp.gaps = Path(gaps)
-    search_screen.SceneList = MeasuredList  # type: ignore[misc]
+    vars(search_screen)["SceneList"] = MeasuredList
     with Runtime(config.load(home=home)) as runtime:
         runtime.fluid = True  # as `tui.run` does
         app = MeasuredApp(runtime)
         app.garbage = Garbage()
         app.garbage.begin()
         app.run()
-        app.await_job(3.0)
+        app.wait_for_threads(3.0)
 
 
 if __name__ == "__main__":

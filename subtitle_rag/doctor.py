@@ -12,7 +12,6 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
@@ -58,13 +57,12 @@ def run(runtime: Runtime, *, offline: bool = False) -> Iterator[Check]:
         yield probe(name, runtime)
 
 
-def probe(name: str, runtime: Runtime, doors: AbstractContextManager[object] | None = None) -> Check:
-    """One check; whatever it raises is its finding. `doors` is held while the doors that it needs are opened."""
+def probe(name: str, runtime: Runtime) -> Check:
+    """Run one check. Whatever it raises is its finding."""
     try:
-        with doors or nullcontext():
-            for door in DOORS.get(name, ()):
-                if door != "server" or runtime.settings.qdrant.url:
-                    getattr(runtime, door)
+        for door in DOORS.get(name, ()):
+            if door != "server" or runtime.settings.qdrant.url:
+                getattr(runtime, door)
         return PROBES[name](runtime)
     except AppError as error:
         logger.info("check %s failed", name, exc_info=True)

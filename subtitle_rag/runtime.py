@@ -4,10 +4,9 @@ import logging
 import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, closing, contextmanager
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, BusyError, LlmError
@@ -34,12 +33,42 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
+
+class door(Generic[T]):  # noqa: N801 - a decorator
+    """A property of `Runtime` that is built when it is first read, under the runtime's lock: never twice."""
+
+    def __init__(self, build: Callable[[Any], T]) -> None:
+        self._build = build
+        self.__doc__ = build.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, runtime: None, owner: type) -> "door[T]": ...
+
+    @overload
+    def __get__(self, runtime: "Runtime", owner: type) -> T: ...
+
+    def __get__(self, runtime: "Runtime | None", owner: type) -> "T | door[T]":
+        if runtime is None:
+            return self
+        with runtime.lock:
+            if self._name not in runtime.__dict__:
+                runtime.__dict__[self._name] = self._build(runtime)
+            built: T = runtime.__dict__[self._name]
+            return built
+
 
 class Runtime:
-    """What the faces work with. Close it, or use it as a context manager."""
+    """What the faces work with, from any thread. Close it, or use it as a context manager."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.lock = threading.RLock()
+        """Held while a door is built."""
         self.fluid = False
         """Somebody looks on: what would keep the interpreter from everything else is done in other processes."""
 
@@ -69,19 +98,19 @@ class Runtime:
         """Begin to load the models that a search with all retrievers asks, where they are here; nothing waits."""
         self.neural.load_soon(self.library.vectors.active())
 
-    @cached_property
+    @door
     def library(self) -> "Library":
         from subtitle_rag.library.store import Library
 
         return Library(self.settings.paths.library)
 
-    @cached_property
+    @door
     def analyzer(self) -> "Analyzer":
         from subtitle_rag.retrieval.morphemes import Analyzer
 
         return Analyzer()
 
-    @cached_property
+    @door
     def host(self) -> "HostedIndex":
         """The search index as its host process has it, whatever state that is in."""
         return self._open_host()
@@ -92,7 +121,7 @@ class Runtime:
 
         return HostedIndex(self.settings.paths.index, {"analyzer": ANALYZER}, fresh=fresh)
 
-    @cached_property
+    @door
     def server(self) -> "ServerIndex":
         """The search index on the Qdrant server that the settings name, whatever state that is in."""
         return self._open_server()
@@ -108,7 +137,7 @@ class Runtime:
         """What analyses queries: the host of the embedded index, else this process."""
         return self.analyzer if self.settings.qdrant.url else self.host
 
-    @cached_property
+    @door
     def index(self) -> "Index":
         """The search index that the settings name.
 
@@ -140,7 +169,7 @@ class Runtime:
 
         return address(self.settings.qdrant.url) if self.settings.qdrant.url else EMBEDDED
 
-    @cached_property
+    @door
     def fallback(self) -> "Fallback":
         """The server's index for searches, and the embedded one, where there is one, while it cannot be reached."""
         from subtitle_rag.retrieval.index_fallback import Fallback
@@ -159,7 +188,7 @@ class Runtime:
         """Why another index than the one that the settings name has answered the last search."""
         return self.fallback.trouble if self.settings.qdrant.url else None
 
-    @cached_property
+    @door
     def searcher(self) -> "Searcher":
         from subtitle_rag.retrieval.search import Searcher
 
@@ -175,20 +204,20 @@ class Runtime:
         shared = SharedWindows(self.library, self.fallback, self.analyzer)
         return Searcher(self.library, self.fallback, queries, self.neural, shared)
 
-    @cached_property
+    @door
     def indexer(self) -> "Indexer":
         from subtitle_rag.indexing import Indexer
 
         return Indexer(self.library, self.index, self.apart if self.fluid else self.analyzer)
 
-    @cached_property
+    @door
     def apart(self) -> "ApartAnalyzer":
         """An analyzer in a process of its own."""
         from subtitle_rag.retrieval.analysis import ApartAnalyzer
 
         return ApartAnalyzer()
 
-    @cached_property
+    @door
     def models(self) -> "ModelStore":
         """The encoders and rerankers that are here."""
         from subtitle_rag.models.store import ModelStore
@@ -197,7 +226,7 @@ class Runtime:
         folder = Path(own.folder).expanduser() if own.folder else self.settings.paths.models
         return ModelStore(folder, own)
 
-    @cached_property
+    @door
     def neural(self) -> "HostedModels":
         """The encoders and the reranker, as the process that holds them has them; it starts when one is used."""
         from subtitle_rag.retrieval.neural_client import HostedModels
@@ -210,7 +239,7 @@ class Runtime:
 
         return Fetcher(self.library, self.indexer, self.settings.youtube, stop)
 
-    @cached_property
+    @door
     def pictures(self) -> "Pictures":
         """The scenes' pictures, which are fetched from YouTube when they are asked for."""
         from subtitle_rag.fetching.pictures import Pictures

@@ -114,9 +114,9 @@ def test_the_own_keys_are_told(run: Run, isolated_home: Path) -> None:
     isolated_home.mkdir()
     (isolated_home / "config.toml").write_text("[keys]\n'app.checks' = 'f11'")
     assert re.search(r"^  f11 +what is there", run("help", "keys").out, re.MULTILINE)
-    from subtitle_rag.tui import keys
+    from subtitle_rag.tui import keymap
 
-    keys.activate({})
+    keymap.activate({})
 
 
 @cases("topic", [topic.name for topic in TOPICS])

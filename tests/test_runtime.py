@@ -1,5 +1,6 @@
 """The composition of doors."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -19,3 +20,34 @@ def test_a_closed_runtime_opens_its_doors_anew(tmp_path: Path, monkeypatch: pyte
         runtime.close()
         assert [scene.id for scene in runtime.searcher.search(parse(word)).scenes] == [scene.id for scene in first]
         assert first
+
+
+def test_threads_that_read_a_door_at_the_same_time_get_the_same_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first thread is held while it opens the library; the other waits for what it opens."""
+    from subtitle_rag.library import store
+
+    opening, go_on = threading.Event(), threading.Event()
+    built: list[object] = []
+
+    class SlowLibrary:
+        def __init__(self, _path: Path) -> None:
+            built.append(self)
+            opening.set()
+            go_on.wait(10)
+
+        def close(self) -> None:
+            pass
+
+    monkeypatch.setattr(store, "Library", SlowLibrary)
+    with Runtime(config.load(tmp_path / "home")) as runtime:
+        found: list[object] = []
+        first, second = (threading.Thread(target=lambda: found.append(runtime.library)) for _ in range(2))
+        first.start()
+        assert opening.wait(10)
+        second.start()
+        go_on.set()
+        first.join(10)
+        second.join(10)
+        assert found == built * 2

@@ -79,9 +79,10 @@ def config_keys(ctx: "click.Context", _param: "click.Parameter", incomplete: str
 
 def key_ids(_ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
     """Ids of the app's keys."""
-    from subtitle_rag.tui import key_help, keys
+    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.text import key_help
 
-    return _items([(id, key_help.meaning(id)) for id in keys.declared()], incomplete)
+    return _items([(id, key_help.meaning(id)) for id in keymap.declared()], incomplete)
 
 
 def topics(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":

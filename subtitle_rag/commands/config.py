@@ -91,11 +91,11 @@ def _mistakes(reading: "Reading") -> list[Mistake]:
     found = list(reading.mistakes)
     settings = reading.settings
     if settings.keys or settings.themes or settings.tui.theme:
-        from subtitle_rag.tui import keys, themes
+        from subtitle_rag.tui import keymap, themes
 
         own = replace(settings, paths=replace(settings.paths, config=reading.file.path))
         told = {mistake.key for mistake in found}
-        more = [*keys.mistakes(own.keys, reading.file.path), *themes.mistakes(own)]
+        more = [*keymap.mistakes(own.keys, reading.file.path), *themes.mistakes(own)]
         found += [mistake for mistake in more if mistake.key not in told]
     return sorted(found, key=lambda mistake: mistake.line or 0)
 
@@ -152,9 +152,10 @@ def _tell(mistakes: Sequence[Mistake], path: Path) -> None:
 @json_option
 def config_schema(as_json: bool) -> int:
     from subtitle_rag.configuring.schema import schema
-    from subtitle_rag.tui import key_help, keys
+    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.text import key_help
 
-    usual = {id: (key_help.meaning(id), binding.key) for id, (_kind, binding) in keys.declared().items()}
+    usual = {id: (key_help.meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
     made = schema(usual)
     if as_json:
         output.envelope("config schema", output.Outcome(made))

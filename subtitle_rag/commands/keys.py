@@ -17,15 +17,16 @@ from subtitle_rag.i18n import N_
 @json_option
 @click.pass_obj
 def keys_(settings: Settings, ids: Sequence[str], as_json: bool) -> int:
-    from subtitle_rag.tui import key_help, keys
+    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.text import key_help
 
-    keys.check(settings.keys, settings.paths.config)
-    keys.activate(settings.keys)
-    known = keys.declared()
+    keymap.check(settings.keys, settings.paths.config)
+    keymap.activate(settings.keys)
+    known = keymap.declared()
     for id in ids:
         if id not in known:
             raise UsageError("unknown_setting", name=id, near=did_you_mean(nearest(id, known)))
-    listed = [(id, keys.keys(id), key_help.meaning(id)) for id in known if not ids or id in ids]
+    listed = [(id, keymap.keys(id), key_help.meaning(id)) for id in known if not ids or id in ids]
     if as_json:
         values = [{"id": id, "keys": names, "meaning": meaning} for id, names, meaning in listed]
         output.envelope("keys", output.Outcome({"keys": values}))

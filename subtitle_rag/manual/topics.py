@@ -80,15 +80,16 @@ def _syntax(_settings: Settings) -> Iterator[Block]:
 
 def _keys(settings: Settings) -> Iterator[Block]:
     from subtitle_rag.errors import UsageError
-    from subtitle_rag.tui import key_help, keys
+    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.text import key_help
 
     yield Paragraph(_("The keys of the app. F1 in the app shows those of the place where you are."))
     try:
-        keys.check(settings.keys, settings.paths.config)
-        keys.activate(settings.keys)
+        keymap.check(settings.keys, settings.paths.config)
+        keymap.activate(settings.keys)
     except UsageError:  # config validate tells it; the usual keys are shown
-        keys.activate({})
-    kinds = dict.fromkeys(kind for kind, _binding in keys.declared().values())
+        keymap.activate({})
+    kinds = dict.fromkeys(kind for kind, _binding in keymap.declared().values())
     rows = ((names, said) for names, said in key_help.rows(kinds) if said)
     yield Terms(tuple(dict.fromkeys(rows)))
     yield Paragraph(_("[keys] in the config changes them by their ids, which subtitle-rag keys lists:"))

@@ -36,10 +36,11 @@ def run(settings: "Settings") -> int:
     os.environ.setdefault("TEXTUAL_FPS", "120")
     from subtitle_rag.library.theme import remembered_theme
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui import keys, picture, themes
+    from subtitle_rag.tui import keymap, themes
     from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.widgets import picture
 
-    keys.check(settings.keys, settings.paths.config)
+    keymap.check(settings.keys, settings.paths.config)
     themes.check(settings)
     with Runtime(settings) as runtime:
         runtime.fluid = True
@@ -48,5 +49,5 @@ def run(settings: "Settings") -> int:
         app.trouble = picture.prepare(settings)
         app.first_theme = remembered_theme(settings.paths.library)
         app.run()
-        app.await_job(LEAVING_S)
+        app.wait_for_threads(LEAVING_S)
     return app.return_code or 0

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.suggestions import Suggestion
-    from subtitle_rag.tui.answer_text import Turn
-    from subtitle_rag.tui.background import Progress, Stage
-    from subtitle_rag.tui.channel_form import Form
-    from subtitle_rag.tui.errands import Errand
-    from subtitle_rag.tui.extractor_update import ExtractorUpdate
-    from subtitle_rag.tui.field import Check
-    from subtitle_rag.tui.filter_offers import Catalogue
-    from subtitle_rag.tui.jobs import Job
-    from subtitle_rag.tui.offer import Offer
-    from subtitle_rag.tui.removal import Removal
-    from subtitle_rag.tui.surroundings import Surroundings
+    from subtitle_rag.tui.state.channel_settings import ChannelForm
+    from subtitle_rag.tui.state.conversation import QuestionTurn
+    from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
+    from subtitle_rag.tui.state.filter_options import FilterCatalogue
+    from subtitle_rag.tui.state.job import Job
+    from subtitle_rag.tui.state.job_request import JobRequest
+    from subtitle_rag.tui.state.model_offer import ModelDownload
+    from subtitle_rag.tui.state.removal import Removal
+    from subtitle_rag.tui.state.scene_surroundings import Surroundings
+    from subtitle_rag.tui.state.source_field import FieldCheck
+    from subtitle_rag.tui.state.stage_progress import StageName, StageProgress
 
 
 @dataclass
@@ -35,17 +35,17 @@ class LibraryOpened(Message):
     counts: "Counts"
     followed: int = 0
     """Sources in which `sync` looks for new videos."""
-    offer: "Offer | None" = None
+    offer: "ModelDownload | None" = None
     """The packages and models that are not here."""
     update: "ExtractorUpdate | None" = None
     """The update of yt-dlp that is due."""
 
 
 @dataclass
-class ErrandsLeft(Message):
-    """What was not done yet when the app ended."""
+class RequestsRestored(Message):
+    """What was unfinished when the app ended the last time."""
 
-    errands: "list[Errand]"
+    requests: "list[JobRequest]"
 
 
 @dataclass
@@ -58,6 +58,18 @@ class LibraryFailed(Message):
     """The library or its index cannot be used."""
 
     error: "AppError"
+
+
+@dataclass
+class LibraryRetried(Message):
+    """The user tries again to open the library."""
+
+
+@dataclass
+class AddressGiven(Message):
+    """An address was pasted where a query is written: it belongs into the library's field."""
+
+    address: str
 
 
 @dataclass
@@ -104,13 +116,21 @@ class SuggestionsMade(Message):
 class OffersRead(Message):
     """What a search can be narrowed to."""
 
-    catalogue: "Catalogue"
+    catalogue: "FilterCatalogue"
 
 
 @dataclass
 class Jumped(Message):
     scene: "Scene"
     player: str
+
+
+@dataclass
+class VideoOpened(Message):
+    """A video's page; on a web page it is the viewer's browser that opens it."""
+
+    link: str
+    title: str
 
 
 @dataclass
@@ -138,14 +158,23 @@ class PlayerPreferred(Message):
 
 
 @dataclass
-class JumpFailed(Message):
+class ActionFailed(Message):
+    """Something that the user has asked for could not be done."""
+
+    error: "AppError"
+
+
+@dataclass
+class NotRemembered(Message):
+    """The library could not note something; the app goes on without."""
+
     error: "AppError"
 
 
 @dataclass
 class FieldChecked(Message):
     typed: str
-    check: "Check"
+    check: "FieldCheck"
 
 
 @dataclass
@@ -153,7 +182,7 @@ class FieldTaken(Message):
     """Enter was pressed, or the key that takes the whole list."""
 
     typed: str
-    check: "Check"
+    check: "FieldCheck"
     whole_list: bool
 
 
@@ -162,6 +191,14 @@ class VideosListed(Message):
     videos: "list[VideoState]"
     channels: "list[ChannelState]"
     """And playlists."""
+
+
+@dataclass
+class VideoChosen(Message):
+    """Scenes are to be searched in one video alone."""
+
+    query: str
+    """The filter, to be typed on."""
 
 
 @dataclass
@@ -182,7 +219,7 @@ class RemovalEnded(Message):
 class ChannelRead(Message):
     """What is set for a channel."""
 
-    form: "Form"
+    form: "ChannelForm"
 
 
 @dataclass
@@ -232,8 +269,8 @@ class JobEnded(Message):
 class StageAdvanced(Message):
     """Work in the background goes on; a newer one replaces those of the same stage that wait."""
 
-    stage: "Stage"
-    progress: "Progress"
+    stage: "StageName"
+    progress: "StageProgress"
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, StageAdvanced) and message.stage == self.stage
@@ -243,8 +280,8 @@ class StageAdvanced(Message):
 class StageEnded(Message):
     """No more of it is done for now: the progress says why."""
 
-    stage: "Stage"
-    progress: "Progress"
+    stage: "StageName"
+    progress: "StageProgress"
     halted: bool
     """It was told to end before its work did."""
 
@@ -253,7 +290,7 @@ class StageEnded(Message):
 class EvidenceFound(Message):
     """What a question is answered from."""
 
-    turn: "Turn"
+    turn: "QuestionTurn"
     evidence: "Evidence"
 
 
@@ -261,7 +298,7 @@ class EvidenceFound(Message):
 class AnswerGrew(Message):
     """All of an answer so far; a newer one replaces those that wait."""
 
-    turn: "Turn"
+    turn: "QuestionTurn"
     text: str
 
     def can_replace(self, message: Message) -> bool:
@@ -272,9 +309,14 @@ class AnswerGrew(Message):
 class AnswerEnded(Message):
     """The answer, or why there is none."""
 
-    turn: "Turn"
+    turn: "QuestionTurn"
     answer: "Answer | None" = None
     error: "AppError | None" = None
+
+
+@dataclass
+class AnswersLeft(Message):
+    """The answer screen was left."""
 
 
 @dataclass

@@ -11,8 +11,8 @@ from textual.widgets import Static
 
 from subtitle_rag.config import Settings
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.answer_screen import AnswerScreen
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from tests.stand_ins.ollama import StandIn
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, typed
 
@@ -28,7 +28,7 @@ def without_contexts(runtime: Runtime, app_of: MakeApp, ollama: StandIn) -> Make
 
     def made(language: str = "en", **options: Any) -> SubtitleApp:
         app = app_of(language, **options)
-        app._paused.update(("contexts", "vectors"))
+        app.background.paused.update(("contexts", "vectors"))
         return app
 
     return made

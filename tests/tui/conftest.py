@@ -27,9 +27,12 @@ from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import job_app, live_search, preview, reasons, removal_app, search_screen
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.contexts import Progress
+from subtitle_rag.tui.controllers import jobs, removals
+from subtitle_rag.tui.screens import live_search, search_screen
+from subtitle_rag.tui.state.stage_progress import ContextProgress
+from subtitle_rag.tui.text import failure_reasons
+from subtitle_rag.tui.widgets import preview
 from tests.invented import end_hosts
 from tests.models.conftest import hub
 from tests.stand_ins.youtube import StandIn, stand_in
@@ -155,7 +158,7 @@ def youtube() -> Iterator[StandIn]:
 @pytest.fixture
 def hasty(empty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """A runtime on an empty library that fetches without pauses."""
-    monkeypatch.setattr(job_app, "COUNT_S", 0.05)
+    monkeypatch.setattr(jobs, "COUNT_S", 0.05)
     empty.settings = replace(empty.settings, youtube=unpaced())
     return empty
 
@@ -163,9 +166,9 @@ def hasty(empty: Runtime, youtube: StandIn, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """A minute is over in a moment."""
-    monkeypatch.setattr(removal_app, "UNDO_S", 0.3)
-    monkeypatch.setattr(removal_app, "TICK_S", 0.05)
-    monkeypatch.setattr(removal_app, "RETRY_S", 0.1)
+    monkeypatch.setattr(removals, "UNDO_S", 0.3)
+    monkeypatch.setattr(removals, "TICK_S", 0.05)
+    monkeypatch.setattr(removals, "RETRY_S", 0.1)
 
 
 @pytest.fixture(autouse=True)
@@ -199,7 +202,7 @@ def noon(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("TZ", "Asia/Seoul")
     time.tzset()
     clock = SimpleNamespace(time=lambda: NOON, localtime=time.localtime, strftime=time.strftime)
-    monkeypatch.setattr(reasons, "time", clock)
+    monkeypatch.setattr(failure_reasons, "time", clock)
     yield
     monkeypatch.undo()
     time.tzset()
@@ -220,7 +223,7 @@ async def settle(pilot: AppPilot) -> None:
         if time.monotonic() > deadline:
             break
     await pilot.pause()
-    while isinstance(app, SubtitleApp) and app.busy:
+    while isinstance(app, SubtitleApp) and app.jobs.busy:
         await pilot.pause(0.01)
         if time.monotonic() > deadline:
             break
@@ -291,9 +294,9 @@ def commands(app: SubtitleApp) -> list[str]:
     return [command.title for command in app.get_system_commands(app.screen)]
 
 
-def writing(taken: int = 0, seconds: float = 0.0) -> Progress:
+def writing(taken: int = 0, seconds: float = 0.0) -> ContextProgress:
     """Contexts that are being written."""
-    return Progress(
+    return ContextProgress(
         state="working",
         model="ax",
         windows=9_412,

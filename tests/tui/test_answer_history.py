@@ -9,11 +9,10 @@ from textual.command import CommandPalette
 from textual.widgets import Static
 
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import answer_app
-from subtitle_rag.tui.answer_app import AnswerApp
-from subtitle_rag.tui.answer_screen import AnswerScreen
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.history_screen import HistoryScreen
+from subtitle_rag.tui.controllers import context_pause
+from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, QUESTION, ask, asking, on, opened, said, until, without_contexts
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, Outside, settle
@@ -104,7 +103,7 @@ class TestBesideTheRest:
     async def test_contexts_wait_while_a_question_is_answered_and_go_on_after_it(
         self, empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(answer_app, "QUIET_S", 0.05)
+        monkeypatch.setattr(context_pause, "QUIET_S", 0.05)
         list(empty.indexer.index(sorted([*SAMPLE.glob("*sample-0001*"), *SAMPLE.glob("*sample-0002*")])))
         empty.settings = on(ollama, empty)
         writing, answering = ollama.hold(), ollama.hold()
@@ -141,7 +140,7 @@ class TestBesideTheRest:
             assert isinstance(app.screen, CommandPalette)
 
     def test_every_binding_can_be_rebound(self) -> None:
-        own = [binding for kind in (AnswerApp, AnswerScreen, HistoryScreen) for binding in kind.__dict__["BINDINGS"]]
+        own = [binding for kind in (AnswerScreen, HistoryScreen) for binding in kind.__dict__["BINDINGS"]]
         ids = [binding.id for binding in own if isinstance(binding, Binding)]
         assert len(ids) == len(own)
         assert all(ids)

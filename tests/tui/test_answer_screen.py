@@ -8,7 +8,7 @@ import pytest
 from textual.content import Content
 
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.search_screen import SearchScreen
+from subtitle_rag.tui.screens.search_screen import SearchScreen
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.tui.asking import (
     ANSWER,
@@ -307,7 +307,7 @@ class TestStopping:
             await until(pilot, hold.arrived.is_set)
             await pilot.press("ctrl+q")
         began = time.monotonic()
-        app.await_job(3.0)
+        app.wait_for_threads(3.0)
         assert time.monotonic() - began < 3.0
         assert app.return_code == 0
         hold.release()

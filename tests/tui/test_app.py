@@ -20,12 +20,11 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.background_app import BackgroundApp
-from subtitle_rag.tui.help_screen import HelpScreen
-from subtitle_rag.tui.jobs import Job
-from subtitle_rag.tui.library_screen import LibraryScreen
-from subtitle_rag.tui.scene_list import SceneList
-from subtitle_rag.tui.search_screen import SearchScreen
+from subtitle_rag.tui.screens.help_screen import HelpScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.search_screen import SearchScreen
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.widgets.scene_list import SceneList
 from tests.tui.conftest import NOON, MakeApp, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +51,7 @@ class TestHelp:
 class TestKeys:
     def test_every_binding_can_be_rebound(self) -> None:
         ids: list[str | None] = []
-        for kind in (SubtitleApp, BackgroundApp, SearchScreen, LibraryScreen, HelpScreen, SceneList):
+        for kind in (SubtitleApp, SearchScreen, LibraryScreen, HelpScreen, SceneList):
             for binding in kind.__dict__["BINDINGS"]:
                 assert isinstance(binding, Binding)
                 ids.append(binding.id)

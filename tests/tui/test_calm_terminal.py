@@ -10,11 +10,11 @@ from textual.screen import Screen
 
 from subtitle_rag.events import Found, VideoDone
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import job_app
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.jobs import Job
+from subtitle_rag.tui.controllers import jobs
 from subtitle_rag.tui.messages import JobAdvanced
-from subtitle_rag.tui.widgets import JobBar
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.widgets.status_bars import JobBar
 from tests.tui.conftest import MakeApp, scene, settle, typed
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ async def test_an_idle_app_draws_nothing(
 async def test_a_job_is_drawn_ten_times_a_second_at_most_and_in_its_own_line(
     unindexed: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_app, "COUNT_S", 600)
+    monkeypatch.setattr(jobs, "COUNT_S", 600)
     app = SubtitleApp(unindexed)
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
@@ -100,7 +100,7 @@ async def test_a_job_is_drawn_ten_times_a_second_at_most_and_in_its_own_line(
         took = time.monotonic() - began
         line = app.search_screen.query_one(JobBar).region.y
         assert number > 30
-        assert 2 <= len(paints.rows) <= took / job_app.REPORT_S + 2
+        assert 2 <= len(paints.rows) <= took / jobs.REPORT_S + 2
         assert set().union(*paints.rows) == {line}
 
 

@@ -10,11 +10,11 @@ from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.library.contexts import WindowSelection
 from subtitle_rag.library.sources import Followed, Wishes
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import background, background_app
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.channel_screen import ChannelScreen
-from subtitle_rag.tui.library_screen import LibraryScreen
-from subtitle_rag.tui.removal import Target
+from subtitle_rag.tui.controllers import background, stage_run
+from subtitle_rag.tui.screens.channel_screen import ChannelScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.state.removal import RemovalTarget
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.conftest import SAMPLE, AppPilot, drawn_by, settle, toasts, until
 
@@ -33,8 +33,8 @@ def ollama() -> Iterator[StandIn]:
 @pytest.fixture
 def filled(empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """One video of eight windows of a channel that is followed, and an Ollama of two models."""
-    monkeypatch.setattr(background_app, "AGAIN_S", 0.05)
-    monkeypatch.setattr(background, "REPORT_S", 0.0)
+    monkeypatch.setattr(background, "SEARCH_AGAIN_S", 0.05)
+    monkeypatch.setattr(stage_run, "REPORT_S", 0.0)
     list(empty.indexer.index(sorted(SAMPLE.glob("*sample-0001*"))))
     llm = replace(empty.settings.llm, hosts=(ollama.base,), model=NAME)
     empty.settings = replace(empty.settings, llm=llm, youtube=YoutubeSettings(tabs=("videos", "streams")))
@@ -179,12 +179,12 @@ class TestNames:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await opened(pilot)
-            app.remove(Target("비 오는 날", video=filled.library.videos()[0].video.id))
+            app.removals.remove(RemovalTarget("비 오는 날", video=filled.library.videos()[0].video.id))
             await settle(pilot)
             screen.names.focus()
             await pilot.press(*"다온", "ctrl+z")
             assert screen.names.text == ""
-            assert app._removals.waiting
+            assert app.removals.removals.waiting
 
 
 class TestModels:
@@ -207,8 +207,8 @@ class TestModels:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app._pause("contexts")
-            await until(pilot, lambda: "contexts" not in app._runs)
+            app.background.pause("contexts")
+            await until(pilot, lambda: "contexts" not in app.background.runs)
             written = filled.library.contexts.counts().written
             screen = await opened(pilot)
             await pilot.press("enter", "end", "enter")
@@ -217,8 +217,8 @@ class TestModels:
             await save(pilot)
             assert filled.library.contexts.models() == {channel_of(filled): OWN}
             if written < 8:
-                app._go_on("contexts")
-            await until(pilot, lambda: filled.library.contexts.counts().written == 8 and not app._runs)
+                app.background.resume("contexts")
+            await until(pilot, lambda: filled.library.contexts.counts().written == 8 and not app.background.runs)
         by = filled.library.contexts.by_model()[channel_of(filled)]
         assert by.get(NAME, 0) == written
         assert by.get(OWN, 0) == 8 - written

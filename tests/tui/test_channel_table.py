@@ -12,11 +12,10 @@ from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.sources import Wishes
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.channel_table import ChannelTable, standing, tracks
-from subtitle_rag.tui.errands import Errand
-from subtitle_rag.tui.library_screen import LibraryScreen
-from subtitle_rag.tui.library_tables import in_video
-from subtitle_rag.tui.video_table import VideoTable
+from subtitle_rag.tui.screens.library_screen import LibraryScreen, in_video
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.widgets.channel_table import ChannelTable, standing, tracks
+from subtitle_rag.tui.widgets.video_table import VideoTable
 from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, toasts, unpaced, until
 from tests.tui.test_youtube import KITCHEN, clips, kitchen
@@ -223,7 +222,7 @@ class TestDoing:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             for address in (KITCHEN, "@second"):
-                app.start(Errand(source=parse(address)))
+                app.jobs.start(JobRequest(source=parse(address)))
                 await settle(pilot)
             screen = await opened(pilot, app)
             assert "u" not in app.screen.active_bindings  # on the row of them all
@@ -247,7 +246,7 @@ class TestDoing:
         app = SubtitleApp(empty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(Errand(source=parse(f"https://www.youtube.com/playlist?list={list_id}")))
+            app.jobs.start(JobRequest(source=parse(f"https://www.youtube.com/playlist?list={list_id}")))
             await settle(pilot)
             screen = await opened(pilot, app)
             assert names(screen.channels) == ["All videos", "Playlist: 모음", "느린 부엌"]
@@ -264,14 +263,14 @@ class TestDoing:
         app = SubtitleApp(empty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(Errand(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse(KITCHEN)))
             await until(pilot, lambda: app.screen is app.search_screen and hold.arrived.is_set())
             await pilot.press("f4", "tab")
             await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and page(app).channels.has_focus)
             assert described(pilot, "space") == "Pause"
             await pilot.press("space")
             hold.release()
-            await until(pilot, lambda: not app.busy)
+            await until(pilot, lambda: not app.jobs.busy)
             await settle(pilot)
             assert app.job
             assert app.job.stopped
@@ -291,7 +290,7 @@ class TestDoing:
             await pilot.press(*"ruf v")
             await settle(pilot)
             assert page(app).path.value == "ruf v"
-            assert not app.busy
+            assert not app.jobs.busy
             assert not {"r", "u", "f", "v", "space"} & set(app.screen.active_bindings)
 
     @pytest.mark.campaign(part="app")

@@ -18,8 +18,8 @@ from subtitle_rag import doctor
 from subtitle_rag.config import LlmSettings, ModelSettings
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.checks import CheckRow, Checks
-from subtitle_rag.tui.checks_screen import ChecksScreen
+from subtitle_rag.tui.screens.checks_screen import ChecksScreen
+from subtitle_rag.tui.widgets.check_list import CheckList, CheckRow
 from tests.stand_ins.youtube import stand_in
 from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, settle, typed, until
 
@@ -61,7 +61,7 @@ def title(app: SubtitleApp) -> str:
 
 
 async def ended(pilot: AppPilot) -> None:
-    await until(pilot, lambda: not pilot.app.screen.query_one(Checks).busy, DEVICE_S)
+    await until(pilot, lambda: not pilot.app.screen.query_one(CheckList).busy, DEVICE_S)
     await settle(pilot)
 
 
@@ -118,7 +118,7 @@ class TestScreen:
         async with app.run_test(size=(120, 50)) as pilot:
             await settle(pilot)
             await pilot.press("f6")
-            checks = app.screen.query_one(Checks)
+            checks = app.screen.query_one(CheckList)
             await until(pilot, lambda: set(checks.found) == doctor.OFFLINE - {"ollama"}, DEVICE_S)
             assert rows(app)["ollama"].strip() == "… Ollama"
             assert f"{len(doctor.OFFLINE) - 1} of {len(doctor.OFFLINE)} done" in title(app)
@@ -167,7 +167,7 @@ class TestProbe:
         assert (found.severity, found.message) == ("error", "exit 1")
 
     def test_every_check_has_a_name_for_people(self) -> None:
-        from subtitle_rag.tui.checks import LABELS
+        from subtitle_rag.tui.widgets.check_list import LABELS
 
         assert set(LABELS) == set(doctor.PROBES)
         assert set(doctor.DOORS) <= doctor.OFFLINE

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import background, background_app
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.controllers import background, stage_run
+from subtitle_rag.tui.state import stage_progress
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, commands, settle, shown, toasts, typed, until, writing
 from tests.tui.conftest import bar as stage_bar
@@ -34,8 +35,8 @@ def model(ollama: StandIn) -> Model:
 @pytest.fixture
 def written(empty: Runtime, ollama: StandIn, monkeypatch: pytest.MonkeyPatch) -> Runtime:
     """A runtime on an empty library, with an Ollama; nothing is waited for that nobody would see."""
-    monkeypatch.setattr(background_app, "AGAIN_S", 0.05)
-    monkeypatch.setattr(background, "REPORT_S", 0.0)
+    monkeypatch.setattr(background, "SEARCH_AGAIN_S", 0.05)
+    monkeypatch.setattr(stage_run, "REPORT_S", 0.0)
     llm = replace(empty.settings.llm, hosts=(ollama.base,), model=MODEL)
     empty.settings = replace(empty.settings, llm=llm)
     return empty
@@ -56,7 +57,7 @@ def app_of(pilot: AppPilot) -> SubtitleApp:
 async def idle(pilot: AppPilot) -> None:
     """Until no contexts are written any more."""
     app = app_of(pilot)
-    await until(pilot, lambda: app.contexts and app.contexts.state in ("done", "failed") and not app._runs)
+    await until(pilot, lambda: app.contexts and app.contexts.state in ("done", "failed") and not app.background.runs)
     await settle(pilot)
 
 
@@ -84,7 +85,7 @@ class TestWriting:
             assert before
             assert not app.search_screen.query_one("#context").display
             hold.release()
-            await until(pilot, lambda: app.contexts and app.contexts.taken >= background.SAMPLE)
+            await until(pilot, lambda: app.contexts and app.contexts.taken >= stage_progress.WINDOWS_BEFORE_RATE)
             assert "/min  " in bar(app)
             await typed(pilot, " 찍어")
             assert app.search_screen.shown == "치킨 소스 찍어"
@@ -173,9 +174,9 @@ class TestPausing:
             assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
             assert bar(app).endswith("  paused; ctrl+t goes on")
-            await until(pilot, lambda: not app._runs)
+            await until(pilot, lambda: not app.background.runs)
             asked = ollama.count()
-            app.begin_all()  # as at the end of a job
+            app.background.begin_all()  # as at the end of a job
             await settle(pilot)
             assert ollama.count() == asked
             assert "ctrl+t goes on" in bar(app)
@@ -213,8 +214,8 @@ class TestPausing:
             began = time.monotonic()
             await pilot.press("ctrl+q")
             await pilot.pause()
-        app.await_job(PROMPT_S)
-        assert not app._runs["contexts"].is_alive()
+        app.wait_for_threads(PROMPT_S)
+        assert not app.background.runs["contexts"].is_alive()
         assert time.monotonic() - began < PROMPT_S
         assert app.return_code == 0
 
@@ -230,10 +231,10 @@ class TestPausing:
             began = time.monotonic()
             await pilot.press("ctrl+q")
             await pilot.pause()
-        app.await_job(PROMPT_S)
+        app.wait_for_threads(PROMPT_S)
         assert time.monotonic() - began < PROMPT_S
         hold.release()
-        app._runs["contexts"].join(10)
+        app.background.runs["contexts"].join(10)
 
 
 class TestTrouble:

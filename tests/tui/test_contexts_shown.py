@@ -10,8 +10,8 @@ from textual.widgets import Static
 from subtitle_rag.errors import LlmError
 from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.library.contexts import ContextCounts
-from subtitle_rag.tui import contexts
-from subtitle_rag.tui.contexts import Progress
+from subtitle_rag.tui.state.stage_progress import ContextProgress
+from subtitle_rag.tui.text import context_lines
 from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, shown, typed, writing
 
 
@@ -86,13 +86,13 @@ class TestPreview:
 
 class TestLines:
     def test_rate_and_rest_are_told_once_they_can_be(self) -> None:
-        assert contexts.brief(writing(taken=4, seconds=30.0)) == "Contexts 6,314/9,412  ax"
-        told = contexts.line(writing(taken=40, seconds=1_115.0))
+        assert context_lines.brief(writing(taken=4, seconds=30.0)) == "Contexts 6,314/9,412  ax"
+        told = context_lines.line(writing(taken=40, seconds=1_115.0))
         assert told == (
             "Contexts 6,350/9,412  2.1/min  about 24 h 19 min left  ax  1,060,000 tokens read, 12,345 written"
         )
-        assert "60/min  about 51 min left" in contexts.line(writing(taken=40, seconds=39.0))
-        assert "! 2 failed" in contexts.line(replace(writing(taken=1, seconds=0.0), failed=2))
+        assert "60/min  about 51 min left" in context_lines.line(writing(taken=40, seconds=39.0))
+        assert "! 2 failed" in context_lines.line(replace(writing(taken=1, seconds=0.0), failed=2))
 
     @pytest.mark.parametrize(
         ("changes", "told"),
@@ -111,11 +111,11 @@ class TestLines:
         ],
     )
     def test_every_state_is_told_in_a_line(self, changes: dict[str, Any], told: str) -> None:
-        assert contexts.line(replace(writing(), **changes)) == told
+        assert context_lines.line(replace(writing(), **changes)) == told
 
     def test_sums_follow_the_events(self) -> None:
         counts = ContextCounts(windows=10, written=3, empty=1, suspect=0, prompt_tokens=100, tokens=10, ms=1)
-        progress = Progress.of(counts, "ax")
+        progress = ContextProgress.of(counts, "ax")
         assert (progress.missing, progress.done) == (6, 4)
         answered = ContextWritten("v", "제목", "w", 0, "문맥", False, prompt_tokens=50, tokens=5, ms=9)
         blocked = LlmError("llm_out_of_memory", host="x", model="ax", reason="")

@@ -13,9 +13,9 @@ from subtitle_rag.captions.sources import parse
 from subtitle_rag.library.sources import Wishes
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.errands import Errand
-from subtitle_rag.tui.library_screen import LibraryScreen
-from subtitle_rag.tui.video_table import VideoTable
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.widgets.video_table import VideoTable
 from tests.stand_ins.youtube import Caption, Clip, StandIn
 from tests.tui.conftest import SAMPLE, AppPilot, Outside, drawn_by, settle, toasts, unpaced, until
 from tests.tui.test_youtube import KITCHEN, clips, kitchen
@@ -60,7 +60,7 @@ def keys(app: SubtitleApp) -> set[str]:
 async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     """What the channel has, and the cursor in the table of videos."""
     await settle(pilot)
-    app.start(Errand(source=parse(KITCHEN)))
+    app.jobs.start(JobRequest(source=parse(KITCHEN)))
     await settle(pilot)
     if not isinstance(app.screen, LibraryScreen):
         await pilot.press("f4")
@@ -200,7 +200,7 @@ class TestRetrying:
             clip.captions[:] = [Caption()]
             youtube.add(Clip("another0000", "다른 영상"))
             hold = youtube.hold("timedtext")
-            app.start(Errand(source=parse("https://youtu.be/another0000")))
+            app.jobs.start(JobRequest(source=parse("https://youtu.be/another0000")))
             await until(pilot, hold.arrived.is_set)
             await pilot.press("r", "r")
             await until(pilot, lambda: "+1 waiting" in drawn_by(app))
@@ -218,7 +218,7 @@ class TestRetrying:
         app = SubtitleApp(empty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(Errand((folder,)))
+            app.jobs.start(JobRequest((folder,)))
             await settle(pilot)
             await pilot.press("f4", "tab", "tab")
             await settle(pilot)

@@ -12,9 +12,9 @@ from subtitle_rag import i18n
 from subtitle_rag.errors import UsageError
 from subtitle_rag.library.names import Named, channels_called, videos_called
 from subtitle_rag.retrieval.query import Query, parse, parts, tidy
-from subtitle_rag.tui import filters
-from subtitle_rag.tui.filter_offers import LONGEST, MOST, Catalogue, Offer, spelled
-from subtitle_rag.tui.filters import Chip
+from subtitle_rag.tui.state import query_filters
+from subtitle_rag.tui.state.filter_options import LONGEST, MOST, FilterCatalogue, FilterOption, spelled
+from subtitle_rag.tui.state.query_filters import Chip
 from tests.cases import cases
 
 Called = Callable[[str, list[tuple[str, str]]], list[str]]
@@ -29,7 +29,7 @@ TEXTS = st.lists(PIECES, max_size=14).map("".join)
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12) | TEXTS
 CHIPS = st.one_of(
     st.builds(Chip, st.sampled_from(["channel", "video"]), NAMES.map(lambda name: name + "a")),
-    st.builds(Chip, st.sampled_from(filters.DAYS), st.dates(date(1000, 1, 1)).map(date.isoformat)),
+    st.builds(Chip, st.sampled_from(query_filters.DAYS), st.dates(date(1000, 1, 1)).map(date.isoformat)),
     st.builds(Chip, st.just("kind"), st.sampled_from(["video", "short", "stream"])),
 )
 
@@ -43,7 +43,7 @@ def language(request: pytest.FixtureRequest) -> Iterator[str]:
 
 def clean(chip: Chip) -> Chip:
     """As it is read from a text."""
-    return dataclasses.replace(chip, value=chip.value if chip.name == "kind" else filters.spoken(chip))
+    return dataclasses.replace(chip, value=chip.value if chip.name == "kind" else query_filters.spoken(chip))
 
 
 def rest(text: str) -> list[tuple[str, bool, bool]]:
@@ -62,14 +62,14 @@ def parsed(text: str) -> Query | None:
 @given(TEXTS)
 @pytest.mark.campaign(part="app")
 def test_the_filters_are_those_that_are_searched_with(text: str) -> None:
-    query, found = parsed(text), filters.of(text)
+    query, found = parsed(text), query_filters.of(text)
     assume(query)
     assert query
     for name, values in (("channel", query.channels), ("video", query.videos), ("kind", query.kinds)):
         assert list(dict.fromkeys(Chip(name, value).key for value in values)) == [
             c.key for c in found if c.name == name
         ]
-    days = {chip.name: chip.value for chip in found if chip.name in filters.DAYS}
+    days = {chip.name: chip.value for chip in found if chip.name in query_filters.DAYS}
     wanted = {"after": query.after, "before": query.before}
     assert days == {name: day.isoformat() for name, day in wanted.items() if day}
 
@@ -82,21 +82,23 @@ def test_the_filters_are_those_that_are_searched_with(text: str) -> None:
 @pytest.mark.campaign(part="app")
 def test_a_filter_that_is_put_in_is_there_and_all_else_stays(text: str, chip: Chip) -> None:
     chip = clean(chip)
-    before = filters.of(text)
-    after = filters.with_(text, chip)
+    before = query_filters.of(text)
+    after = query_filters.with_(text, chip)
     assert tidy(after) == after
-    kept = [other.key for other in before if other.key != chip.key and not other.name == chip.name in filters.DAYS]
-    assert {other.key for other in filters.of(after)} == {*kept, chip.key}
+    kept = [
+        other.key for other in before if other.key != chip.key and not other.name == chip.name in query_filters.DAYS
+    ]
+    assert {other.key for other in query_filters.of(after)} == {*kept, chip.key}
     assert rest(after) == rest(text)
-    assert filters.with_(after, chip) == after
+    assert query_filters.with_(after, chip) == after
 
 
 @given(TEXTS, CHIPS)
 @pytest.mark.campaign(part="app")
 def test_what_was_put_in_can_be_taken_away(text: str, chip: Chip) -> None:
     chip = clean(chip)
-    taken = filters.without(filters.with_(text, chip), chip)
-    assert chip.key not in [other.key for other in filters.of(taken)]
+    taken = query_filters.without(query_filters.with_(text, chip), chip)
+    assert chip.key not in [other.key for other in query_filters.of(taken)]
     assert rest(taken) == rest(text)
 
 
@@ -107,17 +109,17 @@ def test_what_was_put_in_can_be_taken_away(text: str, chip: Chip) -> None:
 @example('kind:"short"channel:"둘"-channel:하나')
 @pytest.mark.campaign(part="app")
 def test_taking_one_filter_away_leaves_the_others_and_what_is_looked_for(text: str) -> None:
-    for chip in filters.of(text):
-        left = filters.without(text, chip)
-        kept = [other for other in filters.of(text) if other != chip]
-        assert [other.key for other in filters.of(left)] == [other.key for other in kept]
+    for chip in query_filters.of(text):
+        left = query_filters.without(text, chip)
+        kept = [other for other in query_filters.of(text) if other != chip]
+        assert [other.key for other in query_filters.of(left)] == [other.key for other in kept]
         assert rest(left) == rest(text)
 
 
 @given(TEXTS)
 @pytest.mark.campaign(part="app")
 def test_without_any_filter_the_rest_stays(text: str) -> None:
-    left = filters.cleared(text)
+    left = query_filters.cleared(text)
     assert not any(part.name for part in parts(left))
     assert rest(left) == rest(text)
 
@@ -139,20 +141,20 @@ def test_without_any_filter_the_rest_stays(text: str) -> None:
 def test_a_filter_is_written_in_the_language_of_the_interface(
     language: str, text: str, chip: Chip, korean: str, english: str
 ) -> None:
-    assert filters.with_(text, chip) == (korean if language == "ko" else english)
+    assert query_filters.with_(text, chip) == (korean if language == "ko" else english)
 
 
 def test_labels_name_the_filter_and_hold_nothing_that_steers_a_terminal(language: str) -> None:
     chips = (Chip("kind", "stream"), Chip("channel", "느긋한\x1b[31m 식탁"))
-    assert filters.told(chips) == (
+    assert query_filters.told(chips) == (
         "종류 라이브 · 채널 느긋한[31m 식탁" if language == "ko" else "kind stream · channel 느긋한[31m 식탁"
     )
 
 
 def test_of_two_days_the_last_counts_and_both_go() -> None:
     text = "after:2026-01-01 치킨 이후:2026-02-01"
-    assert filters.of(text) == (Chip("after", "2026-02-01"),)
-    assert filters.without(text, Chip("after", "2026-02-01")) == "치킨"
+    assert query_filters.of(text) == (Chip("after", "2026-02-01"),)
+    assert query_filters.without(text, Chip("after", "2026-02-01")) == "치킨"
 
 
 # What is offered
@@ -174,8 +176,8 @@ VIDEOS = [
 ]
 
 
-def rows(typed: str, *chips: Chip) -> tuple[Offer, ...]:
-    catalogue = Catalogue(VIDEOS)
+def rows(typed: str, *chips: Chip) -> tuple[FilterOption, ...]:
+    catalogue = FilterCatalogue(VIDEOS)
     return catalogue.offers(typed, chips, catalogue.taken(chips), TODAY).rows
 
 
@@ -223,7 +225,7 @@ def test_what_begins_so_comes_first() -> None:
     assert offered("2") == ["캠핑 브이로그 2"]
     assert offered("집")[0] == '그 "집" 밥'
     assert offered("느")[0] == "느긋한 식탁"
-    known = Catalogue([one("a", "김치 캠핑"), one("b", "캠핑 김치")])
+    known = FilterCatalogue([one("a", "김치 캠핑"), one("b", "캠핑 김치")])
     assert [o.said for o in known.offers("캠핑", (), frozenset(), TODAY).rows] == ["캠핑 김치", "김치 캠핑"]
 
 
@@ -239,14 +241,14 @@ def test_what_begins_so_comes_first() -> None:
     ],
 )
 def test_a_day_a_month_or_a_year_can_be_typed(typed: str, days: list[str]) -> None:
-    offers = Catalogue([]).offers(typed, (), frozenset(), date(2020, 1, 1)).rows
+    offers = FilterCatalogue([]).offers(typed, (), frozenset(), date(2020, 1, 1)).rows
     assert [offer.chip.value for offer in offers if offer.chip] == days
     assert [offer.name for offer in offers] == ["after", "before"][: len(days)]
 
 
 @pytest.mark.campaign(part="app")
 def test_long_lists_are_cut_and_their_length_is_told() -> None:
-    many = Catalogue([one(f"v{n}", f"제목 {n}", f"채널 {n % 300}", at=f"UC{n % 300}") for n in range(5_000)])
+    many = FilterCatalogue([one(f"v{n}", f"제목 {n}", f"채널 {n % 300}", at=f"UC{n % 300}") for n in range(5_000)])
     found = many.offers("제목", (), frozenset(), TODAY)
     assert (len(found.rows), found.channels, found.videos) == (MOST, 0, 5_000)
     found = many.offers("", (), frozenset(), TODAY)
@@ -266,16 +268,16 @@ def test_long_lists_are_cut_and_their_length_is_told() -> None:
 def test_a_chosen_video_is_the_only_one_that_is_found(id: str, written: str) -> None:
     title = next(one.title for one in VIDEOS if one.id == id)
     [offer] = [offer for offer in rows(title) if offer.id == id]
-    chip = Catalogue(VIDEOS).chip(offer)
+    chip = FilterCatalogue(VIDEOS).chip(offer)
     assert chip == Chip("video", written)
-    [part] = [p for p in parts(filters.with_("치킨", chip)) if p.name]
+    [part] = [p for p in parts(query_filters.with_("치킨", chip)) if p.name]
     assert videos_called(part.value, [(v.id, v.title) for v in VIDEOS]) == [id]
 
 
 @pytest.mark.parametrize(("id", "written"), [("UC1", "느긋한 식탁"), ("UC3", "UC3"), ("UC4", "그집 밥")])
 def test_a_chosen_channel_is_the_only_one_that_is_found(id: str, written: str) -> None:
     [offer] = [offer for offer in rows("") if offer.id == id]
-    assert Catalogue(VIDEOS).chip(offer) == Chip("channel", written)
+    assert FilterCatalogue(VIDEOS).chip(offer) == Chip("channel", written)
 
 
 @pytest.mark.parametrize("called", [channels_called, videos_called])
@@ -286,5 +288,5 @@ def test_whatever_names_are_they_can_be_told_apart(called: Called, names: list[s
     for id, name in known:
         chip = Chip("video", spelled(name, id, lambda written: called(written, known)))
         assert len(chip.value) <= LONGEST
-        [part] = [part for part in parts(filters.with_("치킨", chip)) if part.name]
+        [part] = [part for part in parts(query_filters.with_("치킨", chip)) if part.name]
         assert called(part.value, known) == [id]

@@ -18,11 +18,11 @@ from subtitle_rag.library import names
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import filter_screen
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.chips import LABEL_CELLS, FilterBar, drawn_as, fitting
-from subtitle_rag.tui.filter_screen import FilterScreen
-from subtitle_rag.tui.filters import Chip
+from subtitle_rag.tui.dialogs import filter_screen
+from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
+from subtitle_rag.tui.state.query_filters import Chip
+from subtitle_rag.tui.widgets.filter_bar import LABEL_CELLS, FilterBar, drawn_as, fitting
 from tests.searchable import spoken
 from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, hint, scene, settle, shown, toasts, typed
 

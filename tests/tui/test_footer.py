@@ -2,8 +2,8 @@
 
 from textual.binding import Binding
 
-from subtitle_rag.tui.footer import KeyBar
-from subtitle_rag.tui.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.tui.conftest import MakeApp, drawn_by, settle
 
 

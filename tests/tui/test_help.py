@@ -7,9 +7,10 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
 
-from subtitle_rag.tui import key_help, keys
+from subtitle_rag.tui import keymap
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.help_screen import HelpScreen
+from subtitle_rag.tui.screens.help_screen import HelpScreen
+from subtitle_rag.tui.text import key_help
 from tests.tui.conftest import MakeApp, drawn_by, scene, settle, typed
 
 
@@ -76,7 +77,7 @@ async def test_help_begins_with_the_place_and_has_every_key_of_the_footer(
         assert text.startswith(title)
         words = text.replace("\n", " ").split()
         for key, id in footer.items():
-            assert keys.spoken(key) in words, (key, id)
+            assert keymap.spoken(key) in words, (key, id)
             assert key_help.meaning(id).split()[0] in words, id
         assert "Everywhere" in text
         assert ("channel:table" in text) == (title in ("Search", "In the list", "Answers"))
@@ -100,7 +101,7 @@ async def test_no_line_of_it_is_wider_than_its_box(app_of: MakeApp) -> None:
 
 def test_whatever_is_bound_is_told(app_of: MakeApp) -> None:
     app_of()
-    for id, (_kind, one) in keys.declared().items():
+    for id, (_kind, one) in keymap.declared().items():
         assert key_help.meaning(id), id
         if one.show:
             assert one.description, id
@@ -108,11 +109,11 @@ def test_whatever_is_bound_is_told(app_of: MakeApp) -> None:
 
 def test_sentences_are_of_keys_that_are_there() -> None:
     together = {id for ids in key_help.TOGETHER for id in ids}
-    assert set(key_help.SAID) | together <= set(keys.declared())
+    assert set(key_help.SAID) | together <= set(keymap.declared())
 
 
 def test_keys_told_together_are_told_once() -> None:
-    from subtitle_rag.tui.search_screen import SearchScreen
+    from subtitle_rag.tui.screens.search_screen import SearchScreen
 
     rows = dict(key_help.rows([SearchScreen]))
     assert rows["↓ ↑ ctrl+n"] == "choose a scene, from the query too"

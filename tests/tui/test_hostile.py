@@ -22,24 +22,23 @@ from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.retrieval.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import recents
-from subtitle_rag.tui.answer_screen import AnswerScreen
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.channel_screen import ChannelScreen
-from subtitle_rag.tui.contexts import Progress as ContextProgress
-from subtitle_rag.tui.explain import ExplainScreen
-from subtitle_rag.tui.filter_screen import FilterScreen
-from subtitle_rag.tui.help_screen import HelpScreen
-from subtitle_rag.tui.history_screen import HistoryScreen
-from subtitle_rag.tui.jobs import Job
-from subtitle_rag.tui.leave_screen import LeaveScreen
-from subtitle_rag.tui.library_screen import LibraryScreen
+from subtitle_rag.tui.dialogs.explain_screen import ExplainScreen
+from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
+from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
+from subtitle_rag.tui.dialogs.remove_screen import RemoveScreen
 from subtitle_rag.tui.messages import Jumped, PlayersFound
-from subtitle_rag.tui.player_screen import PlayerScreen
-from subtitle_rag.tui.removal import Target
-from subtitle_rag.tui.removal_view import RemoveScreen
-from subtitle_rag.tui.text import clean, visible
-from subtitle_rag.tui.vectors import Progress as VectorProgress
+from subtitle_rag.tui.screens import recent_searches
+from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.channel_screen import ChannelScreen
+from subtitle_rag.tui.screens.help_screen import HelpScreen
+from subtitle_rag.tui.screens.history_screen import HistoryScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.state.clean_text import clean, visible
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.removal import RemovalTarget
+from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from tests.searchable import spoken
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import MODEL, ask, on, opened
@@ -213,7 +212,7 @@ class TestSearching:
                 await looked(pilot, type(app.search_screen) if size[0] >= 100 else ExplainScreen, where=name)
                 await pilot.press("f2")
                 offers = ((MARKUP, "plays the link"), (text, "plays the link"))
-                app.push_screen(PlayerScreen(PlayersFound(scenes()[at], offers, MARKUP)))
+                app.push_screen(PlayerScreen(PlayersFound(scenes()[at], offers, MARKUP), prefer=app.playback.prefer))
                 await looked(pilot, PlayerScreen, where=name, literal="[red]빨강" if len(text) < 1_000 else "")
                 await pilot.press("escape")
                 app._jumped(Jumped(scenes()[at], MARKUP))
@@ -240,13 +239,13 @@ class TestSearching:
         self, app_of: MakeApp, runtime: Runtime, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         found = [Suggestion("spelling", text, text, text, 3) for text in (MARKUP, *list(HOSTILE.values())[1:3])]
-        monkeypatch.setattr(recents, "suggestions", lambda *_asked: found)
+        monkeypatch.setattr(recent_searches, "suggestions", lambda *_asked: found)
         app = app_of(scenes=[])
         async with app.run_test(size=size) as pilot:
             await settle(pilot)
             for name in WRITTEN:
                 note_search(runtime.library, HOSTILE[name])
-            app.search_screen.read_recents()
+            app.search_screen.recent.read()
             await settle(pilot)
             look(app)
             for name in WRITTEN:
@@ -315,10 +314,10 @@ class TestLibrary:
             assert len(states) == 4
             for state in states:
                 markup = "[red]빨강[/]" if state.channel_id == "UC0" else ""
-                app.set_channel(state)
+                app.push_screen(ChannelScreen(app.context, state))
                 await looked(pilot, ChannelScreen, literal=markup)
                 await pilot.press("escape")
-                app.remove(Target(state.name, "", state.channel_id, state.sources))
+                app.removals.remove(RemovalTarget(state.name, "", state.channel_id, state.sources))
                 await until(pilot, lambda: isinstance(app.screen, RemoveScreen))
                 await looked(pilot, RemoveScreen, literal=markup)
                 await pilot.press("enter")
@@ -370,7 +369,7 @@ class TestAnswers:
             ollama.answer(*(f"{HOSTILE[name]} [1] [2]\n{HOSTILE[name][:200]} [9]." for name in names))
             filled.settings = on(ollama, filled)
             app = SubtitleApp(filled)
-            app._paused.update(("contexts", "vectors"))
+            app.background.paused.update(("contexts", "vectors"))
             async with app.run_test(size=size) as pilot:
                 await settle(pilot)
                 screen = await opened(pilot, "국수")

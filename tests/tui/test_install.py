@@ -20,12 +20,13 @@ from subtitle_rag.installation.aging import extractor_age
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import extractor_update, offer
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.errands import Errand
-from subtitle_rag.tui.extractor_update import ExtractorUpdate
-from subtitle_rag.tui.install_screen import InstallScreen
-from subtitle_rag.tui.offer import Offer
+from subtitle_rag.tui.dialogs.install_screen import InstallScreen
+from subtitle_rag.tui.state import extractor_update, model_offer
+from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.state.model_offer import ModelDownload
+from subtitle_rag.tui.text import extractor_lines, model_lines
 from tests.installation.environments import program
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.youtube import StandIn
@@ -152,7 +153,7 @@ class TestInstalling:
             assert welcome(app).endswith("ctrl+g stops")
             await pilot.press("ctrl+g")
             await until(pilot, lambda: STOPPED in welcome(app))
-            await until(pilot, lambda: not app._runs)
+            await until(pilot, lambda: not app.background.runs)
             assert not pip.has("installed")
             app.look_up()  # as at the end of a job
             await settle(pilot)
@@ -208,36 +209,36 @@ class TestInstalling:
             assert not app.screen.query_one("#ways").display
             await pilot.press("enter")
             await until(pilot, lambda: not asking(app))
-            assert app._runs == {}
+            assert app.background.runs == {}
         assert pip.asked == []
 
     async def test_who_wants_no_encoder_is_not_offered_packages(self, indexed: Runtime, offered: Hub, pip: Pip) -> None:
         indexed.models.settings = replace(indexed.models.settings, encoder="")
-        assert offer.look(indexed) is None
+        assert model_offer.find_download(indexed) is None
 
 
 class TestLines:
     def test_how_far_the_packages_have_come_is_told(self) -> None:
-        working = Offer("working", packages=1_600)
-        assert offer.line(working) == "Installing what search by meaning needs  ctrl+g stops"
+        working = ModelDownload("working", packages=1_600)
+        assert model_lines.line(working) == "Installing what search by meaning needs  ctrl+g stops"
         step = PackagesAdvanced("fetching", "tor\x1bch", 3, 41)
-        told = offer.line(replace(working, step=step))
+        told = model_lines.line(replace(working, step=step))
         assert told == "Installing what search by meaning needs  fetching torch  3/41  ctrl+g stops"
 
     def test_models_that_are_here_are_not_counted(self) -> None:
-        (way,) = offer.ways(Offer("offered", packages=1_600))
+        (way,) = model_lines.ways(ModelDownload("offered", packages=1_600))
         assert way.detail == "packages 1.6 GB"
 
     def test_an_update_is_told_by_age_and_by_failure(self) -> None:
         old = ExtractorUpdate("offered", version="2026.1.1", days=120)
-        assert extractor_update.line(None) == extractor_update.line(ExtractorUpdate("done")) == ""
+        assert extractor_lines.line(None) == extractor_lines.line(ExtractorUpdate("done")) == ""
         assert (
-            extractor_update.line(old) == "yt-dlp 2026.1.1 is 120 days old and may soon fail: f7 brings the newest one."
+            extractor_lines.line(old) == "yt-dlp 2026.1.1 is 120 days old and may soon fail: f7 brings the newest one."
         )
-        failed = extractor_update.line(replace(old, has_failed=True))
+        failed = extractor_lines.line(replace(old, has_failed=True))
         assert failed.startswith("YouTube has answered in a way that yt-dlp 2026.1.1 does not understand: f7 brings")
         error = AppError("packages_failed", reason="{no} [b]room\x1b", line="x")
-        told = extractor_update.line(replace(old, state="failed", error=error))
+        told = extractor_lines.line(replace(old, state="failed", error=error))
         assert told.startswith("! The packages could not be installed: {no} [b]room.")
         assert told.endswith("f7 tries again")
 
@@ -313,12 +314,12 @@ class TestUpdate:
             await settle(pilot)
             aged.put("held")
             await pilot.press("f7")
-            await until(pilot, lambda: "update" in app._runs)
-            assert app.start(Errand(source=parse(ADDRESS)))
+            await until(pilot, lambda: "update" in app.background.runs)
+            assert app.jobs.start(JobRequest(source=parse(ADDRESS)))
             await pilot.pause()
-            assert not app.busy
+            assert not app.jobs.busy
             aged.take("held")
-            await until(pilot, lambda: app.busy or app.job)
+            await until(pilot, lambda: app.jobs.busy or app.job)
             await settle(pilot)
             assert hasty.library.counts().videos == 1
 
@@ -329,12 +330,12 @@ class TestUpdate:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(Errand(source=parse(ADDRESS)))
+            app.jobs.start(JobRequest(source=parse(ADDRESS)))
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("f7")
             await until(pilot, lambda: toasts(app))
             assert toasts(app) == ["Stop the job first, or wait for its end: it uses yt-dlp."]
-            assert not app.updating
+            assert not app.updates.is_running
             await pilot.press("ctrl+s")
-            await until(pilot, lambda: not app.busy)
+            await until(pilot, lambda: not app.jobs.busy)
         assert aged.asked == []

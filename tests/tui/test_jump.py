@@ -14,10 +14,10 @@ from subtitle_rag.domain import Video
 from subtitle_rag.library.preferred import prefer_player, preferred_player
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.answer_screen import AnswerScreen
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import PlayersFound
-from subtitle_rag.tui.player_screen import PlayerScreen
+from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from tests.tui.conftest import AppPilot, MakeApp, Outside, drawn_by, scene, settle, toasts, typed, until
 
 LINK = "https://youtu.be/video-00001?t=61"
@@ -173,7 +173,7 @@ class TestChoosing:
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)
-            screen = AnswerScreen()
+            screen = AnswerScreen(app.context)
             await app.push_screen(screen)
             await pilot.press("ctrl+o")
             await settle(pilot)

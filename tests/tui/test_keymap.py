@@ -14,12 +14,14 @@ from textual.widgets import Static
 from subtitle_rag import config
 from subtitle_rag.errors import UsageError
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import calm, jobs, keys
+from subtitle_rag.tui import keymap
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.help_screen import HelpScreen
-from subtitle_rag.tui.jobs import Job
-from subtitle_rag.tui.library_screen import LibraryScreen
-from subtitle_rag.tui.search_screen import SearchScreen
+from subtitle_rag.tui.keymap import check, in_force
+from subtitle_rag.tui.screens.help_screen import HelpScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.search_screen import SearchScreen
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.text import empty_states, job_lines
 from tests.tui.conftest import MakeApp, Outside, scene, settle, typed
 
 ROOT = Path(__file__).parents[2]
@@ -30,12 +32,12 @@ FILE = Path("config.toml")
 def own_keys() -> Iterator[None]:
     """Keys are in force for a whole process: none of a test's stay."""
     yield
-    keys.activate({})
+    keymap.activate({})
 
 
 def refusal(keymap: dict[str, str]) -> str:
     with pytest.raises(UsageError) as caught:
-        keys.check(keymap, FILE)
+        check(keymap, FILE)
     assert caught.value.code == "bad_config"
     assert caught.value.details["path"] == str(FILE)
     return str(caught.value.details["reason"])
@@ -109,8 +111,8 @@ class TestWhatIsRefused:
         ],
     )
     def test_what_does_not_meet_may_share(self, keymap: dict[str, str]) -> None:
-        keys.check(keymap, FILE)
-        assert keys.in_force() == {}
+        check(keymap, FILE)
+        assert in_force() == {}
 
     @pytest.mark.parametrize("arguments", [[], ["keys"]])
     @pytest.mark.campaign(part="app")
@@ -131,32 +133,32 @@ class TestWhatIsRefused:
 
 class TestInForce:
     def test_a_letter_brings_the_hangul_of_its_key(self) -> None:
-        keys.activate({"list.down": "n"})
-        assert keys.keys("list.down") == ("n", "ㅜ")
+        keymap.activate({"list.down": "n"})
+        assert keymap.keys("list.down") == ("n", "ㅜ")
 
     def test_what_closes_a_place_changes_with_what_opens_it(self) -> None:
-        keys.activate({"app.library": "f8", "app.help": "f7"})
-        assert keys.keys("library.close") == ("f8",)
-        assert keys.keys("help.close") == ("escape", "q", "ㅂ", "enter", "f7")
+        keymap.activate({"app.library": "f8", "app.help": "f7"})
+        assert keymap.keys("library.close") == ("f8",)
+        assert keymap.keys("help.close") == ("escape", "q", "ㅂ", "enter", "f7")
 
     def test_every_follower_is_a_binding_that_has_its_leaders_key(self) -> None:
-        for id, leader in keys.FOLLOWERS.items():
-            assert set(keys.keys(id)) & set(keys.keys(leader)), id
+        for id, leader in keymap.FOLLOWERS.items():
+            assert set(keymap.keys(id)) & set(keymap.keys(leader)), id
 
     @pytest.mark.parametrize(
         ("key", "said"),
         [("ctrl+r", "ctrl+r"), ("F8", "f8"), ("enter", "Enter"), ("escape", "esc"), ("?", "?"), ("pageup", "pgup")],
     )
     def test_keys_are_spoken_as_they_are_printed(self, key: str, said: str) -> None:
-        keys.activate({"library.sync": key})
-        assert keys.key("library.sync") == said
+        keymap.activate({"library.sync": key})
+        assert keymap.key("library.sync") == said
 
     def test_sentences_name_the_key_in_force(self) -> None:
         stopped = Job("채널", ended=True, stopped=True)
-        assert jobs.line(stopped).endswith("ctrl+r goes on")
-        keys.activate({"library.sync": "f8"})
-        assert jobs.line(stopped).endswith("f8 goes on")
-        assert "f8 tries again" in str(calm.failure(UsageError("empty_query")))
+        assert job_lines.line(stopped).endswith("ctrl+r goes on")
+        keymap.activate({"library.sync": "f8"})
+        assert job_lines.line(stopped).endswith("f8 goes on")
+        assert "f8 tries again" in str(empty_states.failure(UsageError("empty_query")))
 
     @pytest.mark.campaign(part="app")
     async def test_another_key_opens_and_closes_and_stands_in_the_footer(
@@ -209,25 +211,25 @@ class TestTheCommand:
         assert any(re.fullmatch(r"app\.library +f8 +library: videos, new captions", row) for row in rows)
         told = subprocess.run([*command, "--json"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
         listed = {one["id"]: one for one in json.loads(told)["result"]["keys"]}
-        assert set(listed) == set(keys.declared())
+        assert set(listed) == set(keymap.declared())
         assert listed["library.close"]["keys"] == ["f8"]
         assert all(one["meaning"] for one in listed.values())
 
 
 def test_every_key_of_the_app_may_be_written_as_it_is() -> None:
     """What nobody could bind by hand must not be bound by us either."""
-    for id, (_kind, one) in keys.declared().items():
-        for key in keys.keys(id):
-            assert not keys._wrong(key, one), id
-            if len(key) == 1 and key in keys.TWINS:
-                assert keys.TWINS[key] in keys.keys(id), id
+    for id, (_kind, one) in keymap.declared().items():
+        for key in keymap.keys(id):
+            assert not keymap._wrong(key, one), id
+            if len(key) == 1 and key in keymap.TWINS:
+                assert keymap.TWINS[key] in keymap.keys(id), id
 
 
 def test_the_app_finds_its_bindings_by_the_ids_that_sentences_name(app_of: MakeApp) -> None:
     """Each `key("…")` of the sources names a binding that is there."""
     named = set()
-    for file in (ROOT / "subtitle_rag" / "tui").glob("*.py"):
+    for file in (ROOT / "subtitle_rag" / "tui").rglob("*.py"):
         named |= set(re.findall(r'\bkey\("([^"]+)"\)', file.read_text()))
     assert named
-    assert named <= set(keys.declared())
+    assert named <= set(keymap.declared())
     assert isinstance(app_of(), SubtitleApp)

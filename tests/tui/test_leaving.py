@@ -12,15 +12,15 @@ from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.library.errands import keep_errands, kept_errands
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.errands import Errand, left
-from subtitle_rag.tui.leave_screen import LeaveScreen
-from subtitle_rag.tui.widgets import JobBar
+from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+from subtitle_rag.tui.state.job_request import JobRequest, restore_unfinished
+from subtitle_rag.tui.widgets.status_bars import JobBar
 from tests.stand_ins.youtube import Channel, Clip, StandIn, stand_in
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, until
 
-KITCHEN = Errand(source=parse("https://www.youtube.com/@느린부엌"))
-LIST = Errand(source=parse("https://www.youtube.com/playlist?list=PL" + "c" * 32))
-SHORTS = Errand(source=parse("https://www.youtube.com/@느린부엌/shorts"))
+KITCHEN = JobRequest(source=parse("https://www.youtube.com/@느린부엌"))
+LIST = JobRequest(source=parse("https://www.youtube.com/playlist?list=PL" + "c" * 32))
+SHORTS = JobRequest(source=parse("https://www.youtube.com/@느린부엌/shorts"))
 
 
 @pytest.fixture
@@ -39,13 +39,13 @@ def resting(unindexed: Runtime, youtube: StandIn) -> Runtime:
     return unindexed
 
 
-async def begun(pilot: AppPilot, app: SubtitleApp, *errands: Errand) -> None:
+async def begun(pilot: AppPilot, app: SubtitleApp, *errands: JobRequest) -> None:
     """The first of them rests, the others wait for it."""
     await until(pilot, lambda: app.ready)
     for errand in errands:
-        app.start(errand)
+        app.jobs.start(errand)
     await until(pilot, lambda: app.job and app.job.resting)
-    await until(pilot, lambda: left(app.runtime.library) == list(errands))
+    await until(pilot, lambda: restore_unfinished(app.runtime.library) == list(errands))
 
 
 def bar(app: SubtitleApp) -> str:
@@ -73,7 +73,7 @@ class TestAsking:
                 assert told in drawn
             await pilot.press("escape")
             assert app.is_running
-            assert app.busy
+            assert app.jobs.busy
             assert LeaveScreen not in map(type, app.screen_stack)
             await pilot.press("ctrl+q", "enter")
         assert app.return_code == 0
@@ -103,19 +103,19 @@ class TestNothingIsLost:
         async with first.run_test() as pilot:
             await begun(pilot, first, KITCHEN, LIST, SHORTS)
             await pilot.press("ctrl+q", "ctrl+q")
-        first.await_job(5)
+        first.wait_for_threads(5)
         youtube.clear()
         again = SubtitleApp(resting)
         async with again.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             assert bar(again) == "Left from last time: @느린부엌  +2 waiting  ctrl+r goes on"
             assert not youtube.requests
-            assert left(resting.library) == [KITCHEN, LIST, SHORTS]
+            assert restore_unfinished(resting.library) == [KITCHEN, LIST, SHORTS]
             await pilot.press("ctrl+r")
             await until(pilot, lambda: again.job and again.job.resting)
             assert again.job
             assert (again.job.source, again.job.waiting) == ("@느린부엌", 2)
-            assert again._queue.undone == (KITCHEN, LIST, SHORTS)
+            assert again.jobs.queue.undone == (KITCHEN, LIST, SHORTS)
 
     @pytest.mark.campaign(part="app")
     async def test_it_is_kept_while_it_runs_for_whoever_ends_the_process(self, resting: Runtime) -> None:
@@ -124,7 +124,7 @@ class TestNothingIsLost:
         async with app.run_test() as pilot:
             await begun(pilot, app, KITCHEN, LIST)
             with Runtime(resting.settings) as other:
-                assert left(other.library) == [KITCHEN, LIST]
+                assert restore_unfinished(other.library) == [KITCHEN, LIST]
             app.exit()
 
     @pytest.mark.campaign(part="app")
@@ -134,7 +134,7 @@ class TestNothingIsLost:
         app = SubtitleApp(empty)
         async with app.run_test() as pilot:
             await settle(pilot)
-            app.start(Errand((file,)))
+            app.jobs.start(JobRequest((file,)))
             await until(pilot, lambda: app.job and app.job.ended)
             await settle(pilot)
             assert kept_errands(empty.library) == []
@@ -146,15 +146,15 @@ class TestNothingIsLost:
             app = SubtitleApp(resting)
             async with app.run_test() as pilot:
                 await settle(pilot)
-                assert app._queue.held == [KITCHEN]
+                assert app.jobs.queue.held == [KITCHEN]
                 app.exit()
-            assert left(resting.library) == [KITCHEN]
+            assert restore_unfinished(resting.library) == [KITCHEN]
 
     async def test_what_cannot_be_read_any_more_is_left_out(self, resting: Runtime) -> None:
         foreign = json.loads(json.dumps(KITCHEN.written())) | {"source": {"url": "https://x.invalid/", "tabs": []}}
         foreign["source"]["playlist"] = None
         keep_errands(resting.library, [foreign, LIST.written()])
-        assert left(resting.library) == [LIST]
+        assert restore_unfinished(resting.library) == [LIST]
 
 
 @pytest.mark.campaign(part="app")
@@ -164,20 +164,20 @@ async def test_news_that_come_when_the_screens_have_gone_harm_nothing(app_of: Ma
         await settle(pilot)
     assert app.screen_stack == []
     app._keys = ()
-    app.show_keys()
+    app.refresh_keys()
 
 
 @pytest.mark.parametrize(
     "errand",
     [
-        Errand(),
+        JobRequest(),
         KITCHEN,
         LIST,
         SHORTS,
-        Errand((Path("/한 글/폴더"), Path("b.vtt"))),
-        Errand(source=parse("https://www.youtube.com/watch?v=noodles0000&list=PL" + "c" * 32)),
-        Errand(source=replace(parse("https://www.youtube.com/@느린부엌"), tabs=("videos", "streams"))),
+        JobRequest((Path("/한 글/폴더"), Path("b.vtt"))),
+        JobRequest(source=parse("https://www.youtube.com/watch?v=noodles0000&list=PL" + "c" * 32)),
+        JobRequest(source=replace(parse("https://www.youtube.com/@느린부엌"), tabs=("videos", "streams"))),
     ],
 )
-def test_an_errand_is_read_as_it_was_written(errand: Errand) -> None:
-    assert Errand.read(json.loads(json.dumps(errand.written()))) == errand
+def test_an_errand_is_read_as_it_was_written(errand: JobRequest) -> None:
+    assert JobRequest.read(json.loads(json.dumps(errand.written()))) == errand

@@ -13,10 +13,10 @@ from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.errands import Errand
-from subtitle_rag.tui.leave_screen import LeaveScreen
-from subtitle_rag.tui.library_screen import LibraryScreen
-from subtitle_rag.tui.video_table import VideoTable
+from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.widgets.video_table import VideoTable
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, drawn_by, settle, toasts
 
 
@@ -168,12 +168,12 @@ class TestJobs:
         async with app.run_test(size=(120, 30)) as pilot:
             await settle(pilot)
             for name in ("하나", "둘"):
-                app.start(Errand((tmp_path / name,)))
+                app.jobs.start(JobRequest((tmp_path / name,)))
             steps.go.release()
             while not toasts(app):
                 await pilot.pause()
             assert "No caption files in /tmp/[b]x." in toasts(app)[0]
-            assert app.busy
+            assert app.jobs.busy
             assert said(app, "#job").endswith("둘")
             steps.go.release()
             await settle(pilot)

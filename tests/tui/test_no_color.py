@@ -5,7 +5,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.row_table import RowTable
+from subtitle_rag.tui.widgets.row_table import RowTable
 from tests.tui.conftest import MakeApp, scene, settle, typed, until
 
 SIZE = (120, 40)

@@ -9,9 +9,9 @@ from textual import events
 from subtitle_rag.config import TuiSettings
 from subtitle_rag.events import Found, IndexReport, VideoDone
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import notices
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.jobs import Job
+from subtitle_rag.tui.controllers import terminal
+from subtitle_rag.tui.state.job import Job
 from tests.tui.conftest import AppPilot, settle
 
 HOSTILE = "\x1b]0;pwned\x07\x9d\x1b\\ 가;나\u202e"
@@ -164,11 +164,11 @@ class TestTerminals:
         ],
     )
     def test_a_notice_is_shown_by_those_that_are_known_to(self, environment: dict[str, str], sequence: str) -> None:
-        assert notices.notice("됐어요; 끝", environment) == sequence
+        assert terminal.notice("됐어요; 끝", environment) == sequence
 
     def test_a_notice_is_one_sequence_of_plain_text(self) -> None:
-        sequence = notices.notice(HOSTILE * 100, {"TERM": "foot"})
+        sequence = terminal.notice(HOSTILE * 100, {"TERM": "foot"})
         body = sequence.removeprefix("\x1b]777;notify;subtitle-rag;").removesuffix("\x1b\\")
         assert plain(body)
         assert ";" not in body
-        assert len(body) <= notices.LONGEST
+        assert len(body) <= terminal.LONGEST

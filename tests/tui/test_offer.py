@@ -15,9 +15,11 @@ from subtitle_rag.errors import BusyError
 from subtitle_rag.models import download, guard, manifest
 from subtitle_rag.retrieval.neural_client import HostedModels
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import background, background_app, offer
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.offer import Offer
+from subtitle_rag.tui.controllers import background, model_download, stage_run
+from subtitle_rag.tui.state import model_offer
+from subtitle_rag.tui.state.model_offer import ModelDownload
+from subtitle_rag.tui.text import model_lines
 from tests.invented import end_hosts
 from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub, Reply
@@ -62,9 +64,9 @@ def offered(
 @pytest.fixture
 def bare(empty: Runtime, offered: Hub, host: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runtime]:
     """A runtime on an empty library, whose models are not here."""
-    monkeypatch.setattr(background_app, "AGAIN_S", 0.05)
-    monkeypatch.setattr(background_app, "ELSEWHERE_S", 0.05)
-    monkeypatch.setattr(background, "REPORT_S", 0.0)
+    monkeypatch.setattr(background, "SEARCH_AGAIN_S", 0.05)
+    monkeypatch.setattr(model_download, "ELSEWHERE_S", 0.05)
+    monkeypatch.setattr(stage_run, "REPORT_S", 0.0)
     empty.settings = replace(empty.settings, models=ModelSettings(encoder=ENCODER, reranker=RERANKER))
     with closing(HostedModels(host, empty.models)) as neural:
         empty.__dict__["neural"] = neural
@@ -90,7 +92,7 @@ async def arrived(pilot: AppPilot) -> None:
     assert isinstance(app, SubtitleApp)
     await until(
         pilot,
-        lambda: app.offer is None and app.vectors and app.vectors.state == "done" and not app._runs,
+        lambda: app.offer is None and app.vectors and app.vectors.state == "done" and not app.background.runs,
         LOADING_S,
     )
     await settle(pilot)
@@ -159,7 +161,7 @@ class TestOffer:
     ) -> None:
         own = ModelSettings(encoder=encoder and str(encoder_folder), reranker=RERANKER)
         indexed.models.settings = own
-        assert offer.look(indexed) is None
+        assert model_offer.find_download(indexed) is None
 
     async def test_another_process_that_fetches_them_is_waited_for(self, indexed: Runtime, offered: Hub) -> None:
         name = manifest.encoders()[0]
@@ -206,7 +208,7 @@ class TestFetching:
             assert "Models: stop" in commands(app)
             await pilot.press("ctrl+g")
             assert "are here; ctrl+g fetches the rest, ctrl+x puts this away." in welcome(app)
-            await until(pilot, lambda: not app._runs)
+            await until(pilot, lambda: not app.background.runs)
             assert parts(indexed)
             offered.slow = 0.0
             await pilot.press("ctrl+g")
@@ -255,9 +257,9 @@ class TestFetching:
             began = time.monotonic()
             await pilot.press("ctrl+q")
             await pilot.pause()
-        app.await_job(PROMPT_S)
+        app.wait_for_threads(PROMPT_S)
         assert time.monotonic() - began < PROMPT_S
-        app._runs["offer"].join(10)
+        app.background.runs["offer"].join(10)
         with guard.alone(indexed.models.folder, manifest.encoders()[0]):
             assert parts(indexed)
         again = SubtitleApp(indexed)
@@ -266,8 +268,10 @@ class TestFetching:
             assert "are here; ctrl+g fetches the rest" in welcome(again)
 
 
-def fetching(**changes: Any) -> Offer:
-    return replace(Offer("working", names=("BAAI/bge-m3", "a/b"), done=812_000_000, all=4_560_000_000), **changes)
+def fetching(**changes: Any) -> ModelDownload:
+    return replace(
+        ModelDownload("working", names=("BAAI/bge-m3", "a/b"), done=812_000_000, all=4_560_000_000), **changes
+    )
 
 
 class TestLines:
@@ -291,12 +295,12 @@ class TestLines:
         ],
     )
     def test_every_state_is_told_in_a_line(self, changes: dict[str, Any], told: str) -> None:
-        assert offer.line(fetching(**changes)) == told
+        assert model_lines.line(fetching(**changes)) == told
 
     def test_what_comes_from_outside_is_cleaned(self) -> None:
         error = BusyError("hub_unreachable", host="h\x1b", name="n", reason="\u202er[b]")
-        told = offer.line(fetching(state="failed", error=error))
+        told = model_lines.line(fetching(state="failed", error=error))
         assert told == "! h cannot be reached for n: r[b]. What has arrived is kept.  ctrl+g tries again"
 
     def test_nothing_is_said_of_nothing(self) -> None:
-        assert offer.line(None) == ""
+        assert model_lines.line(None) == ""

@@ -12,7 +12,7 @@ from subtitle_rag.config import LlmSettings, ModelSettings
 from subtitle_rag.models import manifest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.onboarding import Onboarding, checked
+from subtitle_rag.tui.widgets.onboarding import Onboarding, checked
 from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model
@@ -149,7 +149,7 @@ class TestModels:
             await pilot.press("ctrl+d")
             await until(pilot, lambda: app.screen is app.search_screen, SECONDS)
             offered.slow = 0.0
-            await until(pilot, lambda: app.offer is None and not app.busy, SECONDS)
+            await until(pilot, lambda: app.offer is None and not app.jobs.busy, SECONDS)
             await until(pilot, lambda: any("The models are here." in toast for toast in toasts(app)), SECONDS)
 
     async def test_when_they_are_here_it_is_told(self, new: Runtime) -> None:
@@ -157,7 +157,7 @@ class TestModels:
         async with app.run_test(size=(120, 40)) as pilot:
             await checks_made(pilot)
             await pilot.press("ctrl+g")
-            await until(pilot, lambda: app.offer is None and not app._runs, SECONDS)
+            await until(pilot, lambda: app.offer is None and not app.background.runs, SECONDS)
             await checks_made(pilot)
             assert rows(app)["encoder"].startswith("✓ Encoder tiny-m3@")
             assert {"encoder", "reranker"} <= seen(app)

@@ -19,9 +19,10 @@ from subtitle_rag.events import (
     VideoFailed,
     WindowsIndexed,
 )
-from subtitle_rag.tui import field, jobs, reasons, text
-from subtitle_rag.tui.errands import Errand, Queue
-from subtitle_rag.tui.jobs import Job
+from subtitle_rag.tui.state import source_field
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.job_request import JobQueue, JobRequest
+from subtitle_rag.tui.text import content, failure_reasons, job_lines, pace, transcript
 from tests.tui.conftest import NOON, SAMPLE, scene
 
 DAY_S = 86_400
@@ -30,31 +31,31 @@ DAY_S = 86_400
 class TestText:
     def test_marks_keep_their_words_when_characters_before_them_are_dropped(self) -> None:
         said = "\u200b소스 \x1b치킨 [b]"
-        content = text.marked(said, [(1, 3), (5, 7)], 0, len(said))
-        assert content.plain == "소스 치킨 [b]"
-        assert [content.plain[span.start : span.end] for span in content.spans] == ["소스", "치킨"]
+        drawn = content.marked(said, [(1, 3), (5, 7)], 0, len(said))
+        assert drawn.plain == "소스 치킨 [b]"
+        assert [drawn.plain[span.start : span.end] for span in drawn.spans] == ["소스", "치킨"]
 
     def test_marks_are_cut_at_the_ends_of_a_line(self) -> None:
-        content = text.marked("가나다라마바", [(0, 2), (3, 9)], 1, 5)
-        assert content.plain == "나다라마"
-        assert [content.plain[span.start : span.end] for span in content.spans] == ["나", "라마"]
+        drawn = content.marked("가나다라마바", [(0, 2), (3, 9)], 1, 5)
+        assert drawn.plain == "나다라마"
+        assert [drawn.plain[span.start : span.end] for span in drawn.spans] == ["나", "라마"]
 
     def test_a_row_begins_near_its_first_mark(self) -> None:
         long = "아" * 300 + "치킨" + "어" * 300
-        first, second = text.row(scene(text=long, highlights=((300, 302),)), 80)
+        first, second = content.row(scene(text=long, highlights=((300, 302),)), 80)
         assert first.plain.index("치킨") < 50
         assert second.plain.strip() == "채널 · 제목"
 
     def test_the_transcript_hangs_under_its_times_and_knows_the_matched_row(self) -> None:
         own = scene(text="앞 줄 둘째 줄", lines=(Line(0, 3_661_000), Line(4, 61_000)), overlap_before="전에 한 말")
-        rows, matched = text.transcript(own, 24)
+        rows, matched = transcript.scene_lines(own, 24)
         assert [row.plain.rstrip() for row in rows] == [
             "          전에 한 말",
             " 1:01:01  앞 줄",
             "▶   1:01  둘째 줄",
         ]
         assert matched == 2
-        narrow, matched = text.transcript(scene(text="가 나 다 라 마 바 사 아 자 차 카 타 파 하"), 20)
+        narrow, matched = transcript.scene_lines(scene(text="가 나 다 라 마 바 사 아 자 차 카 타 파 하"), 20)
         assert len(narrow) > 3
         assert all(row.cell_length <= 20 for row in narrow)
 
@@ -64,18 +65,18 @@ class TestPaths:
         folder = tmp_path / "내 자막"
         folder.mkdir()
         for typed in (f"'{folder}'", f'"{folder}"', f"  {folder} ", folder.as_uri(), str(folder).replace(" ", "\\ ")):
-            assert field.typed_paths(typed) == [folder]
-        assert field.typed_paths(f"'{folder}' {tmp_path}") == [folder, tmp_path]
-        assert field.typed_paths("~") == [Path.home()]
-        assert field.typed_paths("  ") == []
-        assert field.typed_paths("it's open") == [Path("it's open")]
+            assert source_field.typed_paths(typed) == [folder]
+        assert source_field.typed_paths(f"'{folder}' {tmp_path}") == [folder, tmp_path]
+        assert source_field.typed_paths("~") == [Path.home()]
+        assert source_field.typed_paths("  ") == []
+        assert source_field.typed_paths("it's open") == [Path("it's open")]
 
     def test_backslashes_of_windows_are_no_escapes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         there = [Path(r"C:\내 자막\a.vtt"), Path(r"D:\b.vtt")]
         monkeypatch.setattr(os.path, "lexists", lambda path: Path(path) in there)
         monkeypatch.setattr(sys, "platform", "win32")
-        assert field.typed_paths(r'"C:\내 자막\a.vtt" D:\b.vtt') == there
-        assert field.typed_paths(r"C:\내 자막\a.vtt") == there[:1]
+        assert source_field.typed_paths(r'"C:\내 자막\a.vtt" D:\b.vtt') == there
+        assert source_field.typed_paths(r"C:\내 자막\a.vtt") == there[:1]
 
     @pytest.mark.parametrize(
         ("uri", "path"),
@@ -89,7 +90,7 @@ class TestPaths:
         self, uri: str, path: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(sys, "platform", "win32")
-        assert field.typed_paths(uri) == [Path(path)]
+        assert source_field.typed_paths(uri) == [Path(path)]
 
     @pytest.mark.parametrize(
         ("typed", "source"),
@@ -102,14 +103,14 @@ class TestPaths:
         ],
     )
     def test_addresses_are_read_and_nothing_is_asked(self, typed: str, source: Source) -> None:
-        assert field.look(typed) == field.Check("source", source=source)
+        assert source_field.look(typed) == source_field.FieldCheck("source", source=source)
 
     @pytest.mark.parametrize("name", ["@market", "my-captions", "UC" + "a" * 22])
     def test_what_lies_on_the_disk_goes_first(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(tmp_path)
-        assert field.look(name).kind == "source"
+        assert source_field.look(name).kind == "source"
         (tmp_path / name).mkdir()
-        assert field.look(name) == field.Check("files", (Path(name),))
+        assert source_field.look(name) == source_field.FieldCheck("files", (Path(name),))
 
     @pytest.mark.parametrize(
         ("typed", "kind"),
@@ -124,7 +125,7 @@ class TestPaths:
         ],
     )
     def test_what_names_nothing_is_told_apart(self, typed: str, kind: str) -> None:
-        assert field.look(typed).kind == kind
+        assert source_field.look(typed).kind == kind
 
     @pytest.mark.parametrize(
         ("pasted", "address"),
@@ -137,37 +138,37 @@ class TestPaths:
         ],
     )
     def test_an_address_alone_is_no_query(self, pasted: str, address: str | None) -> None:
-        assert field.pasted_address(pasted) == address
+        assert source_field.pasted_address(pasted) == address
 
     def test_a_look_counts_and_stops(self) -> None:
         vtt = next(SAMPLE.glob("*.vtt"))
-        assert field.look(str(SAMPLE)) == field.Check("files", (SAMPLE,), files=9)
-        assert field.look(str(vtt)) == field.Check("files", (vtt,), files=1)
-        assert field.look(str(SAMPLE), lambda: True).more
-        assert field.look(str(Path(__file__))).files == 0
+        assert source_field.look(str(SAMPLE)) == source_field.FieldCheck("files", (SAMPLE,), files=9)
+        assert source_field.look(str(vtt)) == source_field.FieldCheck("files", (vtt,), files=1)
+        assert source_field.look(str(SAMPLE), lambda: True).more
+        assert source_field.look(str(Path(__file__))).files == 0
 
 
 class TestReasons:
     @pytest.mark.usefixtures("noon")
     def test_when_a_video_is_asked_for_again(self) -> None:
-        assert reasons.again(None) == ""
-        assert reasons.again(NOON + 300) == "asked again 12:05"
-        assert reasons.again(NOON + 10 * DAY_S) == "asked again 12-01"
-        assert reasons.again(NOON + 50 * DAY_S) == "asked again 2027-01-10"
-        assert reasons.again(NOON - 1) == "asked again with ctrl+r"
-        assert reasons.end_of_rest(NOON + 1) == "12:01"
-        assert reasons.end_of_rest(NOON + 13 * 3600) == "11-22 01:00"
+        assert failure_reasons.again(None) == ""
+        assert failure_reasons.again(NOON + 300) == "asked again 12:05"
+        assert failure_reasons.again(NOON + 10 * DAY_S) == "asked again 12-01"
+        assert failure_reasons.again(NOON + 50 * DAY_S) == "asked again 2027-01-10"
+        assert failure_reasons.again(NOON - 1) == "asked again with ctrl+r"
+        assert failure_reasons.end_of_rest(NOON + 1) == "12:01"
+        assert failure_reasons.end_of_rest(NOON + 13 * 3600) == "11-22 01:00"
 
     def test_every_refusal_has_its_words(self) -> None:
-        assert refusals.RULES.keys() == reasons.WORDS.keys()
-        assert reasons.sums(["private", "no_captions", "private"]) == "private 2 · no captions 1"
-        assert reasons.words("no_cues", {"path": "a.srt"}).startswith("a.srt is a caption file")
+        assert refusals.RULES.keys() == failure_reasons.WORDS.keys()
+        assert failure_reasons.sums(["private", "no_captions", "private"]) == "private 2 · no captions 1"
+        assert failure_reasons.words("no_cues", {"path": "a.srt"}).startswith("a.srt is a caption file")
 
 
 class TestQueue:
     def test_errands_go_one_by_one_and_wait_when_they_are_stopped(self) -> None:
-        one, two, three = (Errand(source=Source("channel", name)) for name in ("@a", "@b", "@c"))
-        queue = Queue()
+        one, two, three = (JobRequest(source=Source("channel", name)) for name in ("@a", "@b", "@c"))
+        queue = JobQueue()
         assert [queue.add(errand) for errand in (one, two, two)] == [True, True, False]
         assert queue.next() == one
         assert not queue.add(one)
@@ -183,41 +184,41 @@ class TestQueue:
 class TestJobs:
     def test_the_sums_of_a_run(self) -> None:
         job = Job("자막")
-        assert "자막" in jobs.line(job)
+        assert "자막" in job_lines.line(job)
         failed = VideoFailed("b", "나", "no_cues", {"path": "b"})
         events: list[IndexEvent] = [Found(3), VideoDone("a", "가", "new", 8), failed]
         events += [VideoDone("b", "나", "new", 4), WindowsIndexed(6)]
         for seconds, event in enumerate(events):
             job = job.after(event, float(seconds))
         assert (job.taken, job.windows, job.searchable) == (2, 12, 6)
-        assert "Reading captions  videos 2/3  windows 6/12  2 windows/s  ! 1 failed  " in jobs.line(job)
+        assert "Reading captions  videos 2/3  windows 6/12  2 windows/s  ! 1 failed  " in job_lines.line(job)
         job = job.after(VideoDone("c", "다", "unchanged", 9), 5.0).after(WindowsIndexed(6), 6.0)
         assert job.progress == 1.0
-        assert jobs.outcome(job.after(IndexReport(), 6.0)) == "3 videos can be searched now. ! 1 failed"
+        assert job_lines.outcome(job.after(IndexReport(), 6.0)) == "3 videos can be searched now. ! 1 failed"
 
     def test_what_comes_from_youtube_is_reckoned_in_videos_and_rests_are_no_work(self) -> None:
         job = Job("느린 부엌", fetches=True)
-        assert jobs.line(job) == "Asking YouTube for 느린 부엌"
+        assert job_lines.line(job) == "Asking YouTube for 느린 부엌"
         job = job.after(Listed("v0", "가"), 1.0).after(Found(20), 1.0)
         for at in range(4):
             job = job.after(VideoDone(f"v{at}", "가", "new", 3), 10.0 * (at + 1))
-        assert jobs.line(job) == "Captions from 느린 부엌  videos 4/20  ██░░░░░░░░"
+        assert job_lines.line(job) == "Captions from 느린 부엌  videos 4/20  ██░░░░░░░░"
         job = job.after(VideoDone("v4", "가", "new", 3), 50.0).after(VideoDone("v5", "가", "unchanged", 3), 50.0)
-        assert jobs.line(job) == "Captions from 느린 부엌  videos 6/20  6 videos/min  about 2 min left  ███░░░░░░░"
+        assert job_lines.line(job) == "Captions from 느린 부엌  videos 6/20  6 videos/min  about 2 min left  ███░░░░░░░"
         job = job.after(Resting(0, "bot_check", {}, True), 50.0)
-        assert "min left" not in jobs.line(job)
+        assert "min left" not in job_lines.line(job)
         assert job.resting
         job = job.after(VideoDone("v6", "가", "new", 3), 3_650.0).after(WindowsIndexed(3), 3_660.0)
         assert not job.resting
-        assert "6 videos/min" in jobs.line(job)
+        assert "6 videos/min" in job_lines.line(job)
         for failed in ("members_only", "private", "caption_damaged"):
             job = job.after(VideoFailed(failed, "나", failed, {}), 3_660.0)
-        assert "– 2 skipped ! 1 failed" in jobs.line(job)
-        assert jobs.outcome(job) == "6 new videos can be searched now. – 2 skipped ! 1 failed"
+        assert "– 2 skipped ! 1 failed" in job_lines.line(job)
+        assert job_lines.outcome(job) == "6 new videos can be searched now. – 2 skipped ! 1 failed"
 
     @pytest.mark.parametrize(
         ("seconds", "left"),
         [(20, "less than a minute left"), (840, "about 14 min left"), (7_800, "about 2 h 10 min left")],
     )
     def test_what_is_left_is_told_roughly(self, seconds: float, left: str) -> None:
-        assert jobs.remaining(seconds) == left
+        assert pace.remaining(seconds) == left

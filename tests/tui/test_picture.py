@@ -13,7 +13,7 @@ from subtitle_rag.config import TuiSettings
 from subtitle_rag.domain import Details, Storyboard
 from subtitle_rag.fetching.pictures import Picture, Pictures
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import picture
+from subtitle_rag.tui.widgets import picture
 from tests.tui.conftest import AppPilot, MakeApp, settle, typed, until
 
 VIDEO = "sample-0001"

@@ -27,14 +27,15 @@ from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import RETRIEVERS, SearchResult
 from subtitle_rag.retrieval.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import recents, removal_app
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.contexts import Progress as ContextProgress
-from subtitle_rag.tui.jobs import Job
-from subtitle_rag.tui.leave_screen import LeaveScreen
+from subtitle_rag.tui.controllers import removals
+from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import PlayersFound
-from subtitle_rag.tui.player_screen import PlayerScreen
-from subtitle_rag.tui.vectors import Progress as VectorProgress
+from subtitle_rag.tui.screens import recent_searches
+from subtitle_rag.tui.screens.channel_screen import ChannelScreen
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
 from tests.tui.conftest import NOON, Answers, AppPilot, MakeApp, scene, settle, typed
 
 pytestmark = pytest.mark.usefixtures("noon")
@@ -244,7 +245,7 @@ class TestCalm:
             Suggestion("spelling", "치킨 소스", "치킹", "치킨", 12),
             Suggestion("filter", "치킹 소스", "after:2030-01-01", scenes=1),
         ]
-        monkeypatch.setattr(recents, "suggestions", lambda *_asked: told)
+        monkeypatch.setattr(recent_searches, "suggestions", lambda *_asked: told)
 
         async def search(pilot: AppPilot) -> None:
             await searched(pilot, "치킹 소스 after:2030-01-01")
@@ -350,7 +351,7 @@ class TestRemoval:
 
     @pytest.mark.campaign(part="app")
     def test_the_minute_after(self, library: Runtime, picture: Picture, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(removal_app, "time", SimpleNamespace(monotonic=lambda: 100.0))
+        monkeypatch.setattr(removals, "time", SimpleNamespace(monotonic=lambda: 100.0))
 
         async def remove(pilot: AppPilot) -> None:
             await in_library(pilot, "tab", "down", "d")
@@ -366,7 +367,8 @@ class TestChannelSettings:
         async def opened(pilot: AppPilot) -> None:
             await in_library(pilot)
             states = channel_states(library.library.database)
-            app_in(pilot).set_channel(next(state for state in states if state.channel_id == "UC0"))
+            state = next(state for state in states if state.channel_id == "UC0")
+            app_in(pilot).push_screen(ChannelScreen(app_in(pilot).context, state))
 
         assert picture(SubtitleApp(library, show_times=False), opened)
 
@@ -378,7 +380,7 @@ class TestPlayers:
         async def choose(pilot: AppPilot) -> None:
             await searched(pilot)
             offers = (("browser", "opens the link"), ("mpv", "plays the link · keeps its window"))
-            app_in(pilot).push_screen(PlayerScreen(PlayersFound(scenes()[0], offers, "browser")))
+            app_in(pilot).push_screen(PlayerScreen(PlayersFound(scenes()[0], offers, "browser"), prefer=print))
 
         assert picture(found(), choose)
 

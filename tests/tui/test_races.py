@@ -16,16 +16,18 @@ from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.retrieval.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import channel_form, filter_screen, recents
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.channel_form import Form
-from subtitle_rag.tui.channel_screen import ChannelScreen
-from subtitle_rag.tui.checks_screen import ChecksScreen
-from subtitle_rag.tui.choices import Choices
-from subtitle_rag.tui.errands import Errand
-from subtitle_rag.tui.filter_screen import FilterScreen
-from subtitle_rag.tui.library_screen import LibraryScreen
-from subtitle_rag.tui.player_screen import PlayerScreen
+from subtitle_rag.tui.dialogs import filter_screen
+from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
+from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
+from subtitle_rag.tui.screens import recent_searches
+from subtitle_rag.tui.screens.channel_screen import ChannelScreen
+from subtitle_rag.tui.screens.checks_screen import ChecksScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.state import channel_settings
+from subtitle_rag.tui.state.channel_settings import ChannelForm
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.widgets.ready_queries import ReadyQueryList
 from tests.tui.conftest import (
     Answers,
     AppPilot,
@@ -139,15 +141,15 @@ class TestTheSlowerOlderAnswer:
         def named(_searcher: object, _library: object, text: str, _stop: object) -> list[Suggestion]:
             return [Suggestion("spelling", f"{text}로", text, f"{text}로", 1)]
 
-        monkeypatch.setattr(recents, "suggestions", named)
-        suggestions = slow(recents, "suggestions")
+        monkeypatch.setattr(recent_searches, "suggestions", named)
+        suggestions = slow(recent_searches, "suggestions")
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
             await settle(pilot)
             app.search_screen.query_line.insert_text_at_cursor("치킹")
             await until(pilot, suggestions.begun.is_set)
             app.search_screen.query_line.insert_text_at_cursor("킹")
-            choices = app.search_screen.query_one(Choices)
+            choices = app.search_screen.query_one(ReadyQueryList)
             await until(pilot, lambda: choices.option_count)
             await suggestions.let(pilot)
             assert [str(option.prompt).split("\n")[0] for option in choices.options] == ["치킹킹로"]
@@ -157,13 +159,13 @@ class TestTheSlowerOlderAnswer:
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
             await settle(pilot)
-            noted = slow(recents, "note_search")
-            app.search_screen.search_made("치킨")
+            noted = slow(recent_searches, "note_search")
+            app.search_screen.recent.note("치킨")
             await until(pilot, noted.begun.is_set)
-            app.search_screen.search_made("소스")
+            app.search_screen.recent.note("소스")
             await pilot.pause()
             await noted.let(pilot)
-            assert app.search_screen.recents == ["소스", "치킨"]
+            assert app.search_screen.recent.queries == ["소스", "치킨"]
             assert note_search(runtime.library, "소스") == ["소스", "치킨"]
 
     @pytest.mark.campaign(part="app")
@@ -175,7 +177,7 @@ class TestTheSlowerOlderAnswer:
             counted = slow(app, "counted")
             app.look_up()
             await until(pilot, counted.begun.is_set)
-            app._hidden = frozenset({"sample-0001"})
+            app.removals.hidden = frozenset({"sample-0001"})
             app.look_up()
             await until(pilot, lambda: app.search_screen.counts != counts)
             newer = app.search_screen.counts
@@ -261,7 +263,7 @@ class TestScreensThatHaveGone:
 
     @pytest.mark.campaign(part="app")
     async def test_checks_settings_and_the_library(self, app_of: MakeApp, slow: MakeSlow) -> None:
-        probe, read, listed = slow(doctor, "probe"), slow(channel_form, "read"), slow(overview, "channel_states")
+        probe, read, listed = slow(doctor, "probe"), slow(channel_settings, "read"), slow(overview, "channel_states")
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)
@@ -269,7 +271,7 @@ class TestScreensThatHaveGone:
             await until(pilot, probe.begun.is_set)
             await pilot.press("escape", "f4")
             await until(pilot, listed.begun.is_set)
-            app.set_channel(overview.ChannelState("UC1", "채널", "channel", "UC1"))
+            app.push_screen(ChannelScreen(app.context, overview.ChannelState("UC1", "채널", "channel", "UC1")))
             await until(pilot, read.begun.is_set)
             await pilot.press("escape", "f4")
             assert app.screen is app.search_screen
@@ -314,7 +316,7 @@ class TestEnterTooEarly:
 
     @pytest.mark.campaign(part="app")
     async def test_in_the_field_of_the_library(self, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-        app, started = SubtitleApp(unindexed), list[Errand]()
+        app, started = SubtitleApp(unindexed), list[JobRequest]()
         monkeypatch.setattr(app, "start", started.append)
         async with app.run_test() as pilot:
             await settle(pilot)
@@ -343,18 +345,18 @@ class TestEnterTooEarly:
 
     async def test_in_settings_that_are_not_read_yet(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
         (state,) = overview.channel_states(runtime.library.database)
-        read = slow(channel_form, "read")
+        read = slow(channel_settings, "read")
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
             await settle(pilot)
-            app.set_channel(state)
+            app.push_screen(ChannelScreen(app.context, state))
             await until(pilot, read.begun.is_set)
             at_once(app, "space", "가", "enter", "enter")
             await pilot.pause()
             screen = app.screen
             assert isinstance(screen, ChannelScreen)
             await read.let(pilot)
-            assert isinstance(screen._form, Form)
+            assert isinstance(screen._form, ChannelForm)
             assert screen._choices == screen._form.choices
             assert not screen.model.expanded
 

@@ -8,7 +8,7 @@ from subtitle_rag.config import SearchSettings
 from subtitle_rag.library.recent import note_search, recent_searches
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.choices import Choices
+from subtitle_rag.tui.widgets.ready_queries import ReadyQueryList
 from tests.tui.conftest import MakeApp, Outside, commands, drawn_by, settle, shown, typed
 
 CHICKEN = "치킨 소스"
@@ -16,7 +16,7 @@ CHICKEN = "치킨 소스"
 
 def listed(app: SubtitleApp) -> list[str]:
     """What the list on the calm page shows."""
-    choices = app.search_screen.query_one(Choices)
+    choices = app.search_screen.query_one(ReadyQueryList)
     return [str(option.prompt) for option in choices.options] if choices.display and choices.region else []
 
 
@@ -85,7 +85,7 @@ class TestMade:
         self, app_of: MakeApp, runtime: Runtime, searched: list[str], outside: Outside
     ) -> None:
         app = app_of()
-        app.settings = replace(app.settings, search=SearchSettings(remember=False))
+        runtime.settings = replace(runtime.settings, search=SearchSettings(remember=False))
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             assert listed(app) == []
@@ -146,7 +146,7 @@ class TestList:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await pilot.click(Choices, offset=(2, 2))
+            await pilot.click(ReadyQueryList, offset=(2, 2))
             await settle(pilot)
             assert app.search_screen.shown == '"찍어 먹" -광고'
             assert app.search_screen.query_line.has_focus
@@ -185,7 +185,7 @@ class TestList:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             assert "Find: forget recent searches" in commands(app)
-            app.search_screen.forget_recents()
+            app.search_screen.recent.forget()
             await settle(pilot)
             assert recent_searches(runtime.library) == []
             assert listed(app) == []

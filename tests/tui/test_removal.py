@@ -11,13 +11,13 @@ from textual.widgets import Static
 
 from subtitle_rag.captions.sources import parse
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import removal_app
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.editable_tables import EditableTables
-from subtitle_rag.tui.errands import Errand
-from subtitle_rag.tui.library_screen import LibraryScreen
-from subtitle_rag.tui.removal import Removal, Target
-from subtitle_rag.tui.removal_view import RemovalBar, RemoveScreen
+from subtitle_rag.tui.controllers import removals
+from subtitle_rag.tui.dialogs.remove_screen import RemoveScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.state.removal import Removal, RemovalTarget
+from subtitle_rag.tui.widgets.status_bars import RemovalBar
 from tests.stand_ins.youtube import Playlist, StandIn
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, settle, toasts, typed, unpaced, until
 from tests.tui.test_youtube import KITCHEN, LIST, clips, kitchen
@@ -48,11 +48,11 @@ async def confirm(pilot: AppPilot) -> None:
     await pilot.pause()
 
 
-def titles(screen: EditableTables) -> list[str]:
+def titles(screen: LibraryScreen) -> list[str]:
     return [str(screen.table.get_row_at(at)[0]) for at in range(screen.table.row_count)]
 
 
-def channels(screen: EditableTables) -> list[str]:
+def channels(screen: LibraryScreen) -> list[str]:
     return [str(screen.channels.get_row_at(at)[0]) for at in range(screen.channels.row_count)]
 
 
@@ -117,7 +117,7 @@ class TestOneVideo:
             screen = await open_library(pilot)
             chosen = screen.table.chosen
             await pilot.press("d")
-            await until(pilot, lambda: not app._removals.all and told(app) == "")
+            await until(pilot, lambda: not app.removals.removals.all and told(app) == "")
             await settle(pilot)
             assert chosen not in videos(filled)
             assert len(videos(filled)) == screen.table.row_count == 1
@@ -133,7 +133,7 @@ class TestOneVideo:
             await typed(pilot, "캠핑 텐트")
             found = list(app.search_screen.scenes._scenes)
             hidden = next(iter(app.search_screen.scenes._scenes.values())).video
-            app._hide(Removal.of(Target(hidden.title, hidden.id), runtime.library))
+            app.removals.hide(Removal.of(RemovalTarget(hidden.title, hidden.id), runtime.library))
             assert list(app.search_screen.scenes._scenes) != found
             app.action_undo_removal()
             await settle(pilot)
@@ -240,15 +240,15 @@ class TestChannels:
                 await fetched(pilot, address)
             library = hasty.library
             (playlist,) = [source for source in library.sources.followed() if source.channel_id is None]
-            app.remove(Target("국수 모음", sources=(playlist.id,)))
+            app.removals.remove(RemovalTarget("국수 모음", sources=(playlist.id,)))
             await confirm(pilot)
-            await until(pilot, lambda: app._hidden == frozenset() and not app._removals.all)
+            await until(pilot, lambda: app.removals.hidden == frozenset() and not app.removals.removals.all)
             await settle(pilot)
             assert [source.channel_id for source in library.sources.followed()] == ["UC" + "a" * 22]
             assert len(videos(hasty)) == 3
-            app.remove(Target("느린 부엌", "", "UC" + "a" * 22, (library.sources.followed()[0].id,)))
+            app.removals.remove(RemovalTarget("느린 부엌", "", "UC" + "a" * 22, (library.sources.followed()[0].id,)))
             await confirm(pilot)
-            await until(pilot, lambda: not app._removals.all)
+            await until(pilot, lambda: not app.removals.removals.all)
             await settle(pilot)
             assert (videos(hasty), library.sources.followed()) == (set(), [])
 
@@ -256,8 +256,8 @@ class TestChannels:
 async def fetched(pilot: AppPilot, address: str) -> None:
     app = pilot.app
     assert isinstance(app, SubtitleApp)
-    app.start(Errand(source=parse(address)))
-    await until(pilot, lambda: not app.busy)
+    app.jobs.start(JobRequest(source=parse(address)))
+    await until(pilot, lambda: not app.jobs.busy)
     await settle(pilot)
 
 
@@ -267,22 +267,22 @@ class TestJobs:
         self, filled: Runtime, soon: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         go = threading.Event()
-        monkeypatch.setattr(Errand, "events", lambda *_args: held(go))
+        monkeypatch.setattr(JobRequest, "events", lambda *_args: held(go))
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await open_library(pilot)
-            app.start(Errand((Path("/nowhere"),)))
+            app.jobs.start(JobRequest((Path("/nowhere"),)))
             await pilot.press("d")
             await until(pilot, lambda: "when the job has ended" in told(app))
             assert len(videos(filled)) == 2
             assert app.check_action("undo_removal", ())
             assert screen.table.row_count == 1
             go.set()
-            await until(pilot, lambda: len(videos(filled)) == 1 and not app._removals.all)
+            await until(pilot, lambda: len(videos(filled)) == 1 and not app.removals.removals.all)
 
     @pytest.mark.campaign(part="app")
     async def test_a_job_waits_for_what_is_leaving(self, filled: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(removal_app, "UNDO_S", -1)
+        monkeypatch.setattr(removals, "UNDO_S", -1)
         carried, go = threading.Event(), threading.Event()
         carry_out = Removal.carry_out
 
@@ -292,15 +292,15 @@ class TestJobs:
             carry_out(*arguments)  # type: ignore[arg-type]
 
         monkeypatch.setattr(Removal, "carry_out", slow)
-        monkeypatch.setattr(removal_app, "TICK_S", 0.05)
+        monkeypatch.setattr(removals, "TICK_S", 0.05)
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             await open_library(pilot)
             await pilot.press("d")
             await until(pilot, carried.is_set)
-            app.start(Errand((SAMPLE,)))
+            app.jobs.start(JobRequest((SAMPLE,)))
             await pilot.pause(0.1)
-            assert not app.busy
+            assert not app.jobs.busy
             go.set()
             await until(pilot, lambda: len(videos(filled)) == 9)
 
@@ -311,12 +311,12 @@ class TestJobs:
             await settle(pilot)
             await fetched(pilot, KITCHEN)
             (source,) = hasty.library.sources.followed()
-            app.remove(Target(source.name, "", source.channel_id, (source.id,)))
+            app.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
             await settle(pilot)
             asked = youtube.count()
             await pilot.press("ctrl+r")
-            await until(pilot, lambda: app.job and app.job.ended and not app.busy)
+            await until(pilot, lambda: app.job and app.job.ended and not app.jobs.busy)
             assert youtube.count() == asked
             assert [one.id for one in hasty.library.sources.followed()] == [source.id]
 
@@ -328,11 +328,11 @@ class TestJobs:
             await settle(pilot)
             await fetched(pilot, KITCHEN)
             (source,) = hasty.library.sources.followed()
-            app.remove(Target(source.name, "", source.channel_id, (source.id,)))
+            app.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
             await settle(pilot)
             await fetched(pilot, KITCHEN)
-            assert not app._removals.all
+            assert not app.removals.removals.all
             assert "“느린 부엌” is back." in toasts(app)
 
     @pytest.mark.campaign(part="app")
@@ -342,12 +342,12 @@ class TestJobs:
             await open_library(pilot)
             await pilot.press("d")
             await settle(pilot)
-            app.start(Errand((SAMPLE.parent / "elsewhere",)))
+            app.jobs.start(JobRequest((SAMPLE.parent / "elsewhere",)))
             await settle(pilot)
-            assert app._removals.waiting
+            assert app.removals.removals.waiting
             await pilot.press("ctrl+d")
             await settle(pilot)
-            assert not app._removals.all
+            assert not app.removals.removals.all
 
     async def test_the_job_that_fetches_it_is_stopped_and_forgotten(
         self, hasty: Runtime, youtube: StandIn, soon: None
@@ -357,15 +357,15 @@ class TestJobs:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(Errand(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse(KITCHEN)))
             await until(pilot, lambda: hasty.library.counts().windows and app.screen is app.search_screen)
             (source,) = hasty.library.sources.followed()
-            app.remove(Target(source.name, "", source.channel_id, (source.id,)))
+            app.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
-            await until(pilot, lambda: not app.busy and not app._removals.all)
+            await until(pilot, lambda: not app.jobs.busy and not app.removals.removals.all)
             await settle(pilot)
             assert (videos(hasty), hasty.library.sources.followed()) == (set(), [])
-            assert (app.job, app._queue.held, app._queue.waiting) == (None, [], [])
+            assert (app.job, app.jobs.queue.held, app.jobs.queue.waiting) == (None, [], [])
 
 
 def held(go: threading.Event) -> Iterator[object]:

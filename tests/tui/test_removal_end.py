@@ -6,7 +6,7 @@ from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.library.locks import alone
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.removal import Removal
+from subtitle_rag.tui.state.removal import Removal
 from tests.tui.conftest import settle, toasts, until
 from tests.tui.test_removal import open_library, videos
 
@@ -57,7 +57,7 @@ class TestTheEnd:
             await settle(pilot)
             assert chosen in videos(filled)
         assert chosen in videos(filled)  # whatever kills it here, the library is whole
-        app.await_job(1)
+        app.wait_for_threads(1)
         assert chosen not in videos(filled)
         assert filled.index.count() == filled.library.counts().windows
 
@@ -72,6 +72,6 @@ class TestTheEnd:
             await pilot.press("d")
             await settle(pilot)
         with alone(filled.library.path.with_suffix(".lock"), BusyError("library_busy", path="")):
-            app.await_job(1)
+            app.wait_for_threads(1)
         assert "! " in capsys.readouterr().err
         assert len(videos(filled)) == 2

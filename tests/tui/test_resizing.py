@@ -11,14 +11,14 @@ from subtitle_rag.events import Found, VideoDone, VideoFailed
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui.answer_screen import AnswerScreen
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.errands import Errand
-from subtitle_rag.tui.explain import ExplainScreen
-from subtitle_rag.tui.filter_screen import FilterScreen
-from subtitle_rag.tui.footer import KeyBar
-from subtitle_rag.tui.help_screen import HelpScreen
-from subtitle_rag.tui.library_screen import LibraryScreen
+from subtitle_rag.tui.dialogs.explain_screen import ExplainScreen
+from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
+from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.help_screen import HelpScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.widgets.footer import KeyBar
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import MODEL, QUESTION, opened, said, without_contexts
 from tests.tui.conftest import Answers, AppPilot, MakeApp, drawn_by, scene, settle, typed, until
@@ -141,13 +141,13 @@ def held(gate: threading.Event) -> Iterator[object]:
 class TestLibrary:
     async def test_while_a_job_runs(self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch) -> None:
         gate = threading.Event()
-        monkeypatch.setattr(Errand, "events", lambda *_arguments: held(gate))
+        monkeypatch.setattr(JobRequest, "events", lambda *_arguments: held(gate))
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await pilot.press("f4")
             await settle(pilot)
-            app.start(Errand((Path("/nowhere"),)))
+            app.jobs.start(JobRequest((Path("/nowhere"),)))
             await until(pilot, lambda: app.job and app.job.failures)
             await pilot.press("tab", "down", "tab", "down", "down")
             screen = app.screen
@@ -160,7 +160,7 @@ class TestLibrary:
                 await until(pilot, lambda title=title: title in drawn_by(app))  # type: ignore[misc]
                 assert "4/9" in drawn_by(app) or app.size.height < 24, app.size
             gate.set()
-            await until(pilot, lambda: not app.busy)
+            await until(pilot, lambda: not app.jobs.busy)
 
 
 class TestAnswers:

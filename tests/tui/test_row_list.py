@@ -5,7 +5,7 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from subtitle_rag.tui.row_list import Row, RowList
+from subtitle_rag.tui.widgets.row_list import Row, RowList
 
 
 class Shown(App[None]):

@@ -7,7 +7,7 @@ import pytest
 from textual import on
 from textual.app import App, ComposeResult
 
-from subtitle_rag.tui.row_table import RowTable
+from subtitle_rag.tui.widgets.row_table import RowTable
 
 
 class Numbers(RowTable[tuple[int, str]]):

@@ -8,9 +8,9 @@ import pytest
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import live_search
-from subtitle_rag.tui.preview import Preview
-from subtitle_rag.tui.scene_list import SceneList
+from subtitle_rag.tui.screens import live_search
+from subtitle_rag.tui.widgets.preview import Preview
+from subtitle_rag.tui.widgets.scene_list import SceneList
 from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, typed, until
 
 CHICKEN = "소스 찍어 먹는 치킨"

@@ -12,10 +12,10 @@ from textual.widgets import Static
 from subtitle_rag import i18n
 from subtitle_rag.errors import LlmError
 from subtitle_rag.events import Resting, VideoFailed
-from subtitle_rag.tui.contexts import Progress as ContextProgress
-from subtitle_rag.tui.jobs import Job
-from subtitle_rag.tui.stages import Stages, rows
-from subtitle_rag.tui.vectors import Progress as VectorProgress
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+from subtitle_rag.tui.text.stage_rows import rows
+from subtitle_rag.tui.widgets.progress_bars import StageRows
 
 WIDE, NARROW = 112, 72
 
@@ -151,16 +151,16 @@ class Shown(App[None]):
     vectors: var[VectorProgress | None] = var(None)
 
     def compose(self) -> ComposeResult:
-        yield Stages()
+        yield StageRows()
 
 
 async def test_a_row_is_drawn_anew_only_where_it_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     app = Shown()
     async with app.run_test(size=(120, 20)) as pilot:
-        assert not app.query_one(Stages).display
+        assert not app.query_one(StageRows).display
         app.job, app.contexts = fetching(), writing()
         await pilot.pause()
-        assert app.query_one(Stages).display
+        assert app.query_one(StageRows).display
         drawn: list[str | None] = []
         update = Static.update
 
@@ -177,4 +177,4 @@ async def test_a_row_is_drawn_anew_only_where_it_changed(monkeypatch: pytest.Mon
         assert not app.query_one("#contexts").display
         app.job = None
         await pilot.pause()
-        assert not app.query_one(Stages).display
+        assert not app.query_one(StageRows).display

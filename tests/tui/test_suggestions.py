@@ -10,7 +10,7 @@ from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.retrieval.suggestions import TRIES, Suggestion, suggestions
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.choices import Choices
+from subtitle_rag.tui.widgets.ready_queries import ReadyQueryList
 from tests.tui.conftest import MakeApp, Outside, drawn_by, settle, shown, typed
 
 NARROW = "치킨 이후:2030-01-01 이전:2031-01-01"
@@ -181,5 +181,5 @@ class TestPage:
 
 
 def prompts(app: SubtitleApp) -> list[str]:
-    choices = app.search_screen.query_one(Choices)
+    choices = app.search_screen.query_one(ReadyQueryList)
     return [str(option.prompt) for option in choices.options] if choices.display and choices.region else []

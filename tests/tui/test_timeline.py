@@ -15,11 +15,12 @@ from subtitle_rag.errors import BusyError
 from subtitle_rag.retrieval.query import Query, parse
 from subtitle_rag.retrieval.scenes import Place
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import preview, surroundings, timeline
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.preview import TimelineBar
-from subtitle_rag.tui.surroundings import Surroundings
-from subtitle_rag.tui.timeline import BAR, BLOCKS, CHAPTER, CHOSEN, FOUND, LISTED, ROWS, Timeline
+from subtitle_rag.tui.state.scene_surroundings import Surroundings
+from subtitle_rag.tui.text import timeline, transcript
+from subtitle_rag.tui.text.timeline import BAR, BLOCKS, CHAPTER, CHOSEN, FOUND, LISTED, ROWS, Timeline
+from subtitle_rag.tui.widgets import preview
+from subtitle_rag.tui.widgets.preview import TimelineBar
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, scene, settle, shown, typed, until
@@ -124,7 +125,7 @@ class TestSurroundings:
     SPOKEN = tuple((at * 10_000, said) for at, said in enumerate(["영", "하나", "둘", "셋", "넷", "다섯"]))
 
     def drawn(self, known: Surroundings, height: int) -> tuple[list[str], int]:
-        said, matched = surroundings.transcript(self.SCENE, known, 40, height)
+        said, matched = transcript.transcript_rows(self.SCENE, known, 40, height)
         return [row.plain.strip() for row in said], matched
 
     def test_the_lines_around_a_scene_take_the_place_of_its_overlaps(self) -> None:
@@ -144,17 +145,17 @@ class TestSurroundings:
 
     def test_a_video_of_unknown_length_ends_with_its_last_window(self) -> None:
         one = replace(self.SCENE, end_ms=40_000, video=replace(self.SCENE.video, chapters=(Chapter(5_000, "가"),)))
-        assert surroundings.timeline(one, Surroundings(), [one]).duration_ms == 40_000
-        assert surroundings.timeline(one, Surroundings((), 90_000), [one]).duration_ms == 90_000
+        assert timeline.scene_timeline(one, Surroundings(), [one]).duration_ms == 40_000
+        assert timeline.scene_timeline(one, Surroundings((), 90_000), [one]).duration_ms == 90_000
         told = replace(one, video=replace(one.video, duration_ms=80_000))
-        line = surroundings.timeline(told, Surroundings((), 90_000), [told])
+        line = timeline.scene_timeline(told, Surroundings((), 90_000), [told])
         assert (line.duration_ms, line.chosen, line.listed, line.chapters) == (80_000, 30_000, [], [5_000])
 
     def test_a_place_within_a_listed_scene_is_no_further_one(self) -> None:
         one = replace(self.SCENE, start_ms=20_000, end_ms=40_000)
         other = replace(scene(2, at_ms=70_000), start_ms=60_000, end_ms=80_000)
         places = [Place(str(at), at, at + 9_000, at) for at in (0, 20_000, 65_000, 80_000)]
-        line = surroundings.timeline(one, Surroundings(places=places), [one, other], [75_000])
+        line = timeline.scene_timeline(one, Surroundings(places=places), [one, other], [75_000])
         assert (line.chosen, line.listed, line.found) == (30_000, [70_000, 75_000], [0, 80_000])
 
 

@@ -19,9 +19,10 @@ from subtitle_rag.library.vectors import VectorCounts
 from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.neural_client import HostedEncoder, HostedModels
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import background, background_app, vectors
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.vectors import Progress
+from subtitle_rag.tui.controllers import background, stage_run
+from subtitle_rag.tui.state.stage_progress import VectorProgress
+from subtitle_rag.tui.text import vector_lines
 from tests.invented import end_hosts
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, bar, commands, settle, shown, toasts, typed, until
@@ -83,8 +84,8 @@ def ready(
     empty: Runtime, host: Path, encoder_folder: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Runtime]:
     """A runtime on an empty library, with an encoder; nothing is waited for that nobody would see."""
-    monkeypatch.setattr(background_app, "AGAIN_S", 0.05)
-    monkeypatch.setattr(background, "REPORT_S", 0.0)
+    monkeypatch.setattr(background, "SEARCH_AGAIN_S", 0.05)
+    monkeypatch.setattr(stage_run, "REPORT_S", 0.0)
     monkeypatch.setitem(encoding.EncodingRun.__init__.__kwdefaults__ or {}, "pause", 0.05)
     empty.settings = replace(empty.settings, models=ModelSettings(encoder=str(encoder_folder), reranker=""))
     with closing(HostedModels(host, empty.models)) as neural:
@@ -100,7 +101,7 @@ def indexed(ready: Runtime) -> Runtime:
 
 
 def whole(app: SubtitleApp) -> bool:
-    return bool(app.vectors and app.vectors.state == "done" and not app._runs)
+    return bool(app.vectors and app.vectors.state == "done" and not app.background.runs)
 
 
 async def made(pilot: AppPilot) -> None:
@@ -168,7 +169,7 @@ class TestMaking:
                 assert gate.batches == [8]
                 own = replace(indexed.settings.llm, hosts=(ollama.base,), model=WRITER)
                 indexed.settings = app.settings = replace(indexed.settings, llm=own)
-                app.begin_all()
+                app.background.begin_all()
                 await until(pilot, lambda: app.contexts and app.contexts.state == "done" and whole(app))
                 await until(pilot, lambda: missing(indexed) == 0 and whole(app))
                 assert indexed.library.contexts.counts().written == 8
@@ -216,9 +217,9 @@ class TestPausing:
             await pilot.press("ctrl+t")
             assert bar(app, "vectors").endswith("; ctrl+t goes on")
             gate.release()
-            await until(pilot, lambda: not app._runs)
+            await until(pilot, lambda: not app.background.runs)
             assert bar(app, "vectors").endswith(" 8/75  paused; ctrl+t goes on")
-            app.begin_all()  # as at the end of a job
+            app.background.begin_all()  # as at the end of a job
             await settle(pilot)
             assert gate.batches == [8]
             assert "Background: go on" in commands(app)
@@ -244,15 +245,15 @@ class TestPausing:
     async def test_vectors_wait_for_the_first_context_but_not_for_long(
         self, indexed: Runtime, gate: Gate, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(background_app, "FIRST_CONTEXT_S", 4.0)
+        monkeypatch.setattr(background, "FIRST_CONTEXT_S", 4.0)
         with written_by_ollama(indexed) as ollama:
             hold = ollama.hold()
             app = SubtitleApp(indexed)
             async with app.run_test(size=(120, 40)) as pilot:
                 await settle(pilot)
                 await until(pilot, hold.arrived.is_set)
-                app.begin_all()
-                assert "vectors" not in app._runs
+                app.background.begin_all()
+                assert "vectors" not in app.background.runs
                 assert gate.batches == []
                 await until(pilot, lambda: gate.batches == [8])
                 hold.release()
@@ -261,7 +262,7 @@ class TestPausing:
     async def test_contexts_are_paused_and_gone_on_with_by_the_same_key(
         self, indexed: Runtime, gate: Gate, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(background_app, "FIRST_CONTEXT_S", 0.01)
+        monkeypatch.setattr(background, "FIRST_CONTEXT_S", 0.01)
         with written_by_ollama(indexed) as ollama:
             gate.hold()
             hold = ollama.hold()
@@ -276,7 +277,7 @@ class TestPausing:
                 assert all(told.endswith(" 0/8  paused; ctrl+t goes on") for told in paused)
                 gate.release()
                 hold.release()
-                await until(pilot, lambda: not app._runs)
+                await until(pilot, lambda: not app.background.runs)
                 await pilot.press("ctrl+t")
                 await until(pilot, lambda: app.contexts and app.contexts.state == "done" and whole(app))
                 await until(pilot, lambda: missing(indexed) == 0 and whole(app))
@@ -294,11 +295,11 @@ class TestPausing:
             began = time.monotonic()
             await pilot.press("ctrl+q")
             await pilot.pause()
-        app.await_job(PROMPT_S)
+        app.wait_for_threads(PROMPT_S)
         assert time.monotonic() - began < PROMPT_S
         assert app.return_code == 0
         gate.release()
-        app._runs["vectors"].join(20)
+        app.background.runs["vectors"].join(20)
         *_events, report = indexed.encoding().run()
         assert isinstance(report, VectorsReport)
         assert (report.made, report.left) == (0, 0)  # the batch under way was not lost
@@ -352,9 +353,9 @@ class TestTrouble:
             assert (app.vectors, bar(app, "vectors")) == (None, "")
 
 
-def making(taken: int = 0, seconds: float = 0.0) -> Progress:
+def making(taken: int = 0, seconds: float = 0.0) -> VectorProgress:
     """Vectors that are being made."""
-    return Progress(state="working", model="bge-m3", windows=9_412, missing=3_102, taken=taken, seconds=seconds)
+    return VectorProgress(state="working", model="bge-m3", windows=9_412, missing=3_102, taken=taken, seconds=seconds)
 
 
 class TestLines:
@@ -375,11 +376,11 @@ class TestLines:
         ],
     )
     def test_every_state_is_told_in_a_line(self, changes: dict[str, Any], told: str) -> None:
-        line = vectors.line(replace(making(), **changes))
+        line = vector_lines.line(replace(making(), **changes))
         assert line == told if not changes.get("error") else told in line
 
     def test_sums_follow_the_events(self) -> None:
-        progress = Progress.of(VectorCounts(windows=30, made=6), "bge-m3@5617a9f6/int8")
+        progress = VectorProgress.of(VectorCounts(windows=30, made=6), "bge-m3@5617a9f6/int8")
         assert (progress.model, progress.missing, progress.done) == ("bge-m3", 24, 6)
         events: list[tuple[VectorEvent, float | None]] = [
             (EncoderActive("bge-m3@5617a9f6"), None),

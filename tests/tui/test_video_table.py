@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 
 from subtitle_rag.domain import Video
 from subtitle_rag.library.rows import VideoState
-from subtitle_rag.tui.video_table import VideoTable, told
+from subtitle_rag.tui.widgets.video_table import VideoTable, told
 
 
 class Shown(App[None]):

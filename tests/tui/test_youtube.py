@@ -12,10 +12,10 @@ from textual.widgets import Static
 from subtitle_rag.captions.sources import parse
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.errands import Errand
-from subtitle_rag.tui.leave_screen import LeaveScreen
-from subtitle_rag.tui.library_screen import LibraryScreen
-from subtitle_rag.tui.video_table import VideoTable
+from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.widgets.video_table import VideoTable
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn
 from tests.tui.conftest import AppPilot, drawn_by, settle, shown, toasts, typed, unpaced
 
@@ -199,7 +199,7 @@ class TestTheJob:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(Errand(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse(KITCHEN)))
             why = "then it goes on by itself: too many requests (429)"
             await until(pilot, lambda: "Resting until" in said(app, "#job") and why in said(app, "#job"))
             await settle(pilot)
@@ -215,11 +215,11 @@ class TestTheJob:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             assert "ctrl+s" not in app.screen.active_bindings
-            app.start(Errand(source=parse(KITCHEN)))
-            app.start(Errand(source=parse("https://youtu.be/seconds0000")))
+            app.jobs.start(JobRequest(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse("https://youtu.be/seconds0000")))
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("ctrl+s")
-            await until(pilot, lambda: not app.busy)
+            await until(pilot, lambda: not app.jobs.busy)
             assert toasts(app)[-1] == "Stopped. What is done stays; ctrl+r goes on with the rest."
             assert "ctrl+r goes on" in said(app, "#job")
             assert hasty.library.counts().searchable == 1
@@ -240,7 +240,7 @@ class TestTheJob:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(Errand(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse(KITCHEN)))
             await settle(pilot)
             assert app.job
             assert app.job.stopped
@@ -261,13 +261,13 @@ class TestTheJob:
         app = SubtitleApp(hasty)
         async with app.run_test() as pilot:
             await settle(pilot)
-            app.start(Errand(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse(KITCHEN)))
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("ctrl+q")
             assert app.is_running
             assert isinstance(app.screen, LeaveScreen)
             await pilot.press("ctrl+q")
-        app.await_job(10)
+        app.wait_for_threads(10)
         assert "errand" not in {thread.name for thread in threading.enumerate()}
 
 
@@ -349,7 +349,7 @@ class TestWhatDoesNotCome:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(Errand(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse(KITCHEN)))
             await until(pilot, lambda: app.screen is app.search_screen)
             app.search_screen.query_line.value = "육수"
             await until(pilot, lambda: app.search_screen.scenes.row_count == 1)
@@ -369,7 +369,7 @@ class TestWhatDoesNotCome:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.start(Errand(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse(KITCHEN)))
             await until(pilot, lambda: app.search_screen.counts and app.search_screen.counts.due == 3)
             await until(pilot, lambda: app.screen is app.search_screen)
             assert "1 of 4 videos are searched so far." in shown(app, "#notice")
@@ -382,4 +382,4 @@ class TestWhatDoesNotCome:
             assert "Waiting 3" in said(app, "#title")
             await pilot.press("ctrl+s")
             await settle(pilot)
-            assert not app.busy
+            assert not app.jobs.busy

@@ -1,0 +1,42 @@
+"""What screens get in their constructor: the runtime, the controllers, and what they may ask of the app."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from subtitle_rag.config import Settings
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.app_port import AppPort
+    from subtitle_rag.tui.controllers.background import BackgroundController
+    from subtitle_rag.tui.controllers.context_pause import ContextPause
+    from subtitle_rag.tui.controllers.jobs import JobController
+    from subtitle_rag.tui.controllers.playback import PlaybackController
+    from subtitle_rag.tui.controllers.removals import RemovalController
+
+
+@dataclass(frozen=True)
+class AppContext:
+    app: "AppPort"
+    """Toasts, and the values that are shown."""
+    runtime: "Runtime"
+    show_times: bool
+    """Show what differs from run to run. Off for pictures."""
+    background: "BackgroundController"
+    jobs: "JobController"
+    removals: "RemovalController"
+    playback: "PlaybackController"
+    context_pause: "ContextPause"
+    can_search: Callable[[], bool]
+    """Whether the library and its index are open."""
+    collect_garbage: Callable[[], None]
+    """A key was answered, and nobody waits for a moment."""
+
+    def toggle_background(self) -> None:
+        """Pause contexts and vectors, or resume them, as the user wishes."""
+        self.context_pause.forget()
+        self.background.toggle()
+
+    @property
+    def settings(self) -> "Settings":
+        return self.runtime.settings

@@ -1,0 +1,228 @@
+"""Runs contexts, vectors, model downloads and updates in background threads, each stage at most once at a time."""
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from subtitle_rag.tui.controllers.context_run import ContextRun
+from subtitle_rag.tui.controllers.extractor_run import ExtractorUpdateRun
+from subtitle_rag.tui.controllers.model_run import ModelDownloadRun
+from subtitle_rag.tui.controllers.vector_run import VectorRun
+from subtitle_rag.tui.text import context_lines, vector_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.app_port import AppPort
+    from subtitle_rag.tui.controllers.stage_run import StageRun
+    from subtitle_rag.tui.messages import StageAdvanced, StageEnded
+    from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
+
+RUNS: "dict[StageName, type[StageRun[Any]]]" = {
+    "contexts": ContextRun,
+    "vectors": VectorRun,
+    "offer": ModelDownloadRun,
+    "update": ExtractorUpdateRun,
+}
+AUTOMATIC: "tuple[StageName, ...]" = ("contexts", "vectors")
+"""Stages that start without being asked; one key pauses them."""
+TRANSIENT = frozenset({"llm_not_running", "llm_model_missing", "contexts_busy", "vectors_busy"})
+"""Failures whose reason another program can remove, and that are cheap to retry."""
+SEARCH_AGAIN_S = 5.0
+"""Least time between two searches for what new contexts or vectors may have brought."""
+FIRST_CONTEXT_S = 120.0
+"""Longest wait of vectors for the first context of a run; from then on they know which windows to leave."""
+LEAVING_S = 1.0
+"""Longest wait at the end for runs that were halted; only what hangs makes it so long."""
+
+
+class BackgroundController:
+    """Starts, pauses and resumes stages, and publishes their progress on the app."""
+
+    def __init__(
+        self,
+        app: "AppPort",
+        runtime: "Runtime",
+        *,
+        search_again: "Callable[[], object]",
+        refresh_keys: "Callable[[], object]",
+    ) -> None:
+        """`search_again` is called when scenes may have changed, `refresh_keys` when other keys may work."""
+        self._app = app
+        self._runtime = runtime
+        self._search_again = search_again
+        self._refresh_keys = refresh_keys
+        self.runs: dict[StageName, StageRun[Any]] = {}
+        self.paused: set[StageName] = set()
+        self.ended: dict[StageName, Callable[[StageProgress], object]] = {}
+        """Called at the end of a stage's run, by stage."""
+        self._pending: set[StageName] = set()
+        """Stages that got work which the current run may not know of."""
+        self._search_due = self._closing = False
+        self._contexts_started = 0.0
+
+    def is_running(self, stage: "StageName") -> bool:
+        """Whether a run of the stage is under way."""
+        return stage in self.runs
+
+    # --- runs ---
+
+    def progress(self, stage: "StageName") -> "StageProgress | None":
+        """Return the stage's progress as it is shown."""
+        found: StageProgress | None = getattr(self._app, stage)
+        return found
+
+    def begin(self, stage: "StageName") -> None:
+        """Start the stage if it is not paused. If it is running, run it again afterwards."""
+        if stage == "vectors" and self._awaits_first_context:
+            return
+        running = stage in self.runs
+        (self._pending.add if running else self._pending.discard)(stage)
+        if not running and stage not in self.paused and not self._closing and self._is_configured(stage):
+            run = self.runs[stage] = RUNS[stage](self._runtime, self._app.post_message)
+            run.start()
+            if stage == "contexts":
+                self._contexts_started = time.monotonic()
+                self._app.set_timer(FIRST_CONTEXT_S, self._begin_vectors)
+
+    @property
+    def _awaits_first_context(self) -> bool:
+        """Contexts are about to be written: windows that are encoded now may have to be encoded twice."""
+        contexts = self._app.contexts
+        begun = contexts is not None and (contexts.taken or contexts.state not in ("asking", "working"))
+        return "contexts" in self.runs and not begun and time.monotonic() - self._contexts_started < FIRST_CONTEXT_S
+
+    def _begin_vectors(self) -> None:
+        self._begin_unless_failed("vectors")
+
+    def _is_configured(self, stage: "StageName") -> bool:
+        settings = self._runtime.settings
+        needed = {"contexts": settings.llm.hosts, "vectors": settings.models.encoder}
+        return bool(needed.get(stage, True))
+
+    def begin_all(self) -> None:
+        """Start the automatic stages."""
+        for stage in AUTOMATIC:
+            self.begin(stage)
+
+    def windows_came(self) -> None:
+        """Start the automatic stages for windows of a job under way; a stage that failed waits for the job's end."""
+        for stage in AUTOMATIC:
+            self._begin_unless_failed(stage)
+
+    def _begin_unless_failed(self, stage: "StageName") -> None:
+        progress = self.progress(stage)
+        if progress is None or progress.state != "failed":
+            self.begin(stage)
+
+    def retry_transient(self) -> None:
+        """Retry stages whose failure the user may have mended meanwhile."""
+        for stage in AUTOMATIC:
+            progress = self.progress(stage)
+            if progress and progress.error and progress.error.code in TRANSIENT:
+                self.begin(stage)
+
+    # --- progress ---
+
+    def stage_advanced(self, message: "StageAdvanced") -> None:
+        if message.stage not in self.paused:
+            self._publish(message.stage, message.progress)
+        elif message.progress.taken:
+            self._search_soon()
+
+    def stage_ended(self, message: "StageEnded") -> None:
+        stage, progress = message.stage, message.progress
+        del self.runs[stage]
+        again = message.halted and stage not in self.paused  # the user resumed before the run had ended
+        self._publish(stage, replace(progress, state="asking") if again else progress, ended=True)
+        if again or (stage in self._pending and progress.state == "done"):
+            self.begin(stage)
+        elif stage == "contexts":
+            self._begin_vectors()
+        elif hook := self.ended.get(stage):
+            hook(progress)
+
+    def _publish(self, stage: "StageName", progress: "StageProgress", *, ended: bool = False) -> None:
+        """Show the progress, and start what follows from it."""
+        before = self.progress(stage)
+        first = not (before and before.taken)
+        setattr(self._app, stage, progress)
+        if stage == "offer":
+            if progress.taken > (before.taken if before else 0):
+                self.begin("vectors")
+        elif stage in AUTOMATIC and progress.taken and (stage == "contexts" or first or ended):
+            self._search_soon()
+        self._refresh_keys()
+
+    def _search_soon(self) -> None:
+        if not self._search_due:
+            self._search_due = True
+            self._app.set_timer(SEARCH_AGAIN_S, self._search)
+
+    def _search(self) -> None:
+        self._search_due = False
+        self._search_again()
+        self._begin_vectors()
+
+    # --- pausing ---
+
+    @property
+    def is_active(self) -> bool:
+        """An automatic stage runs. If none does, they are paused, failed or complete."""
+        return any(stage in self.runs and stage not in self.paused for stage in AUTOMATIC)
+
+    @property
+    def can_toggle(self) -> bool:
+        """There is something to pause, to resume or to retry."""
+        contexts, vectors = self._app.contexts, self._app.vectors
+        return bool(
+            self.paused.intersection(AUTOMATIC)
+            or (contexts and context_lines.line(contexts))
+            or (vectors and vector_lines.line(vectors))
+        )
+
+    def toggle(self) -> None:
+        """Pause the automatic stages, or resume them."""
+        change = self.pause if self.is_active else self.resume
+        for stage in AUTOMATIC:
+            change(stage)
+        self._refresh_keys()
+
+    def pause(self, stage: "StageName") -> None:
+        self.paused.add(stage)
+        if run := self.runs.get(stage):
+            run.halt()
+            self.show_state(stage, "paused")
+
+    def resume(self, stage: "StageName") -> None:
+        self.paused.discard(stage)
+        self.show_state(stage, "asking")
+        self.begin(stage)
+
+    def restart(self, stage: "StageName") -> None:
+        """Have the current run replaced by one that reads the settings anew."""
+        if stage in self.runs and stage not in self.paused:
+            self.pause(stage)
+            self.resume(stage)
+        else:
+            self.begin(stage)
+
+    def show_state(self, stage: "StageName", state: "StageState") -> None:
+        if progress := self.progress(stage):
+            setattr(self._app, stage, replace(progress, state=state))
+
+    # --- the end ---
+
+    def halt(self) -> None:
+        """End all runs, and start no others."""
+        self._closing = True
+        for run in self.runs.values():
+            run.halt()
+
+    def wait(self) -> None:
+        """Give halted runs a moment to close what they hold."""
+        deadline = time.monotonic() + LEAVING_S
+        for run in self.runs.values():
+            if run.is_alive():
+                run.join(max(0.0, deadline - time.monotonic()))

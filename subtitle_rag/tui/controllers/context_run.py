@@ -1,0 +1,45 @@
+"""The thread that writes missing contexts."""
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from subtitle_rag.events import ContextEvent, ContextWritten
+from subtitle_rag.tui.controllers import stage_run
+from subtitle_rag.tui.state import stage_progress
+from subtitle_rag.tui.state.stage_progress import ContextProgress
+
+if TYPE_CHECKING:
+    from textual.message import Message
+
+    from subtitle_rag.runtime import Runtime
+
+
+class ContextRun(stage_run.StageRun[ContextProgress]):
+    """Writes what is missing, if there is a model that can; the answer that is under way at a halt is lost."""
+
+    stage: ClassVar[stage_progress.StageName] = "contexts"
+
+    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+        super().__init__(runtime, post)
+        self._progress = ContextProgress()
+
+    def _work(self) -> None:
+        counts = self._runtime.library.contexts.counts()
+        self._progress = ContextProgress.of(counts, self._runtime.context_model)
+        if not counts.windows:
+            return
+        with ExitStack() as opened:
+            writer = opened.enter_context(self._runtime.writer(stop=self._stop_work))
+            if not self._halted:
+                self._follow(opened.enter_context(closing(cast("Generator[ContextEvent]", writer.run()))))
+
+    def _follow(self, events: Iterator[ContextEvent]) -> None:
+        began = 0.0
+        for event in events:
+            now = time.monotonic()
+            began = began or (now if isinstance(event, ContextWritten) else 0.0)
+            self._progress = self._progress.after(event, now - began)
+            if self._progress.missing:
+                self._report()

@@ -1,0 +1,42 @@
+"""The thread that updates yt-dlp."""
+
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from subtitle_rag.installation.aging import EXTRACTOR, extractor_age
+from subtitle_rag.tui.controllers import stage_run
+from subtitle_rag.tui.state import stage_progress
+from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.message import Message
+
+    from subtitle_rag.runtime import Runtime
+
+
+class ExtractorUpdateRun(stage_run.StageRun[ExtractorUpdate]):
+    """Brings the newest yt-dlp into this program's own environment; all other packages stay as they are."""
+
+    stage: ClassVar[stage_progress.StageName] = "update"
+
+    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+        super().__init__(runtime, post)
+        self._progress = ExtractorUpdate("working")
+
+    def _work(self) -> None:
+        from subtitle_rag.captions.session import forget_extractor
+        from subtitle_rag.installation.run import PackageInstaller
+
+        before = extractor_age()
+        self._progress = replace(self._progress, version=before.version, days=before.days)
+        self._report(now=True)
+        installer = PackageInstaller(self._runtime.settings.paths.cache, self._stop_work)
+        with closing(installer.upgrade(EXTRACTOR)) as events:
+            for _event in events:
+                self._report()
+        forget_extractor()
+        after = extractor_age()
+        self._progress = replace(self._progress, taken=int(after.version != before.version), version=after.version)

@@ -1,0 +1,61 @@
+"""Offers an update of yt-dlp where the installed release has aged, and installs it."""
+
+from typing import TYPE_CHECKING
+
+from subtitle_rag.i18n import _
+from subtitle_rag.tui.state.clean_text import clean
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from subtitle_rag.tui.app_port import AppPort
+    from subtitle_rag.tui.controllers.background import BackgroundController
+    from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
+    from subtitle_rag.tui.state.stage_progress import StageProgress
+
+
+class ExtractorUpdateController:
+    def __init__(
+        self, app: "AppPort", background: "BackgroundController", *, start_job: "Callable[[], object]"
+    ) -> None:
+        """`start_job` is called at the end of a run, during which no job starts."""
+        self._app = app
+        self._background = background
+        self._start_job = start_job
+        background.ended["update"] = self._ended
+
+    @property
+    def is_running(self) -> bool:
+        return "update" in self._background.runs
+
+    @property
+    def can_start(self) -> bool:
+        return bool(self._app.update and self._app.update.can_start)
+
+    def looked_up(self, update: "ExtractorUpdate | None") -> None:
+        """Take up the update that is due, as `find_update` found it. A failure stays until nothing is due."""
+        shown = self._app.update
+        if not self.is_running and not (shown and shown.state == "failed" and update):
+            self._app.update = update
+
+    def start(self, *, busy: bool) -> None:
+        """Install the newest yt-dlp, unless a job is `busy` with the one that is installed."""
+        if busy:
+            said = _("Stop the job first, or wait for its end: it uses yt-dlp.")
+            self._app.notify(said, markup=False, severity="warning")
+        elif self.can_start:
+            self._background.resume("update")
+
+    def _ended(self, progress: "StageProgress") -> None:
+        if progress.state == "done":
+            self._tell()
+        self._start_job()
+
+    def _tell(self) -> None:
+        update = self._app.update
+        self._app.update = None
+        if update and update.taken:
+            said = _("yt-dlp {version} is here.")
+        else:
+            said = _("yt-dlp {version} is the newest there is.")
+        self._app.notify(clean(said.format(version=update.version if update else "")), markup=False)

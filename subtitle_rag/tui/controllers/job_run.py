@@ -1,0 +1,90 @@
+"""The thread that runs one job.
+
+It is no Textual worker: a request to YouTube can hang for a minute, and the end of the app waits for its workers. For
+this thread it waits a moment only. Dying anywhere costs the run one video.
+"""
+
+import logging
+import threading
+import time
+from contextlib import closing, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.events import Found, IndexEvent, Resting
+from subtitle_rag.log_file import counts_of
+from subtitle_rag.tui.messages import JobAdvanced, JobEnded
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.threads import to_app_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from textual.message import Message
+
+    from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
+
+
+class JobRun(threading.Thread):
+    """Carries out one errand and posts how far it has come; setting `stop` ends it."""
+
+    def __init__(self, errand: JobRequest, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+        super().__init__(name="errand", daemon=True)
+        self.errand = errand
+        self.stop = threading.Event()
+        self._runtime = runtime
+        self._to_app = post
+        self._job = errand.job()
+        self._blocked: Resting | None = None
+
+    def run(self) -> None:
+        failure: AppError | None = None
+        logger.info("job begins: %s", self._job_kind())
+        try:
+            self._carry_out()
+        except Exception as error:  # whatever a door throws, the app stays up
+            failure = to_app_error(error, self._runtime.settings.paths)
+        if self.stop.is_set():  # whatever went wrong meanwhile, it was not what ended the run
+            failure = None
+        elif self._blocked:
+            failure = AppError(self._blocked.code, **self._blocked.details)
+        end = "stopped" if self.stop.is_set() else failure.code if failure else "done"
+        logger.info("job ends: %s, %s", end, " ".join(f"{key} {n}" for key, n in counts_of(self._job).items()))
+        self._post(JobEnded(self._job, failure, self.stop.is_set()))
+
+    def _job_kind(self) -> str:
+        """For the log, which holds no names."""
+        if self.errand.paths:
+            return "files"
+        return self.errand.source.kind if self.errand.source else "sync"
+
+    def _carry_out(self) -> None:
+        began = time.monotonic()
+        events = self.errand.events(self._runtime, self.stop)
+        with closing(cast("Generator[IndexEvent]", events)):
+            for event in events:
+                self._job = self._job.after(event, time.monotonic() - began)
+                if isinstance(event, Found):
+                    self._know_name()
+                if isinstance(event, Resting) and not event.goes_on:
+                    self._blocked = event
+                self._post(JobAdvanced(self._job))
+                if self.errand.paths and self.stop.is_set():  # what is done stays; the next run goes on
+                    return
+
+    def _know_name(self) -> None:
+        """A source that has answered has a better name than its address, and so has a video that is known."""
+        source, library = self.errand.source, self._runtime.library
+        if source and self._job.source == self.errand.name:
+            known = library.sources.find(source.url)
+            video = library.video(source.key) if source.kind == "video" else None
+            name = known.name if known else video.title if video else self._job.source
+            self._job = replace(self._job, source=clean(name))
+
+    def _post(self, message: "Message") -> None:
+        with suppress(RuntimeError):  # the app has gone
+            self._to_app(message)

@@ -1,0 +1,286 @@
+"""Runs job requests one at a time, publishes how far the job has come, and keeps what is unfinished in the library."""
+
+import threading
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from subtitle_rag.errors import UsageError
+from subtitle_rag.i18n import _
+from subtitle_rag.library.errands import keep_errands
+from subtitle_rag.tui.controllers.job_run import JobRun
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.messages import JobAdvanced, JobEnded, NotRemembered
+from subtitle_rag.tui.state.job_request import JobQueue, JobRequest
+from subtitle_rag.tui.text import job_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from subtitle_rag.errors import AppError
+    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.app_port import AppPort, Stoppable
+    from subtitle_rag.tui.controllers.background import BackgroundController
+    from subtitle_rag.tui.state.job import Job
+
+REPORT_S = 0.1
+"""Least time between two reports of a job: every repaint can make an input method's window flicker."""
+COUNT_S = 2.0
+"""Least time between two looks at what it has changed in the library."""
+
+
+class JobListener(Protocol):
+    """What follows from a job elsewhere in the app."""
+
+    def look_up(self) -> None:
+        """Read anew what the library holds."""
+
+    def refresh_keys(self) -> None:
+        """Draw the footer anew where other keys work now."""
+
+    def first_windows(self) -> None:
+        """The job's first windows can be searched."""
+
+    def show_job_end(self, job: "Job", error: "AppError | None") -> bool:
+        """Show the end of a job on its own screen. False if that is not open."""
+        ...
+
+
+class JobGate(Protocol):
+    """Decides what may run, and when."""
+
+    def admit(self, request: JobRequest) -> JobRequest:
+        """Return what is to be queued for `request`."""
+        ...
+
+    def holds_next(self) -> bool:
+        """Whether the next job has to wait. Then the gate calls `JobController.start_next` itself."""
+        ...
+
+
+class OpenGate:
+    """Lets everything pass."""
+
+    def admit(self, request: JobRequest) -> JobRequest:
+        return request
+
+    def holds_next(self) -> bool:
+        return False
+
+
+class JobController:
+    """Owns the queue, and the thread of the job that runs."""
+
+    def __init__(
+        self, app: "AppPort", runtime: "Runtime", background: "BackgroundController", listener: JobListener
+    ) -> None:
+        self._app = app
+        self._runtime = runtime
+        self._background = background
+        self._listener = listener
+        self.gate: JobGate = OpenGate()
+        self.queue = JobQueue()
+        self.followed = 0
+        """Sources in which `sync` looks for new videos."""
+        self._run: JobRun | None = None
+        self._withdrawn: JobRequest | None = None
+        """The request whose run was stopped because nothing of it may be fetched any more."""
+        self._latest: Job | None = None
+        """The newest sums; the app has those that are shown."""
+        self._reported = 0.0
+        self._report_timer: Stoppable | None = None
+        self._count_due = False
+        self._writing = threading.Lock()
+        self._unfinished: tuple[JobRequest, ...] = ()
+        self._written: tuple[JobRequest, ...] | None = None
+        """What the library holds of unfinished requests; None until it has been read."""
+
+    # --- starting ---
+
+    @property
+    def busy(self) -> bool:
+        return self.queue.current is not None
+
+    @property
+    def is_running(self) -> bool:
+        return self._run is not None
+
+    def can_sync(self, counts: "Counts | None") -> bool:
+        return bool(self.followed or self.queue.held or (counts and (counts.due or counts.failed)))
+
+    def start(self, request: JobRequest) -> bool:
+        """Run a request, or queue it. False if it runs or is queued already."""
+        request = self.gate.admit(request)
+        added = self.queue.add(request)
+        if not added:
+            self._app.notify(_("That is under way already."), markup=False)
+        elif self.busy:
+            self._keep()
+            self._show(self._latest)
+        else:
+            self.start_next()
+        return added
+
+    def sync(self) -> None:
+        """Resume what was stopped. Without that, look for new videos, and for those whose time has come."""
+        if not self.queue.held:
+            self.start(JobRequest())
+            return
+        self.queue.release()
+        if self.busy:
+            self._keep()
+            self._show(self._latest)
+        else:
+            self.start_next()
+
+    def stop(self) -> None:
+        if self._run:
+            self._run.stop.set()
+            self._show(self._latest)
+
+    def start_next(self) -> None:
+        """Run the next request of the queue, unless the gate holds it."""
+        self._drop_withdrawn()
+        if self.gate.holds_next() or self._background.is_running("update"):  # a job uses yt-dlp
+            self._keep()
+            return
+        request = self.queue.next()
+        if request is not None:
+            self._run = JobRun(request, self._runtime, self._app.post_message)
+            self._show(request.job())
+            self._run.start()
+        self._keep()
+        self._listener.refresh_keys()
+
+    # --- what may not run any more ---
+
+    def withdraw(self, matches: "Callable[[JobRequest], bool]") -> tuple[JobRequest, ...]:
+        """Take requests out of the queue, and stop the one that runs if it matches. Returns them."""
+        queue = self.queue
+        requests = tuple(request for request in (*queue.waiting, *queue.held) if matches(request))
+        queue.waiting = [request for request in queue.waiting if request not in requests]
+        queue.held = [request for request in queue.held if request not in requests]
+        if queue.current and self._run and matches(queue.current):
+            self._withdrawn = queue.current
+            requests = (queue.current, *requests)
+            self._run.stop.set()
+        if requests:
+            self._keep()
+            self._show(self._latest)
+            self._forget_stopped()
+        return requests
+
+    def _drop_withdrawn(self) -> None:
+        if self._withdrawn:
+            if self._withdrawn in self.queue.held:
+                self.queue.held.remove(self._withdrawn)
+                self.queue.release()
+            self._withdrawn = None
+            self._forget_stopped()
+
+    def _forget_stopped(self) -> None:
+        """Offer no more to resume a job of which nothing is left."""
+        job = self._app.job
+        if job and job.stopped and not self.busy and not self.queue.held:
+            self._app.job = self._latest = None
+        self._listener.refresh_keys()
+
+    # --- what is unfinished when the app ends ---
+
+    def restore(self, requests: "Iterable[JobRequest]") -> None:
+        """Hold what was unfinished when the app ended the last time."""
+        self._written = ()
+        if self.queue.hold_kept(requests) and not self.busy:
+            first, *others = self.queue.held
+            job = replace(first.job(), ended=True, stopped=True, left=True, waiting=len(others))
+            self._app.job = self._latest = job
+        self._keep()
+        self._listener.refresh_keys()
+
+    def _keep(self) -> None:
+        """Write down what is unfinished: however the app ends, the next start offers it again."""
+        self._unfinished = self.queue.undone
+        self._app.run_in_thread(self._write_unfinished, lambda _none: None, NotRemembered, group="keep")
+
+    def _write_unfinished(self) -> None:
+        with self._writing:
+            unfinished = self._unfinished
+            if self._written is not None and unfinished != self._written:
+                keep_errands(self._runtime.library, [request.written() for request in unfinished])
+                self._written = unfinished
+
+    # --- progress ---
+
+    def advanced(self, message: JobAdvanced) -> None:
+        before, job = self._latest, message.job
+        first = job.searchable and not (before and before.searchable)
+        if first:
+            self._count()
+            self._listener.first_windows()
+        elif before and (job.listed, job.taken, job.searchable) != (before.listed, before.taken, before.searchable):
+            self._count_soon()
+        if job.fetches and job.searchable > (before.searchable if before else 0):
+            self._background.windows_came()
+        self._show(job, now=bool(first or job.resting))
+
+    def _show(self, job: "Job | None", *, now: bool = True) -> None:
+        """Show the sums of a job: at once, or when the last ones have stood for a moment."""
+        if job is None:
+            return
+        stopping = not job.ended and self._run is not None and self._run.stop.is_set()
+        self._latest = replace(job, waiting=len(self.queue.waiting), stopping=stopping)
+        if now or time.monotonic() - self._reported > REPORT_S:
+            self._report()
+        elif self._report_timer is None:
+            self._report_timer = self._app.set_timer(REPORT_S, self._report)
+
+    def _report(self) -> None:
+        if self._report_timer is not None:
+            self._report_timer.stop()
+            self._report_timer = None
+        self._reported = time.monotonic()
+        self._app.job = self._latest
+
+    def _count_soon(self) -> None:
+        """Throttle the looks into the library: a list can name thousands of videos."""
+        if not self._count_due:
+            self._count_due = True
+            self._app.set_timer(COUNT_S, self._count)
+
+    def _count(self) -> None:
+        self._count_due = False
+        self._listener.look_up()
+
+    def ended(self, message: JobEnded) -> "Job":
+        """Show the end of the job. The caller then starts the next one. Returns the job's last sums."""
+        halted = message.stopped or (message.error is not None and not isinstance(message.error, UsageError))
+        self._run = None
+        if halted:
+            self.queue.hold()
+        self.queue.current = None
+        job = replace(message.job, ended=True, stopped=halted, reason=message.error if halted else None)
+        self._show(job)
+        self._count()
+        self._tell_end(job, message, in_library=self._listener.show_job_end(job, message.error))
+        return job
+
+    def _tell_end(self, job: "Job", message: JobEnded, *, in_library: bool) -> None:
+        if message.stopped:
+            said = _("Stopped. What is done stays; {key} goes on with the rest.")
+            self._app.notify(said.format(key=key("library.sync")), markup=False)
+        elif message.error is None:
+            self._app.notify(job_lines.outcome(job), markup=False)
+        elif self.queue.waiting or not in_library:  # the next job takes the library's place for it
+            self._app.tell(message.error)
+
+    # --- the end ---
+
+    def halt(self) -> None:
+        if self._run:
+            self._run.stop.set()
+
+    def wait(self, seconds: float) -> None:
+        """Give a job that was halted so long to close what it holds."""
+        if self._run and self._run.is_alive():
+            self._run.join(seconds)

@@ -1,0 +1,102 @@
+"""Offers the packages and models for search by meaning, downloads them, and pauses that."""
+
+from typing import TYPE_CHECKING
+
+from subtitle_rag.i18n import _
+from subtitle_rag.library.offer import dismiss_offer
+from subtitle_rag.tui.messages import NotRemembered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.app_port import AppPort
+    from subtitle_rag.tui.controllers.background import BackgroundController
+    from subtitle_rag.tui.state.model_offer import ModelDownload
+    from subtitle_rag.tui.state.stage_progress import StageProgress
+
+ELSEWHERE_S = 15.0
+"""Between two looks at models that another process is downloading."""
+
+
+class ModelDownloadController:
+    """Decides when the download is offered, and starts and stops it."""
+
+    def __init__(
+        self,
+        app: "AppPort",
+        runtime: "Runtime",
+        background: "BackgroundController",
+        *,
+        look_up: "Callable[[], object]",
+    ) -> None:
+        """`look_up` reads anew what is installed, and ends in a call of `looked_up`."""
+        self._app = app
+        self._runtime = runtime
+        self._background = background
+        self._look_up = look_up
+        self._look_due = False
+        background.ended["offer"] = self._ended
+
+    @property
+    def is_running(self) -> bool:
+        return "offer" in self._background.runs and "offer" not in self._background.paused
+
+    @property
+    def can_start(self) -> bool:
+        return bool(self._app.offer and self._app.offer.fetchable)
+
+    @property
+    def can_dismiss(self) -> bool:
+        return self._app.offer is not None and self._app.offer.state in ("offered", "paused", "failed")
+
+    @property
+    def needs_consent(self) -> bool:
+        """Packages would be installed, and the user has not agreed to that yet."""
+        offer = self._app.offer
+        return not self.is_running and bool(offer and offer.fetchable and offer.packages and offer.state != "paused")
+
+    def toggle(self) -> None:
+        """Download what is missing, or stop that."""
+        if self.is_running:
+            self._background.pause("offer")
+        else:
+            self.start()
+
+    def start(self) -> None:
+        if self.can_start:
+            self._background.resume("offer")
+
+    def dismiss(self) -> None:
+        """Offer the models no more; a command still downloads them."""
+        self._background.show_state("offer", "dismissed")
+        self._app.run_in_thread(
+            lambda: dismiss_offer(self._runtime.library), lambda _none: None, NotRemembered, group="offer"
+        )
+
+    def looked_up(self, download: "ModelDownload | None") -> None:
+        """Take up what is missing, as `find_download` found it."""
+        before = self._app.offer
+        shows_more = before is not None and before.state in ("paused", "failed")
+        if "offer" in self._background.runs or (shows_more and download and download.fetchable):
+            return
+        self._app.offer = download
+        if download and download.state == "elsewhere":
+            if not self._look_due:
+                self._look_due = True
+                self._app.set_timer(ELSEWHERE_S, self._look_again)
+        elif before and not download:  # another process has downloaded them
+            self._background.begin("vectors")
+
+    def _look_again(self) -> None:
+        self._look_due = False
+        self._look_up()
+
+    def _ended(self, progress: "StageProgress") -> None:
+        if progress.state == "done":
+            self._app.notify(
+                _("The models are here. Scenes are found by what they mean, too, as vectors are made."), markup=False
+            )
+        if progress.state == "done" or (progress.error and progress.error.code == "model_busy"):
+            self._app.offer = None
+        self._look_up()

@@ -1,0 +1,203 @@
+"""Plays scenes, opens videos and copies links.
+
+Where the app is shown in a browser, its own machine is not the viewer's: links go to the viewer's browser and
+clipboard, and players, which would open on the server, are not offered.
+"""
+
+import logging
+from typing import TYPE_CHECKING
+
+from subtitle_rag import player
+from subtitle_rag.domain import clock, watch_url
+from subtitle_rag.errors import UsageError
+from subtitle_rag.i18n import _
+from subtitle_rag.library.preferred import prefer_player, preferred_player
+from subtitle_rag.tui.messages import ActionFailed, Jumped, LinkCopied, PlayerPreferred, PlayersFound, VideoOpened
+from subtitle_rag.tui.state.clean_text import clean
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.message import Message
+
+    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.app_port import AppPort
+
+logger = logging.getLogger(__name__)
+
+
+class PlaybackController:
+    def __init__(self, app: "AppPort", runtime: "Runtime") -> None:
+        self._app = app
+        self._runtime = runtime
+        self._settings = runtime.settings
+        self._chosen_player = ""
+        """Chosen in this run: comes before what the config and the library name."""
+
+    # --- playing ---
+
+    def play(self, scene: "Scene", name: str = "") -> None:
+        """Play a scene in the player `name`, or in the default one. Copy its link where nothing can be shown."""
+        self._app.run_in_thread(lambda: self._play(scene, name), _itself, ActionFailed, group="jump")
+
+    def _play(self, scene: "Scene", name: str) -> "Message":
+        file = self._file(scene)
+        if self._app.is_web:
+            return Jumped(scene, player.BROWSER)
+        if not player.can_show():
+            return self._copy_instead(scene, file)
+        extra = self._settings.players
+        has_link = scene.jump_url is not None
+        chosen = name or player.choose(self._default_player(), extra, link=has_link, media=file is not None)
+        player.play(
+            chosen,
+            watch_url=scene.video.url,
+            link=scene.jump_url,
+            at_ms=scene.at_ms,
+            lead_in=self._settings.player.lead_in,
+            extra=extra,
+            media=file,
+            cache=self._settings.paths.cache,
+        )
+        return Jumped(scene, chosen)
+
+    def _file(self, scene: "Scene") -> "Path | None":
+        """Return the video's file if it can be played here. Raises UsageError without a link too."""
+        from subtitle_rag.captions.media import media
+
+        file = None if self._app.is_web else media(scene.video)
+        if scene.jump_url is None and file is None:
+            raise UsageError("no_link", video=clean(scene.video.title))
+        return file
+
+    def played(self, message: Jumped) -> None:
+        scene = message.scene
+        if self._app.is_web and scene.jump_url:
+            self._app.open_url(player.earlier(scene.jump_url, scene.at_ms, self._settings.player.lead_in))
+        said = _("Playing from {time}: {title}").format(time=clock(scene.at_ms), title=clean(scene.video.title))
+        self._app.notify(said, markup=False)
+
+    # --- a video's page ---
+
+    def open_video(self, video_id: str, title: str) -> None:
+        """Open a video's page in the user's browser. Copy its link where nothing can be shown."""
+        self._app.run_in_thread(
+            lambda: self._open_video(watch_url(video_id), title), _itself, ActionFailed, group="open-video"
+        )
+
+    def _open_video(self, link: str, title: str) -> "Message":
+        if self._app.is_web:
+            return VideoOpened(link, title)
+        if not player.can_show():
+            return LinkCopied(link, arrived=False, instead=True)
+        player.play(player.BROWSER, watch_url=link, link=link, at_ms=0, lead_in=0, extra={})
+        return VideoOpened(link, title)
+
+    def video_opened(self, message: VideoOpened) -> None:
+        if self._app.is_web:
+            self._app.open_url(message.link)
+        self._app.notify(_("Opened in the browser: {title}").format(title=clean(message.title)), markup=False)
+
+    # --- the players ---
+
+    def _default_player(self) -> str:
+        """Return the player that is tried first. For worker threads."""
+        if self._app.is_web:
+            return player.BROWSER
+        if self._chosen_player:
+            return self._chosen_player
+        remembered = preferred_player(self._runtime.library)
+        return player.default(self._settings.player.default, remembered, self._settings.players)
+
+    def find_players(self, scene: "Scene") -> None:
+        """Find the players that can play a scene here; `PlayersFound` follows."""
+        self._app.run_in_thread(
+            lambda: self._find_players(scene), _itself, ActionFailed, group="players", exclusive=True
+        )
+
+    def _find_players(self, scene: "Scene") -> PlayersFound:
+        file = self._file(scene)
+        names: list[str] = []
+        if self._app.is_web:
+            names = [player.BROWSER]
+        elif player.can_show():
+            link, extra = scene.jump_url is not None, self._settings.players
+            names = player.usable(extra, link=link, media=file is not None)
+            if not names:
+                raise UsageError("no_file_player")
+        else:
+            self._app.post_message(self._copy_instead(scene, file))
+        return PlayersFound(scene, tuple((name, self._effect(name, file)) for name in names), self._default_player())
+
+    def _effect(self, name: str, file: "Path | None") -> str:
+        """Say what a player does with a scene."""
+        if name == player.BROWSER:
+            return _("opens the link")
+        extra = self._settings.players
+        said = [_("plays the file") if file else _("plays the link")]
+        if player.reuses(name, extra, self._settings.paths.cache):
+            said.append(_("keeps its window"))
+        if name in extra and extra[name][0] != name:
+            said.append(clean(extra[name][0]))
+        return " · ".join(said)
+
+    def prefer(self, name: str) -> None:
+        """Use a player from here on: in this run and, unless the config names another one, in later ones."""
+        self._chosen_player = name
+        self._app.run_in_thread(
+            lambda: self._remember(name),
+            lambda _none: PlayerPreferred(name),
+            ActionFailed,
+            group="players",
+            exclusive=True,
+        )
+
+    def _remember(self, name: str) -> None:
+        if not self._settings.player.default:
+            prefer_player(self._runtime.library, name)
+
+    def preferred(self, message: PlayerPreferred) -> None:
+        configured = self._settings.player.default
+        if configured in ("", message.name):
+            said = _("{player} plays from here on.").format(player=message.name)
+        else:
+            said = _("{player} plays until you quit: the config names {configured}.")
+            said = said.format(player=message.name, configured=configured)
+        self._app.notify(clean(said), markup=False)
+
+    # --- links ---
+
+    def copy_link(self, link: str) -> None:
+        self._app.run_in_thread(lambda: self._copy(link, instead=False), _itself, ActionFailed, group="jump")
+
+    def _copy_instead(self, scene: "Scene", file: "Path | None") -> LinkCopied:
+        """Copy the link where nothing can be played. Raises UsageError where there is no link either."""
+        if scene.jump_url is None:
+            raise UsageError("no_screen", path=clean(str(file)))
+        return self._copy(scene.jump_url, instead=True)
+
+    def _copy(self, link: str, *, instead: bool) -> LinkCopied:
+        """Copy into the clipboard of the user's machine: over SSH only the terminal reaches it, on a web page only the
+        browser."""
+        arrived = False
+        if player.can_show() and not self._app.is_web:
+            try:
+                import pyperclip
+
+                pyperclip.copy(link)
+                arrived = True
+            except Exception:  # it throws whatever its helper programs do; the terminal is asked instead
+                logger.info("the clipboard's program failed", exc_info=True)
+                arrived = False
+        return LinkCopied(link, arrived, instead)
+
+    def link_copied(self, message: LinkCopied) -> None:
+        if not message.arrived:
+            self._app.copy_to_clipboard(message.link)
+        said = _("Nothing can be played here. Link copied: {link}") if message.instead else _("Link copied: {link}")
+        self._app.notify(said.format(link=message.link), markup=False)
+
+
+def _itself(message: "Message") -> "Message":
+    return message

@@ -1,0 +1,197 @@
+"""Takes videos out of the library a minute after the user has asked for it; until then they are only hidden.
+
+A removal is carried out in a worker, while no job runs: one that is about to fetch more of a channel would follow it
+anew. Quitting carries out what still waits. If the app is killed instead, nothing has been removed.
+"""
+
+import math
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from subtitle_rag import output
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.i18n import _, n_
+from subtitle_rag.library.leaving import counts_without
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.messages import ActionFailed, RemovalEnded, RemovalPlanned
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.state.removal import PendingRemoval, Removal, Removals, RemovalTarget, rows_without
+from subtitle_rag.tui.text.content import short_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from subtitle_rag.library.overview import ChannelState
+    from subtitle_rag.library.rows import Counts, VideoState
+    from subtitle_rag.library.store import Library
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.app_port import AppPort, Stoppable
+    from subtitle_rag.tui.controllers.jobs import JobController
+    from subtitle_rag.tui.messages import ScenesFound, VideosListed
+
+UNDO_S = 60.0
+"""How long a removal can be undone."""
+TICK_S = 1.0
+"""Between two looks at how much of that is left."""
+RETRY_S = 10.0
+"""Until a removal is retried after another process was at work on the library."""
+
+
+class RemovalController:
+    """Hides, undoes and carries out removals. It is the gate of the jobs: nothing is fetched of what is leaving."""
+
+    def __init__(
+        self,
+        app: "AppPort",
+        runtime: "Runtime",
+        jobs: "JobController",
+        *,
+        changed: "Callable[[], object]",
+        search_again: "Callable[[], object]",
+        refresh_bindings: "Callable[[], object]",
+    ) -> None:
+        """`changed` is called when other videos are hidden, `search_again` when some are back."""
+        self._app = app
+        self._runtime = runtime
+        self._jobs = jobs
+        self._changed = changed
+        self._search_again = search_again
+        self._refresh_bindings = refresh_bindings
+        self.removals = Removals()
+        self.hidden: frozenset[str] = frozenset()
+        """Ids of videos, for worker threads."""
+        self._timer: Stoppable | None = None
+
+    # --- planning ---
+
+    def remove(self, target: RemovalTarget) -> None:
+        """Plan a removal; `RemovalPlanned` follows."""
+        self._app.run_in_thread(
+            lambda: Removal.of(target, self._runtime.library), RemovalPlanned, ActionFailed, group="removal"
+        )
+
+    def hide(self, planned: Removal) -> None:
+        """Hide what is planned, and carry it out when it has not been undone in time."""
+        if not planned.target.whole and not planned.videos - self.hidden:
+            return
+        requests = self._jobs.withdraw(planned.named_by)
+        pending = PendingRemoval(planned, time.monotonic() + UNDO_S, requests)
+        self.removals.waiting.append(pending)
+        self._update()
+        self._app.notify(self._line(pending), markup=False)
+
+    # --- undoing ---
+
+    @property
+    def can_undo(self) -> bool:
+        return bool(self.removals.waiting)
+
+    def undo(self) -> None:
+        """Undo the newest removal."""
+        if pending := self.removals.undo():
+            self._take_back(pending)
+
+    def _take_back(self, pending: PendingRemoval) -> None:
+        said = _("“{name}” is back.").format(name=short_name(pending.removal.target.name))
+        self._update()
+        self._search_again()
+        self._app.notify(said, markup=False)
+        for request in pending.requests:
+            self._jobs.start(request)
+
+    # --- what is hidden meanwhile ---
+
+    def counts(self, library: "Library") -> "Counts":
+        """Count the library without what is leaving. For worker threads."""
+        return counts_without(library, self.hidden)
+
+    def visible_rows(self, message: "VideosListed") -> "tuple[list[VideoState], list[ChannelState]]":
+        return rows_without(self.removals, message.videos, message.channels)
+
+    def visible_scenes(self, message: "ScenesFound") -> "ScenesFound":
+        scenes = message.result.scenes
+        hidden = self.removals.hidden(scene.video for scene in scenes)
+        if not hidden:
+            return message
+        visible = tuple(scene for scene in scenes if scene.video.id not in hidden)
+        return replace(message, result=replace(message.result, scenes=visible))
+
+    def _update(self) -> None:
+        self.hidden = self.removals.videos
+        self._changed()
+        if self.removals.all and self._timer is None:
+            self._timer = self._app.set_interval(TICK_S, self._tick)
+        elif not self.removals.all and self._timer:
+            self._timer.stop()
+            self._timer = None
+        self._show_line()
+        self._refresh_bindings()
+
+    def _show_line(self) -> None:
+        waiting = self.removals.waiting
+        self._app.removal_line = self._line(waiting[-1], others=len(waiting) - 1) if waiting else ""
+
+    def _line(self, pending: PendingRemoval, *, others: int = 0) -> str:
+        name, left = short_name(pending.removal.target.name), math.ceil(pending.due - time.monotonic())
+        undo = key("library.undo")
+        if left > 0:
+            said = _("Removed “{name}” · {key} brings it back, for {seconds} s")
+        else:
+            said = _("“{name}” leaves when the job has ended · {key} brings it back")
+        said = said.format(name=name, key=undo, seconds=max(0, left))
+        return said + n_(" (+{n} more)", " (+{n} more)", others).format(n=others) if others else said
+
+    # --- carrying out ---
+
+    def _tick(self) -> None:
+        self._show_line()
+        if not self._jobs.busy:
+            self.carry_out_due()
+
+    def carry_out_due(self) -> bool:
+        """Carry out the next removal that is due. True while one is being carried out."""
+        if self.removals.current is None and (due := self.removals.next(time.monotonic())):
+            self._show_line()
+            self._refresh_bindings()
+            self._app.run_in_thread(
+                lambda: due.removal.carry_out(self._runtime.library, self._runtime.indexer),
+                lambda _none: RemovalEnded(None),
+                RemovalEnded,
+                group="removal",
+            )
+        return self.removals.current is not None
+
+    def ended(self, message: RemovalEnded) -> None:
+        if isinstance(message.error, BusyError):
+            self.removals.put_off(time.monotonic() + RETRY_S)
+        elif message.error:  # what is still there is seen again
+            self._app.tell(message.error)
+        self.removals.current = None
+        self._update()
+        if not self._jobs.busy:
+            self._jobs.start_next()
+
+    # --- the gate of the jobs ---
+
+    def admit(self, request: JobRequest) -> JobRequest:
+        """Undo the removal of what is asked for. A sync leaves out what is leaving."""
+        if not request.paths and request.source is None and self.removals.sources:
+            request = replace(request, without=self.removals.sources)
+        while pending := self.removals.undo(request):
+            others = tuple(other for other in pending.requests if other != request)
+            self._take_back(replace(pending, requests=others))
+        return request
+
+    def holds_next(self) -> bool:
+        return self.carry_out_due()
+
+    # --- the end ---
+
+    def finish(self) -> None:
+        """Carry out what still waits: the app ends."""
+        for pending in self.removals.all:
+            try:
+                pending.removal.carry_out(self._runtime.library, self._runtime.indexer)
+            except AppError as error:
+                output.say_error(error)  # which logs it

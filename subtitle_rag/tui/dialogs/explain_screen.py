@@ -1,0 +1,45 @@
+"""Why a scene was found, on a page of its own."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.tui import keymap
+from subtitle_rag.tui.text.explain import rows
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval.search import SearchResult
+
+
+class ExplainScreen(ModalScreen[None]):
+    """The same where there is no room for the preview."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,f2,q,ㅂ,enter", "dismiss", N_("Close"), id="explain.close"),
+    ]
+
+    def __init__(self, scene: "Scene", result: "SearchResult", *, times: bool) -> None:
+        super().__init__()
+        self._told = scene, result, times
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="explain") as page:
+            page.border_subtitle = Content(_("{key} closes").format(key=keymap.key("explain.close"))).markup
+            yield Static(id="why", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#explain").focus()
+
+    def on_resize(self) -> None:
+        scene, result, times = self._told
+        page, why = self.query_one("#explain"), self.query_one("#why", Static)
+        self.call_after_refresh(
+            lambda: why.update(Content("\n").join(rows(scene, result, page.content_size.width, times=times)))
+        )

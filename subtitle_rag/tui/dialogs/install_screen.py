@@ -1,0 +1,85 @@
+"""Asks whether what search by meaning needs may be installed; where the program does not do it, says what to type."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.content import MUTED, paragraphs
+from subtitle_rag.tui.text.model_lines import ways
+
+if TYPE_CHECKING:
+    from subtitle_rag.tui.state.model_offer import ModelDownload
+
+
+class InstallScreen(ModalScreen[str]):
+    """Gives back the name of the way that was chosen."""
+
+    AUTO_FOCUS = "#ways"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "take", N_("Install"), priority=True, id="install.take"),
+        Binding("escape,ctrl+g", "dismiss", N_("Not now"), priority=True, id="install.close"),
+        Binding("j,ㅓ", "move(1)", N_("Down"), show=False, id="install.down"),
+        Binding("k,ㅏ", "move(-1)", N_("Up"), show=False, id="install.up"),
+    ]
+
+    def __init__(self, offer: "ModelDownload") -> None:
+        super().__init__()
+        self._offer = offer
+        self._ways = ways(offer)
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="install", can_focus=False) as page:
+            page.border_title = Content(_("Search by meaning")).markup
+            page.border_subtitle = Content(self._keys()).markup
+            yield Static(self._about(), markup=False)
+            yield OptionList(
+                *(Option(self._row(way.title, way.detail), id=way.name) for way in self._ways), id="ways", markup=False
+            )
+
+    def on_mount(self) -> None:
+        rows = self.query_one("#ways", OptionList)
+        rows.display = bool(self._ways)
+        rows.highlighted = 0 if self._ways else None
+
+    def _about(self) -> Content:
+        gain = _("Scenes are found that say it in other words, and the most fitting ones come first.")
+        offer = self._offer
+        if offer.by_hand:
+            why = _("This copy of the program does not install packages by itself.")
+            return paragraphs((gain, clean(f"{why} {offer.by_hand}")))
+        place = _(
+            "It goes into the environment of this program alone, {path}, where installed packages stay as they are."
+        )
+        rest = _("It can be stopped at any time and goes on from there. Search for words works meanwhile.")
+        rows = [gain, clean(place.format(path=offer.place)), rest]
+        if offer.error is not None:
+            rows.append(clean(f"! {offer.error.message} {offer.error.hint}"))
+        return paragraphs(rows)
+
+    def _row(self, title: str, detail: str) -> Content:
+        return Content.assemble((title, "bold"), "\n", (detail, MUTED))
+
+    def _keys(self) -> str:
+        if not self._ways:
+            return _("{key} closes").format(key=key("install.close"))
+        return _("{take} installs · {close} not now").format(take=key("install.take"), close=key("install.close"))
+
+    def action_take(self) -> None:
+        row = self.query_one("#ways", OptionList).highlighted
+        if row is not None:
+            self.dismiss(self._ways[row].name)
+        elif not self._ways:
+            self.dismiss()
+
+    def action_move(self, by: int) -> None:
+        rows = self.query_one("#ways", OptionList)
+        (rows.action_cursor_down if by > 0 else rows.action_cursor_up)()

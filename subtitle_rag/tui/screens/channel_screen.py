@@ -1,0 +1,229 @@
+"""One channel's settings: tabs and languages that are fetched, the model that writes its contexts, and its names."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.widgets import Button, Checkbox, Input, Select, Static, TextArea
+
+from subtitle_rag.contexts.glossary import MAX_ENTRIES, format_list, parse_list
+from subtitle_rag.domain import TABS
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui import messages
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.state import channel_settings
+from subtitle_rag.tui.state.channel_settings import ChannelChoices, ChannelForm
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text import channel_lines
+from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.threads import to_app_error
+from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.text_field import TextField
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.overview import ChannelState
+    from subtitle_rag.tui.context import AppContext
+
+EXAMPLE = "ko, en"
+UNREAD = "…"
+"""In the place of a model, until it is known which can be chosen."""
+TAB_NAMES = {"videos": N_("Videos"), "shorts": N_("Shorts"), "streams": N_("Live")}
+
+
+class Tick(Checkbox):
+    """A box that shows without colours whether it is ticked."""
+
+    @property
+    def _button(self) -> Content:
+        return Content(f"[{'x' if self.value else ' '}]")
+
+
+class ChannelScreen(BaseScreen):
+    AUTO_FOCUS = ""
+    FOOTER_HIDDEN = frozenset({"library.sync", "library.stop", "library.background"})
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", N_("Back"), id="settings.back"),
+    ]
+    PLACE: ClassVar[str] = N_("Settings")
+
+    names = getters.query_one("#names", TextArea)
+    model = getters.query_one("#model", Select)
+    languages = getters.query_one("#languages", TextField)
+
+    def __init__(self, context: "AppContext", channel: "ChannelState") -> None:
+        super().__init__(context)
+        self._channel = channel
+        self._form: ChannelForm | None = None
+        self._here: list[str] | None = None
+        self._doubted = False
+        """Esc was pressed once, and there is something to lose."""
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="settings", can_focus=False):
+            yield Static(id="settings-title", markup=False)
+            with Horizontal(classes="setting", id="tabs"):
+                yield Static(Content(_("Fetch")), classes="label", markup=False)
+                yield from (Tick(Content(_(TAB_NAMES[tab])), id=f"tab-{tab}", compact=True) for tab in TABS)
+            with Horizontal(classes="setting", id="spoken"):
+                yield Static(Content(_("Captions in")), classes="label", markup=False)
+                yield TextField(EXAMPLE, id="languages")
+            with Horizontal(classes="setting", id="writer"):
+                yield Static(Content(_("Contexts by")), classes="label", markup=False)
+                yield Select[str]([("…", UNREAD)], allow_blank=False, type_to_search=False, id="model", compact=True)
+            yield Static(id="about-names", markup=False)
+            yield TextArea(id="names", compact=True, highlight_cursor_line=False)
+            with Horizontal(id="settings-buttons"):
+                yield Button(Content(_("Save")), variant="primary", id="save", compact=True)
+                yield Button(Content(_("Propose names")), id="propose", compact=True)
+            yield Static(id="settings-said", markup=False)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        self.query_one("#settings").disabled = True
+        self.names.cursor_blink = False  # as in `Line`
+        title = Content.styled(_("Settings"), "bold") + Content(f"   {clean(self._channel.name)}")
+        self.query_one("#settings-title", Static).update(title)
+        about = _("Names, one a line: the model that writes contexts is told them.")
+        self.query_one("#about-names", Static).update(Content.styled(about, MUTED))
+        self._read()
+
+    def _say(self, said: str) -> None:
+        self.query_one("#settings-said", Static).update(Content(clean(said)))
+
+    def _spoken(self, binding: Binding) -> Binding:
+        spoken = super()._spoken(binding)
+        return (
+            replace(spoken, description=_("Back")) if binding.key == "escape" else spoken
+        )  # of the list of models too
+
+    # --- what is set ---
+
+    @work(thread=True, group="settings", exit_on_error=False)
+    def _read(self) -> None:
+        runtime = self.context.runtime
+        try:
+            self.post_message(messages.ChannelRead(channel_settings.read(runtime, self._channel)))
+        except Exception as error:  # whatever a door throws, the app stays up
+            self.app.post_message(messages.ActionFailed(to_app_error(error, self.context.settings.paths)))
+            return
+        self.post_message(messages.ModelsRead(channel_settings.here(runtime)))
+
+    @on(messages.ChannelRead)
+    def _channel_read(self, message: messages.ChannelRead) -> None:
+        form = self._form = message.form
+        self.query_one("#settings").disabled = False
+        for tab in TABS:
+            self.query_one(f"#tab-{tab}", Checkbox).value = tab in form.choices.tabs
+        self.languages.value = ", ".join(form.choices.languages)
+        self.names.text = format_list(form.choices.names)
+        self.names.move_cursor(self.names.document.end)
+        self.query_one("#tabs").display = form.has_tabs
+        self.query_one("#spoken").display = bool(form.sources)
+        for part in ("#writer", "#about-names", "#names", "#propose"):
+            self.query_one(part).display = form.channel_id is not None
+        self._list_models(form.choices.model)
+        self.query_one("#save").display = bool(form.sources or form.channel_id)
+        first = "#tab-videos" if form.has_tabs else "#languages" if form.sources else "#model"
+        self.query_one(first).focus()
+
+    @on(messages.ModelsRead)
+    def _models_read(self, message: messages.ModelsRead) -> None:
+        self._here = message.names
+        if not self.model.expanded:
+            chosen = self.model.value
+            self._list_models(chosen if isinstance(chosen, str) else "")
+
+    def _list_models(self, chosen: str) -> None:
+        if self._form:
+            rows = channel_lines.model_rows(self._form, self._here, self.context.settings.language)
+            self.model.set_options([(Content(clean(said)), name) for said, name in rows])
+            self.model.value = chosen
+
+    @property
+    def _choices(self) -> ChannelChoices:
+        """What stands in the fields."""
+        chosen = self.model.value
+        return ChannelChoices(
+            tuple(tab for tab in TABS if self.query_one(f"#tab-{tab}", Checkbox).value),
+            channel_settings.languages_of(self.languages.value),
+            parse_list(self.names.text),
+            chosen if isinstance(chosen, str) else "",
+        )
+
+    # --- keys ---
+
+    @on(Button.Pressed, "#save")
+    def _save_pressed(self) -> None:
+        form, chosen = self._form, self._choices
+        if form is None:
+            return
+        if form.has_tabs and not chosen.tabs:
+            self._say("! " + _("Choose at least one of the kinds of videos."))
+        elif form.sources and not chosen.languages:
+            self._say("! " + _("Name a language of captions, for example: ko, en"))
+        else:
+            self._save(form, chosen)
+
+    @work(thread=True, group="save", exclusive=True, exit_on_error=False)
+    def _save(self, form: ChannelForm, chosen: ChannelChoices) -> None:
+        try:
+            follows = channel_settings.save(self.context.runtime.library, form, chosen)
+            self.post_message(messages.ChannelSaved(follows, chosen.model != form.choices.model))
+        except Exception as error:  # whatever a door throws, the app stays up
+            self.post_message(messages.ChannelSaved([], error=to_app_error(error, self.context.settings.paths)))
+
+    @on(messages.ChannelSaved)
+    def _saved(self, message: messages.ChannelSaved) -> None:
+        if message.error:
+            self._say(f"! {message.error.message} {message.error.hint}")
+        else:
+            self.dismiss()
+            self.app.post_message(message)
+
+    @on(Button.Pressed, "#propose")
+    def _propose_pressed(self) -> None:
+        if self._form and self._form.channel_id:
+            self._say(_("Reading its captions…"))
+            self._propose(self._form.channel_id)
+
+    @work(thread=True, group="propose", exclusive=True, exit_on_error=False)
+    def _propose(self, channel_id: str) -> None:
+        try:
+            self.post_message(messages.NamesProposed(channel_settings.propose(self.context.runtime, channel_id)))
+        except Exception as error:  # whatever a door throws, the app stays up
+            self.post_message(messages.ChannelSaved([], error=to_app_error(error, self.context.settings.paths)))
+
+    @on(messages.NamesProposed)
+    def _names_proposed(self, message: messages.NamesProposed) -> None:
+        known = parse_list(self.names.text)
+        new = [name for name in message.names if name not in known][: max(0, MAX_ENTRIES - len(known))]
+        if new:
+            self.names.text = format_list([*known, *new])
+            said = n_("{n} name proposed: delete what is none.", "{n} names proposed: delete what is none.", len(new))
+            self._say(said.format(n=len(new)))
+            self.names.focus()
+        else:
+            self._say(_("No further names were found."))
+
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    @on(Checkbox.Changed)
+    @on(Select.Changed)
+    def _changed(self) -> None:
+        if self._doubted:
+            self._doubted = False
+            self._say("")
+
+    def action_back(self) -> None:
+        unchanged = self._form is None or self._choices == self._form.choices
+        if unchanged or self._doubted:
+            self.dismiss()
+        else:
+            self._doubted = True
+            said = _("! Not saved yet: {key} again leaves it as it was.").format(key=key("settings.back"))
+            self._say(said)

@@ -1,0 +1,75 @@
+"""F6: all that `doctor` checks, live; only a key of its own asks the network."""
+
+from typing import ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from subtitle_rag import doctor
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.widgets.check_list import CheckList, ProbeEnded
+from subtitle_rag.tui.widgets.footer import KeyBar
+
+NETWORK = "network"
+
+
+class ChecksScreen(BaseScreen):
+    PLACE = N_("Checks")
+    AUTO_FOCUS = "#all-checks"
+    FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r,ㄱ", "again", N_("Check again"), id="checks.again"),
+        Binding(
+            "n,ㅜ", "network", N_("Ask YouTube, too"), tooltip=N_("ask YouTube whether it answers"), id="checks.network"
+        ),
+        Binding("escape,f6", "dismiss", N_("Back"), priority=True, id="checks.close"),
+    ]
+
+    checks = getters.query_one(CheckList)
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="all-checks"):
+            yield Static(id="checks-title", markup=False)
+            yield CheckList((name for name in doctor.PROBES if name in doctor.OFFLINE), self._probe)
+        yield KeyBar()
+
+    def _probe(self, name: str) -> doctor.Check:
+        return doctor.probe(name, self.context.runtime)
+
+    def on_mount(self) -> None:
+        self.action_again()
+
+    def action_again(self) -> None:
+        self.checks.start([name for name in self.checks.names if name != NETWORK])
+        self._show_title()
+
+    def action_network(self) -> None:
+        """The one check that sends something, because somebody asks for it."""
+        self.checks.start([NETWORK])
+        self._show_title()
+        self.query_one("#all-checks").scroll_end(animate=False)
+
+    @on(ProbeEnded)
+    def _probe_ended(self) -> None:
+        self._show_title()
+
+    def _show_title(self) -> None:
+        self.query_one("#checks-title", Static).update(
+            Content.styled(_("Checks"), "bold") + Content("   ") + Content.styled(self._summary(), MUTED)
+        )
+
+    def _summary(self) -> str:
+        if self.checks.busy:
+            return _("{done} of {all} done …").format(done=len(self.checks.found), all=len(self.checks.names))
+        wanting = sum(check.severity != "ok" for check in self.checks.found.values())
+        if not wanting:
+            return _("all is well")
+        return n_(
+            "{n} thing to mend, or to leave as it is", "{n} things to mend, or to leave as they are", wanting
+        ).format(n=wanting)

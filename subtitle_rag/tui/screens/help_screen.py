@@ -1,0 +1,124 @@
+"""F1: the keys of the place where the focus is, how a query is written where one can be, and the keys of everywhere.
+
+The keys are those in force, from the bindings themselves.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.dom import DOMNode
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Static
+
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.tui import keymap
+from subtitle_rag.tui.text import key_help
+from subtitle_rag.tui.text.content import MUTED
+
+KEY_CELLS = 20
+"""Width of the column with the keys."""
+PLACES = {
+    "SearchScreen": N_("Search"),
+    "LibraryScreen": N_("Library"),
+    "AnswerScreen": N_("Answers"),
+    "HistoryScreen": N_("Earlier answers"),
+    "SceneList": N_("In the list"),
+    "SourceList": N_("In the list"),
+    "ChannelTable": N_("Channels"),
+    "VideoTable": N_("Videos"),
+    "ChannelScreen": N_("Channel"),
+    "ChecksScreen": N_("Checks"),
+}
+"""Titles by class; another class can have its own in `PLACE`."""
+WRITTEN = "#query, #question"
+"""Fields in which a query is written."""
+
+Row = tuple[str, str]
+
+
+class HelpScreen(ModalScreen[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,f1,q,ㅂ,enter", "dismiss", N_("Close"), id="help.close"),
+    ]
+
+    def __init__(self, about: Screen[object]) -> None:
+        """`about` is the screen from which help is asked for."""
+        super().__init__()
+        self._sections = list(_sections(about))
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="help") as page:
+            page.border_title = Content(_("Help")).markup
+            page.border_subtitle = Content(_("{key} closes").format(key=keymap.key("help.close"))).markup
+            yield Static(id="keys", markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#help").focus()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._draw)
+
+    def _draw(self) -> None:
+        width = self.query_one("#help").scrollable_content_region.width
+        self.query_one("#keys", Static).update(Content("\n").join(_page(self._sections, width)))
+
+
+def _sections(about: Screen[object]) -> Iterator[tuple[str, list[Row]]]:
+    focused = about.focused or about
+    places: list[DOMNode] = [node for node in focused.ancestors_with_self if not isinstance(node, App)]
+    others = [node for node in about.walk_children() if node not in places]
+    seen: set[type[DOMNode]] = set()
+    for node in (*places, *others):
+        kind = type(node)
+        rows = list(key_help.rows([kind])) if kind not in seen else []
+        seen.add(kind)
+        if rows:
+            yield _title(kind), rows
+    if about.query(WRITTEN):
+        yield _("Query"), list(_query())
+    everywhere = (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched"))
+    yield _("Everywhere"), [*key_help.rows([type(about.app)]), everywhere]
+
+
+def _title(kind: type[DOMNode]) -> str:
+    named: str = getattr(kind, "PLACE", "") or next(
+        (PLACES[k.__name__] for k in kind.__mro__ if k.__name__ in PLACES), ""
+    )
+    return _(named) if named else _("Here")
+
+
+def _query() -> Iterator[Row]:
+    yield _("chicken sauce"), _("scenes that meet these words best")
+    yield _('"dip it in"'), _("with exactly these words, whatever the spaces")
+    yield _("-advert"), _("without this word")
+    yield _("channel:table"), _("of channels with this name")
+    yield _("video:camping"), _("of videos with this in the title")
+    yield _("after:2026-01-01"), _("published on this day or later")
+    yield _("before:2026-05-31"), _("published on this day or earlier")
+    yield _("kind:short"), _("only shorts; also: video, stream")
+
+
+def _page(sections: Iterable[tuple[str, list[Row]]], width: int) -> Iterator[Content]:
+    for title, rows in sections:
+        yield Content.styled(title, "bold $text-accent")
+        for left, meaning in rows:
+            yield from _row(left, meaning, width)
+        yield Content("")
+    hangul = _("Where the keyboard types Hangul, every key above works just the same.")
+    yield from Content.styled(hangul, MUTED).wrap(max(8, width))
+
+
+def _row(left: str, meaning: str, width: int) -> Iterator[Content]:
+    head = Content("  ") + Content.styled(left, "bold")
+    room = KEY_CELLS + 2
+    if width < 2 * room or head.cell_length >= room:
+        yield head
+        yield from (Content("    ") + line for line in Content(meaning).wrap(max(8, width - 4)))
+        return
+    for number, line in enumerate(Content(meaning).wrap(max(8, width - room))):
+        first = head.pad_right(room - head.cell_length) if number == 0 else Content(" " * room)
+        yield first + line.rstrip()

@@ -1,0 +1,103 @@
+"""Searches what is typed into the query, as it is typed.
+
+A key after a quiet moment is searched at once; of keys in quick succession the last one is, when they have ended.
+
+The scenes that `bm25` finds are there at once. Where there are models, the query is encoded when nothing has been typed
+for a moment longer, and the same scenes come in a better order once or twice.
+"""
+
+import asyncio
+import logging
+import math
+import time
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual.worker import get_current_worker
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.tui.messages import ScenesFound, SearchFailed
+from subtitle_rag.tui.threads import to_app_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.screen import Screen
+
+    from subtitle_rag.tui.context import AppContext
+
+logger = logging.getLogger(__name__)
+
+DEBOUNCE_S = 0.2
+"""Keys that follow each other more quickly than this are one search; a syllable of Hangul takes longer to type."""
+PAUSE_S = 0.3
+"""How much longer nothing is typed before models are asked: half a word is not worth their time."""
+
+
+class LiveSearch:
+    """Runs the searches of a screen in its workers, and posts `ScenesFound` and `SearchFailed` to it."""
+
+    def __init__(self, screen: "Screen[None]", context: "AppContext", query: "Callable[[], str]") -> None:
+        """`query` returns the text to search, tidied; empty where nothing can be searched."""
+        self._screen = screen
+        self._context = context
+        self._query = query
+        self._typed_at = -math.inf
+
+    def cancel(self) -> None:
+        for group in ("debounce", "search"):
+            self._screen.workers.cancel_group(self._screen, group)
+
+    def search_soon(self) -> None:
+        """Debounce: search at once after a quiet moment, else when quick typing ends."""
+        before, self._typed_at = self._typed_at, time.monotonic()
+        if self._typed_at - before > DEBOUNCE_S:
+            self.search_now(pause=DEBOUNCE_S + PAUSE_S)
+        else:
+            self._screen.run_worker(self._search_later(), group="debounce", exclusive=True, exit_on_error=False)
+
+    async def _search_later(self) -> None:
+        await asyncio.sleep(DEBOUNCE_S)
+        self.search_now(pause=PAUSE_S)
+
+    def search_now(self, *, pause: float = 0.0) -> None:
+        """Search as soon as searching is possible; ask models only after a pause, in seconds."""
+        self._screen.workers.cancel_group(self._screen, "debounce")
+        query = self._query()
+        if query and self._context.can_search():
+            self._screen.run_worker(
+                partial(self._search, query, pause), thread=True, group="search", exclusive=True, exit_on_error=False
+            )
+
+    def _search(self, query: str, pause: float) -> None:
+        worker = get_current_worker()
+        settings = self._context.settings
+
+        def stopped() -> bool:
+            return worker.is_cancelled
+
+        try:
+            searcher = self._context.runtime.searcher
+            stages = searcher.stages(parse(query), limit=settings.search.limit, stop=stopped)
+            for at, result in enumerate(stages):
+                if stopped():
+                    return
+                self._screen.post_message(ScenesFound(query, result))
+                if not (at or result.final):
+                    time.sleep(pause)
+                if stopped():
+                    return
+        except Exception as error:  # whatever a door throws, the app stays up
+            if not stopped():
+                self._screen.post_message(SearchFailed(query, to_app_error(error, settings.paths)))
+
+    def load_models(self) -> None:
+        """Load models ahead. This is a hint: the search that needs them meets the failure, if there is one."""
+        self._screen.run_worker(self._load_models, thread=True, group="models", exclusive=True, exit_on_error=False)
+
+    def _load_models(self) -> None:
+        try:
+            self._context.runtime.preload_neural()
+        except (AppError, RuntimeError):
+            logger.info("models were not loaded ahead", exc_info=True)

@@ -1,0 +1,1 @@
+"""Sentences and drawings as functions of values: plain text, or `Content` for the screen."""

@@ -1,0 +1,97 @@
+"""The calm page that stands in the place of the scenes where there are none to show."""
+
+from typing import TYPE_CHECKING
+
+from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.i18n import _
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.suggestions import WANTED
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text import model_lines
+from subtitle_rag.tui.text.content import MUTED
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.tui.state import model_offer
+
+Rows = list[str | tuple[str, str]]
+"""Lines, some with a style."""
+
+
+def failure(error: AppError) -> Rows:
+    """The library cannot be used."""
+    retry = _("{key} tries again, {quit} leaves.").format(key=key("library.retry"), quit=key("app.quit"))
+    checks = _("{key} checks what is there and what is missing.").format(key=key("app.checks"))
+    return [(f"! {clean(error.message)}", "bold"), "", clean(error.hint), "", (retry, MUTED), (checks, MUTED)]
+
+
+def welcome(
+    counts: "Counts | None",
+    models: "model_offer.ModelDownload | None" = None,
+    *,
+    words_alone: bool = False,
+    recents: bool = False,
+) -> Rows:
+    """Nothing is typed: how much there is to search in, and how to ask; last, the title of the last searches."""
+    if counts is None:
+        return [(_("Opening the library…"), MUTED)]
+    sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
+    rows: Rows = [(sizes, "bold"), ""]
+    if told := _so_far(counts):
+        rows += [*told, ""]
+    elif counts.searchable < counts.windows:
+        part = _("Only {done} of {all} windows can be searched yet.")
+        rows += [part.format(done=f"{counts.searchable:,}", all=f"{counts.windows:,}"), ""]
+    rows += [
+        _("Type what you remember of a scene, for example: chicken dipped in sauce"),
+        (_('Exactly these words: "in quotes" · without: -word · channel: · after:2026-01-01'), MUTED),
+    ]
+    notes = [_("So far scenes are found by their words alone.")] if words_alone and counts.searchable else []
+    if models_told := model_lines.line(models):
+        notes.append(models_told)
+    if notes:
+        rows += ["", *notes]
+    if recents:
+        rows += ["", (_("Last searches (↓ chooses)"), MUTED)]
+    return rows
+
+
+def nothing(typed: str, counts: "Counts | None", suggested: "Sequence[object] | None" = None) -> Rows:
+    """Nothing was found, and what may help; `suggested` queries follow, None while they are looked for."""
+    rows: Rows = [(_("No scene for “{query}”.").format(query=typed), "bold"), *_so_far(counts), ""]
+    if suggested:
+        return [*rows, (_("What finds something (↓ chooses)"), MUTED)]
+    return rows if suggested is None else rows + tips(typed)
+
+
+def tips(typed: str, suggested: int = 0) -> Rows:
+    """What may help in general, beside so many queries that were `suggested`; the first they have done already."""
+    rows: Rows = []
+    try:
+        query = parse(typed)
+    except UsageError:
+        return rows
+    if query.channels or query.videos or query.after or query.before or query.excluded or query.phrases:
+        rows.append(_("· Take away a filter, a quotation mark or a -word."))
+    else:
+        rows.append(_("· Try another spelling, or another word for the same thing."))
+    rows.append(_("· Try fewer or shorter words, just as they would be spoken."))
+    return rows[suggested:WANTED]
+
+
+def searched(counts: "Counts | None") -> tuple[int, int] | None:
+    """How many videos can be searched, and how many it will be, while some are still to be fetched."""
+    if not counts or not counts.due:
+        return None
+    coming = counts.videos - counts.failed
+    return coming - counts.due, coming
+
+
+def _so_far(counts: "Counts | None") -> Rows:
+    part = searched(counts)
+    if not part:
+        return []
+    return [_("{done} of {all} videos are searched so far.").format(done=f"{part[0]:,}", all=f"{part[1]:,}")]

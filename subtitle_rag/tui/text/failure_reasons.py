@@ -1,0 +1,87 @@
+"""Why a video is not there, in a few words, and when it is asked for again.
+
+The sentences of `errors` name the video; in a row that shows its title already, and in sums, a word or two are enough.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.keymap import key
+
+WORDS = {
+    "members_only": N_("members only"),
+    "private": N_("private"),
+    "age_restricted": N_("adults only"),
+    "geo_blocked": N_("not in this country"),
+    "not_found": N_("not there any more"),
+    "upcoming": N_("not begun yet"),
+    "live": N_("live at the moment"),
+    "no_captions": N_("no captions"),
+    "empty_tab": N_("no such tab"),
+    "caption_blocked": N_("empty captions"),
+    "caption_damaged": N_("damaged captions"),
+    "rate_limited": N_("too many requests (429)"),
+    "bot_check": N_("YouTube asks for a person"),
+    "network": N_("no connection"),
+    "yt_dlp_outdated": N_("yt-dlp is too old"),
+}
+EXPECTED = frozenset(
+    {"members_only", "private", "age_restricted", "geo_blocked", "not_found", "upcoming", "live", "no_captions"}
+)
+"""What every channel has some of; nothing is wrong and nothing is to be done."""
+
+
+def words(code: str, details: Mapping[str, Any]) -> str:
+    return _(WORDS[code]) if code in WORDS else AppError(code, **details).message
+
+
+def sums(codes: Iterable[str]) -> str:
+    """How often each, the most frequent first: "members only 12 · no captions 3"."""
+    return " · ".join(f"{_(WORDS.get(code, code))} {n}" for code, n in Counter(codes).most_common())
+
+
+def sign(code: str) -> str:
+    """An alarm, or none."""
+    return "–" if code in EXPECTED else "!"
+
+
+def again(retry_at: int | None, now: float | None = None) -> str:
+    """When a failed video is asked for again (Unix seconds); empty where never by itself."""
+    if retry_at is None:
+        return ""
+    now = time.time() if now is None else now
+    if retry_at <= now:
+        return _("asked again with {key}").format(key=key("library.sync"))
+    return _("asked again {when}").format(when=moment(retry_at, now))
+
+
+def moment(at: float, now: float) -> str:
+    """Local time: 14:05 today, 12-01 on another day of this year, else 2027-12-01."""
+    then, today = time.localtime(at), time.localtime(now)
+    if then[:3] == today[:3]:
+        return time.strftime("%H:%M", then)
+    return time.strftime("%m-%d" if then.tm_year == today.tm_year else "%Y-%m-%d", then)
+
+
+def ago(at: float, now: float | None = None) -> str:
+    """How long ago, in the largest unit that fits: "3 hours ago"."""
+    seconds = max(0, (time.time() if now is None else now) - at)
+    minutes, hours, days = int(seconds // 60), int(seconds // 3_600), int(seconds // 86_400)
+    if days:
+        return n_("{n} day ago", "{n} days ago", days).format(n=days)
+    if hours:
+        return n_("{n} hour ago", "{n} hours ago", hours).format(n=hours)
+    return n_("{n} minute ago", "{n} minutes ago", minutes).format(n=minutes) if minutes else _("just now")
+
+
+def end_of_rest(until: float, now: float | None = None) -> str:
+    """14:06, or 12-01 03:00 on another day; never a minute too early."""
+    now = time.time() if now is None else now
+    until = -(-until // 60) * 60
+    clock = time.strftime("%H:%M", time.localtime(until))
+    day = moment(until, now)
+    return clock if day == clock else f"{day} {clock}"

@@ -1,0 +1,58 @@
+"""Work in threads: what a thread raises becomes an `AppError`, and the log has the traceback."""
+
+import logging
+from typing import TYPE_CHECKING, TypeVar
+
+from textual.worker import get_current_worker
+
+from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.log_file import NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.dom import DOMNode
+    from textual.message import Message
+
+    from subtitle_rag.config import Paths
+
+logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+def run_in_thread(
+    owner: "DOMNode",
+    work: "Callable[[], T]",
+    done: "Callable[[T], Message | None]",
+    failed: "Callable[[AppError], Message | None]",
+    *,
+    paths: "Paths",
+    group: str,
+    exclusive: bool = False,
+) -> None:
+    """Run `work` in a Textual worker of `owner`, and post the message that `done` or `failed` makes of its end.
+
+    Nothing is posted after the worker was cancelled: by a later one of its exclusive group, or by the end of `owner`.
+    """
+
+    def body() -> None:
+        worker = get_current_worker()
+        try:
+            message = done(work())
+        except Exception as error:  # whatever a door throws, the app stays up
+            message = failed(to_app_error(error, paths))
+        if message is not None and not worker.is_cancelled:
+            owner.post_message(message)
+
+    owner.run_worker(body, thread=True, group=group, exclusive=exclusive, exit_on_error=False)
+
+
+def to_app_error(error: Exception, paths: "Paths") -> AppError:
+    """`error` as something that can be told in two sentences. Writes to the log, so call it from a worker thread."""
+    if isinstance(error, AppError):
+        # half of a query is wrong at every other key
+        logger.log(logging.DEBUG if isinstance(error, UsageError) else logging.INFO, "failed", exc_info=error)
+        return error
+    logger.error("unexpected", exc_info=error)
+    return AppError("unexpected", reason=f"{type(error).__name__}: {error}"[:200], log=paths.log / NAME)

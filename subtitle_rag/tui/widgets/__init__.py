@@ -1,0 +1,1 @@
+"""Parts of screens. They know values and text, never the app."""

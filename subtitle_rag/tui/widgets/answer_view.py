@@ -1,0 +1,92 @@
+"""The parts of the answer screen: the answers with their citations, and the scenes that they rest on."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+
+from subtitle_rag.tui.state import conversation
+from subtitle_rag.tui.state.conversation import CitationRef, QuestionTurn
+from subtitle_rag.tui.text import answer_lines
+from subtitle_rag.tui.text.answer_lines import META
+from subtitle_rag.tui.widgets.scene_list import SceneList
+
+if TYPE_CHECKING:
+    from subtitle_rag.tui.widgets.row_list import Row
+
+
+class AnswerView(VerticalScroll):
+    """Questions and answers. It stays at its end while an answer grows, unless somebody has scrolled away."""
+
+    can_focus = False
+
+    class Clicked(Message):
+        """A citation was clicked."""
+
+        def __init__(self, choice: CitationRef) -> None:
+            super().__init__()
+            self.choice = choice
+
+    def __init__(self) -> None:
+        super().__init__(id="answers")
+        self._said: Content = Content("")
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="said", markup=False)
+
+    def show(self, said: Content, place: int | None = None, *, to_end: bool = False) -> None:
+        """Show all of it, with the character at `place` in sight, or the end."""
+        to_end = place is None and (to_end or self.scroll_y >= self.max_scroll_y - 1)
+        self.query_one("#said", Static).update(said)
+        self._said = said
+        if place is not None:
+            self.call_after_refresh(self._reveal, place)
+        elif to_end:
+            self.call_after_refresh(self.scroll_end, animate=False, force=True)
+
+    def _reveal(self, place: int) -> None:
+        """Scroll no further than needed."""
+        width = self.query_one("#said").content_size.width
+        line = len(self._said[: place + 1].wrap(width)) - 1 if width else 0
+        top, height = round(self.scroll_y), self.size.height
+        if not top <= line < top + height:
+            self.scroll_to(y=max(0, line - height // 2), animate=False, force=True)
+
+    def page(self, pages: int) -> None:
+        self.scroll_relative(y=pages * max(1, self.size.height - 1), animate=False, force=True)
+
+    def on_click(self, event: events.Click) -> None:
+        if (found := event.style.meta.get(META)) is not None:
+            self.post_message(self.Clicked(CitationRef(*found)))
+
+
+class SourceList(SceneList):
+    """The numbered scenes of an answer."""
+
+    def show(self, turn: QuestionTurn, at: Mapping[int, int], number: int | None = None) -> None:
+        """Show what `turn` rests on, each scene at its best line, or at the time that `at` has for its number.
+
+        The highlight goes to the scene `number`, and stays where it is without one.
+        """
+        before, self._scenes, self._cited = list(self._scenes), {}, {}
+        rows: dict[str, Row] = {}
+        to: int | None = None
+        for place, source in enumerate(turn.sources):
+            time = at.get(source.number, turn.best_ms(source))
+            rows[source.scene] = answer_lines.row(turn, source, time)
+            self._scenes[source.scene] = conversation.scene_of(source, time)
+            to = place if source.number == number else to
+        for citation in turn.citations:
+            if (cited := turn.source(citation.number)) and citation.at_ms is not None:
+                self._cited.setdefault(cited.video.id, []).append(citation.at_ms)
+        with self.prevent(SceneList.Highlighted):
+            self.put(list(rows), rows.__getitem__)
+            if before != list(rows):
+                self.highlighted = 0
+            if to is not None:
+                self.highlighted = to

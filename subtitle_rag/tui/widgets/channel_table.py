@@ -1,0 +1,113 @@
+"""The channels and playlists of the library as a table; its first row stands for all videos."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.library.overview import ChannelState
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text import failure_reasons
+from subtitle_rag.tui.widgets.row_table import RowTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+EVERYTHING = "*"
+"""The key of the first row."""
+NARROW = 90
+"""Cells below which nothing is told of tracks."""
+
+
+class ChannelTable(RowTable[tuple[ChannelState, str]]):
+    """Rows of a channel and what is said of its state, which changes with the clock and with the job too."""
+
+    RIGHT: ClassVar[frozenset[str]] = frozenset({"videos", "windows"})
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", N_("Its videos"), id="channel.videos"),
+        Binding("right", "select", N_("Its videos"), show=False, id="channel.into"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__("channels")
+
+    def show(self, states: "Sequence[ChannelState]", *, running: bool = False) -> None:
+        """Show these, in this order, after the row of them all. `running`: captions are being fetched."""
+        before = self.row_count
+        self.fill((state, standing(state, running=running)) for state in (everything(states), *states))
+        if self.row_count != before:
+            self.refresh(layout=True)  # it is as high as it has rows
+
+    @property
+    def channel(self) -> ChannelState | None:
+        """What the cursor is on; None on the row of them all, and in an empty table."""
+        return self.value[0] if self.value and self.chosen != EVERYTHING else None
+
+    def key_of(self, value: tuple[ChannelState, str]) -> str:
+        return value[0].key
+
+    def labels(self) -> "Mapping[str, str]":
+        return {
+            "name": _("Channel / playlist"),
+            "videos": _("Videos"),
+            "windows": _("Windows"),
+            "tracks": _("Captions"),
+            "state": _("State"),
+        }
+
+    def widths(self, width: int) -> dict[str, int]:
+        fixed = {"videos": 7, "windows": 9, "state": 32}
+        if width >= NARROW:
+            fixed = {"videos": 7, "windows": 9, "tracks": 22, "state": 34}
+        name = width - sum(fixed.values()) - 2 * self.cell_padding * (len(fixed) + 1) - 2  # the scrollbar
+        return {"name": max(12, name), **fixed}
+
+    def cells(self, value: tuple[ChannelState, str]) -> "Mapping[str, str]":
+        state, said = value
+        return {
+            "name": name(state),
+            "videos": f"{state.videos:,}",
+            "windows": f"{state.windows:,}" if state.windows else "",
+            "tracks": tracks(state),
+            "state": said,
+        }
+
+
+def everything(states: "Sequence[ChannelState]") -> ChannelState:
+    """The sums of all channels; what playlists list is theirs."""
+    channels = [state for state in states if state.kind == "channel"]
+    kept: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    for state in channels:
+        kept.update(state.tracks)
+        failed.update(state.failures)
+    sums = {of: sum(getattr(state, of) for state in channels) for of in ("videos", "windows", "due", "done")}
+    return ChannelState(EVERYTHING, _("All videos"), "channel", tracks=dict(kept), failures=dict(failed), **sums)
+
+
+def name(state: ChannelState) -> str:
+    """As it is called; a playlist says that it is one."""
+    told = _("Playlist: {name}") if state.kind == "playlist" else "{name}"
+    return told.format(name=clean(state.name))
+
+
+def tracks(state: ChannelState) -> str:
+    """How many videos have which kind of captions."""
+    words = {"asr": _("automatic {n}"), "manual": _("manual {n}"), "file": _("files {n}")}
+    return " · ".join(said.format(n=f"{state.tracks[kind]:,}") for kind, said in words.items() if kind in state.tracks)
+
+
+def standing(state: ChannelState, *, running: bool, now: float | None = None) -> str:
+    """How far it has come; `running`: captions are being fetched."""
+    alarms = sum(count for code, count in state.failures.items() if code not in failure_reasons.EXPECTED)
+    parts = []
+    if state.due:
+        said = _("… fetching {done}/{all}") if running else _("… stopped at {done}/{all}")
+        parts.append(said.format(done=f"{state.done:,}", all=f"{state.done + state.due:,}"))
+    if alarms:
+        parts.append(_("! failed {n}").format(n=f"{alarms:,}"))
+    if not parts:
+        parts.append(f"✓ {failure_reasons.ago(state.listed_at, now)}" if state.listed_at else "✓")
+    return " · ".join(parts)

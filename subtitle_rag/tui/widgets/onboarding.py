@@ -1,0 +1,75 @@
+"""What the library's screen says while there is nothing in it: what to do first, and whether all is ready for it."""
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from subtitle_rag.i18n import _
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.text import model_lines
+from subtitle_rag.tui.text.content import MUTED, paragraphs
+from subtitle_rag.tui.widgets.check_list import CheckList, CheckRow
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from subtitle_rag.config import Settings
+    from subtitle_rag.doctor import Check
+    from subtitle_rag.tui.state.model_offer import ModelDownload
+
+MODELS = ("encoder", "reranker")
+
+
+def intro() -> Content:
+    return paragraphs(
+        (
+            _("Paste the address of a channel, a playlist or a video on YouTube."),
+            _("Its captions are fetched and indexed on this computer, and nothing leaves it."),
+            _("A folder of caption files works too (.vtt, .srt, .sbv, .json3)."),
+        )
+    )
+
+
+def checked(settings: "Settings") -> list[str]:
+    """What somebody needs who begins: nothing of it is sent anywhere but to the user's own Ollama."""
+    server = ["qdrant"] if settings.qdrant.url else []
+    return ["terminal", "disk", "kiwi", *server, "player", "yt-dlp", "ollama", *MODELS]
+
+
+class Onboarding(Vertical):
+    def __init__(self, settings: "Settings", probe: "Callable[[str], Check]", *, show_times: bool) -> None:
+        """`probe` runs one check, in a thread. Without `show_times` none is run: pictures must not differ."""
+        self._sample = Static(id="sample", markup=False)
+        self._title = Static(id="readiness", markup=False)
+        self.checks = CheckList(checked(settings), probe)
+        self._models = CheckRow("models", _("Models"))
+        super().__init__(self._sample, self._title, self.checks, self._models, id="onboarding")
+        self._show_times = show_times
+        self._begun = False
+
+    def on_mount(self) -> None:
+        sample = _("Just looking? {key} loads nine sample videos in a few seconds.").format(key=key("library.sample"))
+        self._sample.update(Content(sample))
+        more = _("{key} shows all checks").format(key=key("app.checks"))
+        self._title.update(Content.styled(_("Ready?"), "bold") + Content.styled(f"   {more}", MUTED))
+        self.watch(self.app, "offer", self._show_models)
+
+    def begin(self) -> None:
+        """Look whether all is ready, once; for pictures, which must not differ from machine to machine, never."""
+        if not self._begun and self._show_times:
+            self._begun = True
+            self.checks.start()
+
+    def _show_models(self, models: "ModelDownload | None") -> None:
+        """In the place of the checks of models, where the app itself can fetch them."""
+        said = model_lines.line(models)
+        self._models.display = bool(said)
+        self.checks.leave_out(MODELS if said else ())
+        if models and models.state in ("offered", "paused", "failed"):
+            self._models.say("!", _("Optional: search for words works without them."), said)
+        else:
+            self._models.say("…", said)
+        if models is None and self._begun:  # they have come
+            self.checks.start(MODELS)

@@ -1,0 +1,314 @@
+"""The chosen scene beside the list.
+
+It is drawn at once from what the list holds. When the highlight has rested for a moment, a worker reads what surrounds
+the scene in its video; that stays at hand while the answer stands. What cannot be read is left out.
+"""
+
+import asyncio
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Static
+from textual.worker import get_current_worker
+
+from subtitle_rag.domain import clock
+from subtitle_rag.i18n import _
+from subtitle_rag.tui.messages import SurroundingsRead
+from subtitle_rag.tui.state import scene_surroundings
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.scene_surroundings import Surroundings
+from subtitle_rag.tui.text import explain, timeline
+from subtitle_rag.tui.text.content import MUTED, paragraphs
+from subtitle_rag.tui.text.timeline import Timeline
+from subtitle_rag.tui.text.transcript import transcript_rows
+from subtitle_rag.tui.widgets.picture import ScenePicture
+from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from subtitle_rag.fetching.pictures import Picture
+    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval.search import SearchResult
+
+    ReadSurroundings = Callable[[str, SearchResult | None], Iterator[Surroundings]]
+
+logger = logging.getLogger(__name__)
+
+REST_S = 0.15
+"""How long the highlight rests before the library and the index are asked about its video."""
+TYPED_REST_S = 0.6
+"""The same where a search put it there: somebody who types Hangul slowly has the next syllable by then, and its search
+does not have to wait for what half a word brings."""
+
+
+class TimelineBar(Static):
+    """A video's timeline; a click says which time was meant."""
+
+    class Sought(Message):
+        def __init__(self, at_ms: int) -> None:
+            super().__init__()
+            self.at_ms = at_ms
+
+    def __init__(self) -> None:
+        super().__init__(id="timeline", markup=False)
+        signs = _("{chosen} this scene · {listed} in the list · {found} further places · {chapter} chapters")
+        own = {"chosen": timeline.CHOSEN, "listed": timeline.LISTED, "found": timeline.FOUND}
+        told = signs.format(**own, chapter=timeline.CHAPTER)
+        self.tooltip = paragraphs([told, _("A click goes to the nearest scene of the list.")])
+        self._line: Timeline | None = None
+        self._drawn: tuple[Timeline | None, int] | None = None
+
+    def show(self, line: Timeline | None) -> None:
+        self._line = line
+        width = self.content_size.width
+        if self._drawn != (line, width):
+            self._drawn = line, width
+            self.update(timeline.drawn(line, width) if line else "", layout=False)
+
+    def on_resize(self) -> None:
+        self.show(self._line)
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.get_content_offset(self)
+        if self._line is not None and at is not None and self.content_size.width:
+            self.post_message(self.Sought(self._line.at_ms(at.x, self.content_size.width)))
+
+
+class Transcript(VerticalScroll):
+    """What is said; it tells when there is more or less room for it."""
+
+    class Sized(Message):
+        pass
+
+    def __init__(self) -> None:
+        super().__init__(id="transcript", can_focus=False)
+        self._room = self.size
+
+    def on_resize(self) -> None:
+        if self.size != self._room:  # it is told of longer lines too
+            self._room = self.size
+            self.post_message(self.Sized())
+
+
+class Preview(Vertical):
+    """One scene: of which video it is, where in it, what a model wrote of it, and, apart from that, what is said."""
+
+    can_focus = False
+
+    class ExplanationFolded(Message):
+        """Why the scene was found is asked for, and there is no room to say it here."""
+
+        def __init__(self, scene: "Scene", result: "SearchResult") -> None:
+            super().__init__()
+            self.scene, self.result = scene, result
+
+    def __init__(
+        self,
+        surroundings: "ReadSurroundings",
+        picture: "Callable[[Scene], Picture | None] | None",
+        *,
+        show_times: bool,
+    ) -> None:
+        """`surroundings` reads what surrounds the scenes of a video, and `picture` fetches one; both in threads."""
+        super().__init__(id="preview")
+        self._read_surroundings = surroundings
+        self._find_picture = picture
+        self._show_times = show_times
+        self.visible = False
+        self._scene: Scene | None = None
+        self._result: SearchResult | None = None
+        self._known: dict[str, Surroundings] = {}
+        """By video, of the answer that stands."""
+        self._around = Surroundings()
+        """Of the shown scene's video; that of the answer before it until it is known anew."""
+        self.explaining = False
+
+    def compose(self) -> ComposeResult:
+        yield ScenePicture(self._find_picture)
+        yield Static(id="about")
+        yield TimelineBar()
+        with VerticalScroll(id="explanation", can_focus=False):
+            yield Static(id="reasons", markup=False)
+        with VerticalScroll(id="context", can_focus=False):
+            yield Static(id="written")
+        with Transcript():
+            yield Static(id="lines")
+
+    def show(self, scene: "Scene | None", result: "SearchResult | None" = None, *, new: bool = False) -> None:
+        """`result` is the search's that found it, if one did; `new` where that has just come.
+
+        A scene that is shown already stays where somebody has scrolled it to.
+        """
+        before, self._scene = self._scene, scene
+        self.visible = scene is not None
+        self._take(result, before)
+        if _written(scene) != _written(before):
+            self._draw_context()
+        if scene is None or before is None or appearance(scene) != appearance(before):
+            self._draw_about()
+            self._draw_lines()
+        self.query_one(ScenePicture).show(scene)
+        self._draw_timeline()
+        self._draw_explanation()
+        self._look_soon(TYPED_REST_S if new else REST_S)
+
+    def _take(self, result: "SearchResult | None", before: "Scene | None") -> None:
+        """Forget what does not belong to this answer, or to this video."""
+        same = self._result is not None and result is not None and self._result.query == result.query
+        if result is not self._result:
+            self._known.clear()
+        self._result = result
+        video = self._scene.video.id if self._scene else ""
+        if video in self._known:
+            self._around = self._known[video]
+        elif before is None or before.video.id != video:
+            self._around = Surroundings()
+        elif not same:
+            self._around = replace(self._around, places=None)
+
+    def on_resize(self) -> None:
+        self._draw_timeline()
+        self._draw_explanation()
+        self._look_soon(REST_S)
+
+    def on_show(self) -> None:
+        """There is room for it again."""
+        self.on_resize()
+
+    @on(Transcript.Sized)
+    def _sized(self) -> None:
+        self._draw_lines()
+
+    # --- what surrounds it ---
+
+    def hold(self) -> None:
+        """Another scene is coming: what surrounds this one is no longer worth the time."""
+        self.workers.cancel_group(self, "rest")
+        self.workers.cancel_group(self, "surroundings")
+
+    def _look_soon(self, rest: float) -> None:
+        self.workers.cancel_group(self, "rest")
+        if self._scene is not None and self.display and not self._whole(self._known.get(self._scene.video.id)):
+            self._rest(self._scene.video.id, rest)
+
+    def _whole(self, known: Surroundings | None) -> bool:
+        return known is not None and (known.places is not None or self._result is None)
+
+    @work(group="rest", exclusive=True, exit_on_error=False)
+    async def _rest(self, video_id: str, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        self._look(video_id, self._result)
+
+    @work(thread=True, group="surroundings", exclusive=True, exit_on_error=False)
+    def _look(self, video_id: str, result: "SearchResult | None") -> None:
+        worker = get_current_worker()
+        try:
+            for found in self._read_surroundings(video_id, result):
+                if worker.is_cancelled:
+                    return
+                self.post_message(SurroundingsRead(video_id, result, found))
+        except Exception:  # whatever a door throws: what is drawn stays, and the next search tells what is wrong
+            logger.info("the scene's surroundings were not read", exc_info=True)
+
+    @on(SurroundingsRead)
+    def _surroundings_read(self, message: SurroundingsRead) -> None:
+        if message.result is not self._result:  # of an answer that has gone
+            return
+        self._known.pop(message.video_id, None)
+        self._known[message.video_id] = message.found
+        for old in list(self._known)[: -scene_surroundings.KEPT_VIDEOS]:
+            del self._known[old]
+        if self._scene is not None and self._scene.video.id == message.video_id:
+            before, found = self._around, message.found
+            self._around = found if found.places is not None else replace(found, places=before.places)
+            if before.spoken != found.spoken:
+                self._draw_lines()
+            self._draw_timeline()
+
+    @on(TimelineBar.Sought)
+    def _sought(self, message: TimelineBar.Sought) -> None:
+        if self._scene is not None:
+            self._list.to_nearest(self._scene.video.id, message.at_ms)
+
+    @property
+    def _list(self) -> SceneList:
+        return self.screen.query_one(SceneList)
+
+    # --- why it was found ---
+
+    def explain(self) -> None:
+        """Say why the scene was found, or no longer; where the preview is folded away, on a page of its own."""
+        if self._scene is None or self._result is None:
+            return
+        if self.display:
+            self.explaining = not self.explaining
+            self._draw_explanation()
+        else:
+            self.post_message(self.ExplanationFolded(self._scene, self._result))
+
+    def _draw_explanation(self) -> None:
+        block = self.query_one("#explanation", VerticalScroll)
+        block.display = self.explaining and self._scene is not None and self._result is not None
+        if block.display and self._scene and self._result:
+            width = self.scrollable_content_region.width - 1
+            told = explain.rows(self._scene, self._result, width, times=self._show_times)
+            self.query_one("#reasons", Static).update(Content("\n").join(told))
+
+    # --- what is drawn ---
+
+    def _draw_context(self) -> None:
+        written = _written(self._scene)
+        self.query_one("#context").display = bool(written)
+        label = (_("Context") + "  ", "bold $text-accent")
+        self.query_one("#written", Static).update(Content.assemble(label, (written, MUTED)))
+
+    def _draw_timeline(self) -> None:
+        bar, scene = self.query_one(TimelineBar), self._scene
+        if scene is None:
+            bar.show(None)
+        else:
+            listed = self._list.of_video(scene.video.id)
+            bar.show(timeline.scene_timeline(scene, self._around, listed, self._list.cited(scene.video.id)))
+
+    def _draw_about(self) -> None:
+        about, scene = self.query_one("#about", Static), self._scene
+        if scene is None:
+            about.update("")
+            return
+        video = scene.video
+        where = (
+            clean(video.channel),
+            video.published.isoformat() if video.published else "",
+            clock(scene.at_ms),
+        )
+        rows = [
+            Content.styled(clean(video.title), "bold"),
+            Content.styled(" · ".join(part for part in where if part), MUTED),
+            Content.styled(scene.jump_url or _("no link"), MUTED),
+        ]
+        about.update(Content("\n").join(rows))
+
+    def _draw_lines(self) -> None:
+        lines, scene = self.query_one("#lines", Static), self._scene
+        if scene is None:
+            lines.update("")
+            return
+        transcript = self.query_one(Transcript)
+        height = transcript.size.height
+        width = transcript.scrollable_content_region.width
+        said, matched = transcript_rows(scene, self._around, width, height)
+        lines.update(Content("\n").join(said))
+        # the new lines have no height before the next layout
+        self.call_after_refresh(transcript.scroll_to, y=max(0, matched - height // 3), animate=False, force=True)
+
+
+def _written(scene: "Scene | None") -> str:
+    """What a model wrote of it."""
+    return clean(scene.context or "").strip() if scene else ""

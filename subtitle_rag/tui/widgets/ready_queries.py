@@ -1,0 +1,134 @@
+"""Ready queries on the calm page: what was searched last, and what finds something where nothing was found."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import on
+from textual.content import Content
+from textual.geometry import Region
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+from subtitle_rag.i18n import n_
+from subtitle_rag.retrieval.suggestions import Suggestion
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.content import MUTED
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyQuery:
+    query: str
+    why: str = ""
+
+
+def of_suggestion(suggestion: Suggestion) -> ReadyQuery:
+    return ReadyQuery(suggestion.query, _why(suggestion))
+
+
+class ReadyQueryList(OptionList, can_focus=False):
+    """The query keeps the focus, and the screen's keys move the highlight.
+
+    What must not surprise: nothing is highlighted until somebody goes there, so that Enter by itself does nothing.
+    """
+
+    class Chosen(Message):
+        """One was clicked."""
+
+        def __init__(self, query: str) -> None:
+            super().__init__()
+            self.query = query
+
+    def __init__(self) -> None:
+        super().__init__(id="choices", markup=False, compact=True)
+        self.display = False
+        self._choices: list[ReadyQuery] = []
+
+    def fill(self, choices: Sequence[ReadyQuery]) -> None:
+        """Show others; the highlight stays with its query."""
+        self.display = bool(choices)
+        if list(choices) == self._choices:
+            return
+        kept, self._choices = self.chosen, list(choices)
+        self.clear_options()
+        self.add_options([Option(_drawn(choice)) for choice in choices])
+        queries = [choice.query for choice in choices]
+        self.highlighted = queries.index(kept) if kept in queries else None
+
+    @property
+    def chosen(self) -> str | None:
+        """The highlighted query."""
+        at = self.highlighted
+        return self._choices[at].query if self.display and at is not None and at < len(self._choices) else None
+
+    def move(self, rows: int) -> None:
+        """Move the highlight; above the first one it is put away."""
+        at = (-1 if self.highlighted is None else self.highlighted) + rows
+        self.highlighted = min(at, len(self._choices) - 1) if at >= 0 and self._choices else None
+        self.call_after_refresh(self._into_view)
+
+    def leave(self) -> bool:
+        """Put the highlight away; False where there is none."""
+        left = self.chosen is not None
+        self.highlighted = None
+        return left
+
+    def _into_view(self) -> None:
+        """Where the page is longer than the screen, it moves with the highlight."""
+        if self.highlighted is not None and isinstance(self.parent, Widget):
+            lines = self.virtual_region.height // max(1, len(self._choices))
+            top = self.virtual_region.y + self.highlighted * lines
+            self.parent.scroll_to_region(Region(0, top, 1, lines), animate=False)
+
+    @on(OptionList.OptionHighlighted)
+    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        event.stop()  # the screen minds the highlight among the scenes
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        if query := self.chosen:
+            self.post_message(self.Chosen(query))
+
+
+def _drawn(choice: ReadyQuery) -> Content:
+    query = Content(clean(choice.query))
+    return query + Content.styled(f"\n  {clean(choice.why)}", MUTED) if choice.why else query
+
+
+def _why(found: Suggestion) -> str:
+    """What stands in the way, and what is found without it."""
+    match found.kind:
+        case "layout":
+            said = n_(
+                "The keys of “{word}” write “{instead}” in the keyboard's other mode; there is {n} scene.",
+                "The keys of “{word}” write “{instead}” in the keyboard's other mode; there are {n} scenes.",
+                found.scenes,
+            )
+        case "spelling":
+            said = n_(
+                "“{word}” is in no scene; with “{instead}” there is {n} scene.",
+                "“{word}” is in no scene; with “{instead}” there are {n} scenes.",
+                found.scenes,
+            )
+        case "quotes":
+            said = n_(
+                "With exactly {word} nothing is found; with its words in any order there is {n} scene.",
+                "With exactly {word} nothing is found; with its words in any order there are {n} scenes.",
+                found.scenes,
+            )
+        case "exclusion":
+            said = n_(
+                "{word} leaves nothing; without it there is {n} scene.",
+                "{word} leaves nothing; without it there are {n} scenes.",
+                found.scenes,
+            )
+        case _:
+            said = n_(
+                "Nothing is left within {word}; without it there is {n} scene.",
+                "Nothing is left within {word}; without it there are {n} scenes.",
+                found.scenes,
+            )
+    n = f"{found.scenes}+" if found.more else f"{found.scenes}"
+    return said.format(word=found.changed, instead=found.instead, n=n)

@@ -1,0 +1,105 @@
+"""The scenes of a search as a list."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.message import Message
+
+from subtitle_rag.i18n import N_
+from subtitle_rag.tui import keymap
+from subtitle_rag.tui.text.content import row
+from subtitle_rag.tui.widgets.row_list import Row, RowList
+
+if TYPE_CHECKING:
+    from textual import events
+
+    from subtitle_rag.retrieval.scenes import Scene
+
+
+BEFORE, AFTER = N_("previous scene of the same video"), N_("next scene of the same video")
+
+
+class SceneList(RowList):
+    """The scenes of a search. The keys that move it come from the screen, for the query has the focus."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left_square_bracket", "beside(-1)", BEFORE, show=False, id="list.previous-of-video"),
+        Binding("right_square_bracket", "beside(1)", AFTER, show=False, id="list.next-of-video"),
+        Binding("y,ㅛ", "screen.copy_link", N_("Copy link"), show=False, id="list.copy"),
+        Binding("o,ㅐ", "screen.choose_player", N_("Player"), show=False, id="list.play-with"),
+        Binding("slash", "screen.focus_query", N_("Query"), show=False, id="list.query"),
+    ]
+
+    class Typed(Message):
+        """A letter for the query was typed while the list had the focus."""
+
+        def __init__(self, character: str) -> None:
+            super().__init__()
+            self.character = character
+
+    def __init__(self) -> None:
+        super().__init__("scenes")
+        self._scenes: dict[str, Scene] = {}
+        self._cited: dict[str, list[int]] = {}
+
+    def fill(self, scenes: Sequence["Scene"], keep: str | None) -> None:
+        """Show other scenes; the highlight goes to the scene `keep` if it is among them, else to the top.
+
+        Scenes that look as those before are not drawn anew.
+        """
+        before, self._scenes = self._scenes, {scene.id: scene for scene in scenes}
+        same = [appearance(scene) for scene in before.values()] == [appearance(scene) for scene in scenes]
+        with self.prevent(SceneList.Highlighted):
+            if not same or list(before) != list(self._scenes):
+                self.put(list(self._scenes), self._drawn)
+            self.highlighted = self.index(keep or "") or 0
+
+    def _drawn(self, id: str) -> Row:
+        return row(self._scenes[id], self.width)
+
+    def on_resize(self) -> None:
+        self.put(self._ids, self._make)
+        self.call_after_refresh(self.scroll_to_highlight)
+
+    @property
+    def scene(self) -> "Scene | None":
+        """The highlighted scene."""
+        return self._scenes.get(self.chosen or "")
+
+    def of_video(self, video_id: str) -> list["Scene"]:
+        """The listed scenes of a video, in the order of time."""
+        return sorted((one for one in self._scenes.values() if one.video.id == video_id), key=_when)
+
+    def cited(self, video_id: str) -> Sequence[int]:
+        """Further times (ms) in a video that the list stands for."""
+        return self._cited.get(video_id, ())
+
+    def to_nearest(self, video_id: str, at_ms: int) -> None:
+        """Move the highlight to the scene of a video that is nearest to a time, if one is listed."""
+        found = min(self.of_video(video_id), key=lambda one: (abs(one.at_ms - at_ms), one.rank), default=None)
+        if found is not None:
+            self.highlighted = self.index(found.id)
+
+    def action_beside(self, step: int) -> None:
+        """To the next scene of the same video in time, or the one before, without running over the ends."""
+        if (scene := self.scene) is not None:
+            own = self.of_video(scene.video.id)
+            at = max(0, min(len(own) - 1, own.index(scene) + step))
+            self.highlighted = self.index(own[at].id)
+
+    def on_key(self, event: "events.Key") -> None:
+        bound = {key for id in keymap.declared_by(type(self)) for key in keymap.keys(id)}
+        if event.is_printable and event.character and event.key not in bound:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Typed(event.character))
+
+
+def _when(scene: "Scene") -> tuple[int, int]:
+    return scene.at_ms, scene.rank
+
+
+def appearance(scene: "Scene") -> tuple[object, ...]:
+    """What a scene looks like: two that agree in it need not be drawn anew."""
+    return scene.video, scene.text, scene.lines, scene.highlights, scene.at_ms

@@ -1,0 +1,59 @@
+"""A one-line text field that plays well with input methods."""
+
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.highlighter import Highlighter
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import Reactive
+from textual.widgets import Input
+
+from subtitle_rag.tui.state.clean_text import visible
+from subtitle_rag.tui.state.source_field import pasted_address
+
+if TYPE_CHECKING:
+    from rich.text import Text
+    from textual import events
+
+
+class VisibleHighlighter(Highlighter):
+    def highlight(self, text: "Text") -> None:
+        text.plain = visible(text.plain)
+
+
+class TextField(Input):
+    """A text field that steals no key of ours: ctrl+d, ctrl+k and the like of `Input` lose to priority bindings."""
+
+    virtual_size = Reactive(Size(0, 0))
+    """No key lays the screen out anew: the field is as wide as its place, whatever stands in it."""
+
+    def __init__(self, placeholder: str, id: str) -> None:
+        super().__init__(
+            placeholder=placeholder, id=id, compact=True, select_on_focus=False, highlighter=VisibleHighlighter()
+        )
+        # every repaint can make the window of an input method flicker
+        self.cursor_blink = False
+
+    def on_resize(self) -> None:
+        """There is more or less room: the cursor stays in sight."""
+        cursor = cell_len(self.value[: self.cursor_position])
+        self.scroll_to_region(Region(cursor, 0, 1, 1), animate=False, force=True)
+
+    class AddressPasted(Message):
+        """An address on the web was pasted, which is neither a query nor a part of what stands in the field."""
+
+        def __init__(self, address: str) -> None:
+            super().__init__()
+            self.address = address
+
+    def _on_paste(self, event: "events.Paste") -> None:
+        if address := pasted_address(event.text):
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.AddressPasted(address))
+
+    def put(self, text: str) -> None:
+        """What was pasted somewhere else on the screen."""
+        self.focus()
+        self.insert_text_at_cursor(next(iter(text.strip().splitlines()), ""))

@@ -1,0 +1,81 @@
+"""The videos of the library as a table that stays where it is while a job adds to it.
+
+Its columns are as wide as the terminal lets them be, for the state at the end is what somebody looks for.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from subtitle_rag.i18n import N_, _
+from subtitle_rag.tui.text import failure_reasons
+from subtitle_rag.tui.widgets.row_table import RowTable
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.rows import VideoState
+
+NARROW = 90
+"""Cells below which the channel gets less, and dates and windows nothing."""
+
+
+class VideoTable(RowTable["VideoState"]):
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "select", N_("Search in it"), id="video.find"),
+        Binding("left", "screen.back", N_("Back"), show=False, id="video.back"),
+    ]
+    RIGHT: ClassVar[frozenset[str]] = frozenset({"windows"})
+
+    def __init__(self) -> None:
+        super().__init__("videos")
+        self._same_channel = False
+
+    def show(self, values: "Iterable[VideoState]", *, same_channel: bool) -> None:
+        """Show these, in this order; those of one channel leave its name out."""
+        if same_channel != self._same_channel:
+            self._same_channel = same_channel
+            self._columns = self.widths(self.size.width)
+        self.fill(values)
+
+    def key_of(self, value: "VideoState") -> str:
+        return value.video.id
+
+    def labels(self) -> Mapping[str, str]:
+        return {
+            "title": _("Video"),
+            "channel": _("Channel"),
+            "date": _("Date"),
+            "windows": _("Windows"),
+            "state": _("State"),
+        }
+
+    def widths(self, width: int) -> dict[str, int]:
+        narrow = width < NARROW
+        fixed = {"channel": 10, "state": 38} if narrow else {"channel": 16, "date": 10, "windows": 7, "state": 44}
+        if self._same_channel:
+            fixed = {column: cells for column, cells in fixed.items() if column != "channel"} | {"state": 44}
+        title = width - sum(fixed.values()) - 2 * self.cell_padding * (len(fixed) + 1) - 2  # the scrollbar
+        return {"title": max(12, title), **fixed}
+
+    def cells(self, value: "VideoState") -> Mapping[str, str]:
+        video = value.video
+        return {
+            "title": video.title,
+            "channel": video.channel,
+            "date": video.published.isoformat() if video.published else "",
+            "windows": f"{value.windows:,}" if value.windows else "",
+            "state": told(value),
+        }
+
+
+def told(state: "VideoState") -> str:
+    """How far a video has come."""
+    if state.due:
+        return _("… waiting")
+    if state.failure:
+        why = f"{failure_reasons.sign(state.failure)} {failure_reasons.words(state.failure, state.details)}"
+        again = failure_reasons.again(state.retry_at)
+        return f"{why} · {again}" if again else why
+    if state.searchable < state.windows:
+        return _("… {done} of {all} searchable").format(done=state.searchable, all=state.windows)
+    return _("✓ searchable")

@@ -1,0 +1,193 @@
+"""Stages in the background without an app: when they start, pause, resume and are run again."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag import config
+from subtitle_rag.config import LlmSettings
+from subtitle_rag.errors import AppError
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.controllers import background as module
+from subtitle_rag.tui.controllers.background import BackgroundController
+from subtitle_rag.tui.controllers.context_pause import ContextPause
+from subtitle_rag.tui.controllers.model_download import ModelDownloadController
+from subtitle_rag.tui.messages import StageAdvanced, StageEnded
+from subtitle_rag.tui.state.model_offer import ModelDownload
+from subtitle_rag.tui.state.stage_progress import ContextProgress, StageName, VectorProgress
+from tests.tui.fake_app import FakeApp
+
+
+class FakeRun:
+    """A stage's thread that does nothing until a test ends it."""
+
+    started: list["FakeRun"] = []  # noqa: RUF012 - emptied by the fixture
+
+    def __init__(self, stage: StageName) -> None:
+        self.stage = stage
+        self.halted = False
+        FakeRun.started.append(self)
+
+    def start(self) -> None:
+        pass
+
+    def halt(self) -> None:
+        self.halted = True
+
+
+@pytest.fixture
+def app() -> FakeApp:
+    return FakeApp()
+
+
+@pytest.fixture
+def background(app: FakeApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BackgroundController:
+    def run_of(stage: StageName) -> Any:
+        return lambda _runtime, _post: FakeRun(stage)
+
+    monkeypatch.setattr(module, "RUNS", {stage: run_of(stage) for stage in module.RUNS})
+    FakeRun.started.clear()
+    settings = config.load(home=tmp_path, language="en")
+    runtime = Runtime(replace(settings, llm=LlmSettings(hosts=("http://127.0.0.1:1",))))
+    return BackgroundController(app, runtime, search_again=lambda: None, refresh_keys=lambda: None)
+
+
+def is_active(background: BackgroundController) -> bool:
+    return background.is_active
+
+
+def offered(app: FakeApp) -> ModelDownload | None:
+    return app.offer
+
+
+def stages() -> list[str]:
+    return [run.stage for run in FakeRun.started]
+
+
+WORKING = ContextProgress("working", 1, model="m", windows=10, missing=9)
+
+
+def test_vectors_wait_for_the_first_context(app: FakeApp, background: BackgroundController) -> None:
+    background.begin_all()
+    assert stages() == ["contexts"]
+    background.stage_advanced(StageAdvanced("contexts", WORKING))
+    background.begin("vectors")
+    assert stages() == ["contexts", "vectors"]
+
+
+def test_work_that_comes_during_a_run_is_done_after_it(background: BackgroundController) -> None:
+    background.begin("vectors")
+    background.begin("vectors")
+    assert stages() == ["vectors"]
+    background.stage_ended(StageEnded("vectors", VectorProgress("done"), halted=False))
+    assert stages() == ["vectors", "vectors"]
+
+
+def test_a_failed_run_is_not_repeated_by_itself(app: FakeApp, background: BackgroundController) -> None:
+    background.begin("vectors")
+    background.begin("vectors")
+    background.stage_ended(
+        StageEnded("vectors", VectorProgress("failed", error=AppError("unexpected", reason="", log="")), halted=False)
+    )
+    background.windows_came()
+    assert stages().count("vectors") == 1
+
+
+def test_pausing_halts_and_resuming_starts_anew(app: FakeApp, background: BackgroundController) -> None:
+    background.begin("contexts")
+    background.stage_advanced(StageAdvanced("contexts", WORKING))
+    assert is_active(background)
+    background.toggle()
+    assert FakeRun.started[0].halted
+    assert app.contexts
+    assert app.contexts.state == "paused"
+    background.stage_ended(StageEnded("contexts", replace(WORKING, state="paused"), halted=True))
+    assert not is_active(background)
+    background.toggle()
+    assert stages() == ["contexts", "contexts", "vectors"]
+
+
+def test_a_run_that_was_resumed_before_it_had_ended_is_followed_by_another(background: BackgroundController) -> None:
+    background.begin("contexts")
+    background.restart("contexts")
+    background.stage_ended(StageEnded("contexts", replace(WORKING, state="paused"), halted=True))
+    assert stages() == ["contexts", "contexts"]
+
+
+def test_after_the_end_nothing_starts(background: BackgroundController) -> None:
+    background.begin("contexts")
+    background.halt()
+    background.begin("vectors")
+    assert stages() == ["contexts"]
+    assert FakeRun.started[0].halted
+
+
+class TestAnswers:
+    """Contexts wait for an answer."""
+
+    def test_they_are_resumed_when_no_question_has_followed(
+        self, app: FakeApp, background: BackgroundController
+    ) -> None:
+        pause = ContextPause(app, background._runtime, background, is_answering=lambda: False)
+        pause.pause_contexts_for_answer()
+        assert "contexts" in background.paused
+        pause.resume_contexts_later()
+        assert "contexts" in background.paused
+        app.fire()
+        assert "contexts" not in background.paused
+
+    def test_what_the_user_paused_stays_paused(self, app: FakeApp, background: BackgroundController) -> None:
+        background.pause("contexts")
+        pause = ContextPause(app, background._runtime, background, is_answering=lambda: False)
+        pause.pause_contexts_for_answer()
+        pause.resume_contexts()
+        assert "contexts" in background.paused
+
+    def test_another_question_keeps_them_waiting(self, app: FakeApp, background: BackgroundController) -> None:
+        pause = ContextPause(app, background._runtime, background, is_answering=lambda: True)
+        pause.pause_contexts_for_answer()
+        pause.resume_contexts()
+        assert "contexts" in background.paused
+
+
+class TestModels:
+    """The download of packages and models."""
+
+    OFFER = ModelDownload("offered", names=("a/b",), all=10)
+
+    @pytest.fixture
+    def models(self, app: FakeApp, background: BackgroundController) -> ModelDownloadController:
+        return ModelDownloadController(app, background._runtime, background, look_up=lambda: None)
+
+    def test_packages_need_consent_and_models_do_not(self, app: FakeApp, models: ModelDownloadController) -> None:
+        app.offer = self.OFFER
+        assert not models.needs_consent
+        app.offer = replace(self.OFFER, packages=500)
+        assert models.needs_consent
+
+    def test_it_runs_and_stops_by_one_key(
+        self, app: FakeApp, models: ModelDownloadController, background: BackgroundController
+    ) -> None:
+        app.offer = self.OFFER
+        models.toggle()
+        assert stages() == ["offer"]
+        models.toggle()
+        assert FakeRun.started[0].halted
+        assert not models.is_running
+
+    def test_a_failure_stays_until_nothing_is_missing(self, app: FakeApp, models: ModelDownloadController) -> None:
+        app.offer = replace(self.OFFER, state="failed")
+        models.looked_up(self.OFFER)
+        assert app.offer.state == "failed"
+        models.looked_up(None)
+        assert (offered(app), stages()) == (None, ["vectors"])
+
+    def test_at_its_end_the_offer_goes(
+        self, app: FakeApp, models: ModelDownloadController, background: BackgroundController
+    ) -> None:
+        app.offer = self.OFFER
+        models.start()
+        background.stage_ended(StageEnded("offer", replace(self.OFFER, state="done", taken=1), halted=False))
+        assert (offered(app), app.toasts[-1][:19]) == (None, "The models are here")

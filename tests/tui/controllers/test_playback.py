@@ -1,0 +1,80 @@
+"""What plays, opens and copies, without an app."""
+
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import config, player
+from subtitle_rag.domain import Video
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.controllers.playback import PlaybackController
+from subtitle_rag.tui.messages import ActionFailed, Jumped, LinkCopied, VideoOpened
+from tests.tui.conftest import Outside, scene
+from tests.tui.fake_app import FakeApp
+
+PAGE = "https://youtu.be/abcdefghijk?t=0"
+
+
+@pytest.fixture
+def app() -> FakeApp:
+    return FakeApp()
+
+
+@pytest.fixture
+def playback(app: FakeApp, tmp_path: Path) -> PlaybackController:
+    return PlaybackController(app, Runtime(config.load(home=tmp_path, language="en")))
+
+
+class TestVideo:
+    """The page of a video, from the library."""
+
+    def test_it_opens_in_the_browser_of_this_machine(
+        self, app: FakeApp, playback: PlaybackController, outside: Outside
+    ) -> None:
+        playback.open_video("abcdefghijk", "제목")
+        assert [(one["name"], one["link"]) for one in outside.played] == [(player.BROWSER, PAGE)]
+        [opened] = app.posted
+        assert isinstance(opened, VideoOpened)
+        playback.video_opened(opened)
+        assert (app.opened, app.toasts) == ([], ["Opened in the browser: 제목"])
+
+    def test_on_a_web_page_it_opens_in_the_browser_of_the_viewer(
+        self, app: FakeApp, playback: PlaybackController, outside: Outside
+    ) -> None:
+        app.is_web = True
+        playback.open_video("abcdefghijk", "제목")
+        [opened] = app.posted
+        assert isinstance(opened, VideoOpened)
+        playback.video_opened(opened)
+        assert (outside.played, app.opened) == ([], [PAGE])
+        assert app.toasts == ["Opened in the browser: 제목"]
+
+    def test_without_a_screen_its_link_is_copied(
+        self, app: FakeApp, playback: PlaybackController, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(player, "can_show", lambda: False)
+        playback.open_video("abcdefghijk", "제목")
+        assert app.posted == [LinkCopied(PAGE, arrived=False, instead=True)]
+        [copied] = app.posted
+        assert isinstance(copied, LinkCopied)
+        playback.link_copied(copied)
+        assert app.copied == [PAGE]
+
+
+class TestScene:
+    def test_on_a_web_page_the_link_goes_to_the_viewer(
+        self, app: FakeApp, playback: PlaybackController, outside: Outside
+    ) -> None:
+        app.is_web = True
+        playback.play(scene())
+        [jumped] = app.posted
+        assert isinstance(jumped, Jumped)
+        playback.played(jumped)
+        assert outside.played == []
+        assert app.opened == ["https://youtu.be/video-00001?t=59"]
+
+    def test_without_link_and_file_it_says_why(self, app: FakeApp, playback: PlaybackController) -> None:
+        playback.play(scene(video=Video("v", "제목", "c", "채널")))
+        [failed] = app.posted
+        assert isinstance(failed, ActionFailed)
+        assert failed.error.code == "no_link"

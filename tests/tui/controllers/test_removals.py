@@ -1,0 +1,128 @@
+"""Removals without an app: what is hidden, what is written and when, and what jobs may fetch meanwhile."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.errors import BusyError
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.controllers import removals as module
+from subtitle_rag.tui.controllers.background import BackgroundController
+from subtitle_rag.tui.controllers.jobs import JobController
+from subtitle_rag.tui.controllers.removals import RemovalController
+from subtitle_rag.tui.messages import RemovalEnded
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.state.removal import Removal, RemovalTarget
+from tests.tui.fake_app import FakeApp
+
+
+@dataclass
+class Listener:
+    """What `JobListener` asks for."""
+
+    looks: int = 0
+    ends: list[Job] = field(default_factory=list)
+
+    def look_up(self) -> None:
+        self.looks += 1
+
+    def refresh_keys(self) -> None:
+        pass
+
+    def first_windows(self) -> None:
+        pass
+
+    def show_job_end(self, job: Job, error: object) -> bool:
+        self.ends.append(job)
+        return False
+
+
+@dataclass
+class Parts:
+    app: FakeApp
+    jobs: JobController
+    removals: RemovalController
+    runtime: Runtime
+
+    def planned(self) -> Removal:
+        video = self.runtime.library.videos()[0].video
+        return Removal.of(RemovalTarget(video.title, video=video.id), self.runtime.library)
+
+
+@pytest.fixture
+def parts(filled: Runtime) -> Parts:
+    app = FakeApp()
+    background = BackgroundController(app, filled, search_again=lambda: None, refresh_keys=lambda: None)
+    jobs = JobController(app, filled, background, Listener())
+    removals = RemovalController(
+        app, filled, jobs, changed=lambda: None, search_again=lambda: None, refresh_bindings=lambda: None
+    )
+    jobs.gate = removals
+    return Parts(app, jobs, removals, filled)
+
+
+def test_it_is_hidden_at_once_and_nothing_is_written(parts: Parts) -> None:
+    planned = parts.planned()
+    parts.removals.hide(planned)
+    assert parts.removals.hidden == planned.videos
+    assert len(parts.runtime.library.videos()) == 2
+    assert parts.removals.counts(parts.runtime.library).videos == 1
+    assert "brings it back" in parts.app.removal_line
+
+
+def test_undoing_brings_it_back(parts: Parts) -> None:
+    parts.removals.hide(parts.planned())
+    parts.removals.undo()
+    assert (parts.removals.hidden, parts.app.removal_line, parts.removals.can_undo) == (frozenset(), "", False)
+    assert "is back" in parts.app.toasts[-1]
+
+
+def test_when_the_time_is_over_it_is_carried_out(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "UNDO_S", 0.0)
+    parts.removals.hide(parts.planned())
+    parts.app.fire()
+    assert parts.app.posted == [RemovalEnded(None)]
+    assert len(parts.runtime.library.videos()) == 1
+
+
+def test_quitting_carries_out_what_still_waits(parts: Parts) -> None:
+    parts.removals.hide(parts.planned())
+    parts.removals.finish()
+    assert len(parts.runtime.library.videos()) == 1
+
+
+def test_one_that_met_another_process_is_tried_again(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "UNDO_S", 0.0)
+    parts.removals.hide(parts.planned())
+    assert parts.removals.carry_out_due()
+    parts.removals.ended(RemovalEnded(BusyError("library_busy", pid=1)))
+    assert parts.removals.can_undo
+    assert parts.app.errors == []
+
+
+def test_what_would_bring_it_back_is_withdrawn_and_comes_again_with_it(parts: Parts) -> None:
+    planned = parts.planned()
+    request = JobRequest((Path(next(iter(planned.files))),))
+    parts.jobs.queue.held = [request, JobRequest()]
+    parts.removals.hide(planned)
+    assert parts.jobs.queue.held == [JobRequest()]
+    started: list[JobRequest] = []
+    parts.jobs.start = lambda request: bool(started.append(request))  # type: ignore[method-assign,func-returns-value]
+    parts.removals.undo()
+    assert started == [request]
+
+
+def test_asking_for_it_again_undoes_the_removal(parts: Parts) -> None:
+    planned = parts.planned()
+    parts.removals.hide(planned)
+    request = JobRequest((Path(next(iter(planned.files))),))
+    assert parts.removals.admit(request) == request
+    assert parts.removals.hidden == frozenset()
+
+
+def test_a_sync_leaves_out_sources_that_are_leaving(parts: Parts) -> None:
+    whole = Removal(RemovalTarget("채널", sources=(7,)), frozenset({"x"}), frozenset(), frozenset(), 1, 0)
+    parts.removals.hide(whole)
+    assert parts.removals.admit(JobRequest()) == JobRequest(without=frozenset({7}))

@@ -1,0 +1,90 @@
+"""A plain object in the app's place, for controllers. Its threads run at once, and its timers when a test says so."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from textual.message import Message
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.model_offer import ModelDownload
+from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class FakeTimer:
+    seconds: float
+    callback: Callable[[], object]
+    stopped: bool = False
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+@dataclass
+class FakeApp:
+    """What `AppPort` asks for."""
+
+    job: Job | None = None
+    contexts: ContextProgress | None = None
+    vectors: VectorProgress | None = None
+    offer: ModelDownload | None = None
+    update: ExtractorUpdate | None = None
+    removal_line: str = ""
+    is_web: bool = False
+    posted: list[Message] = field(default_factory=list)
+    toasts: list[str] = field(default_factory=list)
+    errors: list[AppError] = field(default_factory=list)
+    timers: list[FakeTimer] = field(default_factory=list)
+    opened: list[str] = field(default_factory=list)
+    copied: list[str] = field(default_factory=list)
+
+    def post_message(self, message: Message) -> bool:
+        self.posted.append(message)
+        return True
+
+    def notify(self, message: str, *, title: str = "", **options: Any) -> None:
+        self.toasts.append(f"{title} {message}".strip())
+
+    def tell(self, error: AppError) -> None:
+        self.errors.append(error)
+
+    def set_timer(self, delay: float, callback: Callable[[], object]) -> FakeTimer:
+        self.timers.append(FakeTimer(delay, callback))
+        return self.timers[-1]
+
+    def set_interval(self, interval: float, callback: Callable[[], object]) -> FakeTimer:
+        return self.set_timer(interval, callback)
+
+    def run_in_thread(
+        self,
+        work: Callable[[], T],
+        done: Callable[[T], Message | None],
+        failed: Callable[[AppError], Message | None],
+        *,
+        group: str,
+        exclusive: bool = False,
+    ) -> None:
+        try:
+            message = done(work())
+        except AppError as error:
+            message = failed(error)
+        if message is not None:
+            self.posted.append(message)
+
+    def open_url(self, url: str) -> None:
+        self.opened.append(url)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        self.copied.append(text)
+
+    def fire(self) -> None:
+        """Let the timers that are set end, but for those that they set."""
+        due, self.timers = self.timers, []
+        for timer in due:
+            if not timer.stopped:
+                timer.callback()
