@@ -9,16 +9,15 @@ for the frame after its own.
 import os
 from typing import TYPE_CHECKING
 
+from subtitle_rag.tui.browser import in_browser
+
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
 
+__all__ = ["in_browser", "run"]
+
 LEAVING_S = 3.0
 """Longest wait for a job at the end; a request that hangs is left to itself."""
-
-
-def in_browser() -> bool:
-    """Whether this process shows its app to a page that `serve` serves."""
-    return os.environ.get("TEXTUAL_DRIVER") == "textual.drivers.web_driver:WebDriver"
 
 
 def run(settings: "Settings") -> int:

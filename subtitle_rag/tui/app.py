@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual import on, work
 from textual.app import App, SystemCommand
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.reactive import var
 from textual.widgets import TextArea
 from textual.worker import Worker, WorkerFailed, WorkerState
 
 from subtitle_rag import i18n
-from subtitle_rag.i18n import N_, _
 from subtitle_rag.library.theme import remember_theme
 from subtitle_rag.retrieval.query import parse
-from subtitle_rag.tui import in_browser, keymap, messages, palette, themes
+from subtitle_rag.tui import keymap, messages, palette, themes
+from subtitle_rag.tui.browser import in_browser
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.context import AppContext
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.controllers.context_pause import ContextPause
@@ -38,6 +39,7 @@ from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_request import restore_unfinished
 from subtitle_rag.tui.state.model_offer import ModelDownload, find_download
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+from subtitle_rag.tui.text import channel_lines
 from subtitle_rag.tui.threads import run_in_thread, to_app_error
 from subtitle_rag.tui.watchers import forget_closed
 
@@ -71,28 +73,21 @@ class SubtitleApp(App[object]):
     CSS_PATH = Path(__file__).with_name("app.tcss")
     TITLE = "subtitle-rag"
     ENABLE_COMMAND_PALETTE = True
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("f1", "help", N_("Help"), priority=True, id="app.help"),
-        Binding("f4", "library", N_("Library"), priority=True, id="app.library"),
-        Binding("f6", "checks", N_("Checks"), show=False, priority=True, id="app.checks"),
-        Binding("ctrl+q", "leave", N_("Quit"), priority=True, id="app.quit"),
-        Binding("ctrl+p", "command_palette", N_("Commands"), show=False, priority=True, id="app.commands"),
-        Binding(
-            "ctrl+z",
-            "undo_removal",
-            N_("Undo"),
-            priority=True,
-            id="library.undo",
-            tooltip=N_("bring back what was removed in the last minute, the newest first"),
-        ),
-        Binding("ctrl+r", "sync", N_("New videos"), priority=True, id="library.sync"),
-        Binding("ctrl+s", "stop", N_("Stop"), priority=True, id="library.stop"),
-        Binding("f3", "ask", N_("Ask"), priority=True, id="app.ask"),
-        Binding("ctrl+t", "background", N_("Pause/go on"), priority=True, id="library.background"),
-        Binding("ctrl+g", "models", N_("Fetch models"), show=False, priority=True, id="models.fetch"),
-        Binding("f7", "update", N_("Update yt-dlp"), show=False, priority=True, id="packages.update"),
-        Binding("ctrl+x", "dismiss_offer", N_("Put away"), show=False, priority=True, id="models.dismiss"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "app.help",
+        "app.library",
+        "app.checks",
+        "app.quit",
+        "app.commands",
+        "library.undo",
+        "library.sync",
+        "library.stop",
+        "app.ask",
+        "library.background",
+        "models.fetch",
+        "packages.update",
+        "models.dismiss",
+    )
 
     job: var[Job | None] = var(None)
     contexts: var[ContextProgress | None] = var(None)
@@ -156,6 +151,7 @@ class SubtitleApp(App[object]):
             self.jobs,
             self.removals,
             self.playback,
+            self.models,
             self.context_pause,
             can_search=lambda: self.ready,
             collect_garbage=self._collect_garbage,
@@ -369,11 +365,11 @@ class SubtitleApp(App[object]):
             return self.search_screen.idle
         return self.screen is self._library_screen
 
-    @on(messages.ChannelSaved)
-    def _channel_saved(self, message: messages.ChannelSaved) -> None:
-        self.notify(clean(" ".join([_("Saved."), *message.told])), markup=False, timeout=8)
+    @on(messages.ChannelChanged)
+    def _channel_changed(self, message: messages.ChannelChanged) -> None:
+        self.notify(clean(channel_lines.saved(message.changes, message.name)), markup=False, timeout=8)
         self.look_up()
-        if message.model:  # a run under way asks the models of before
+        if message.changes.model:  # a run under way asks the models of before
             self.background.restart("contexts")
 
     # --- removals ---
@@ -547,7 +543,7 @@ class SubtitleApp(App[object]):
         palette.open_themes(self)
 
     def get_system_commands(self, screen: "Screen[object]") -> Iterable[SystemCommand]:
-        yield from palette.entries(self, screen)
+        yield from palette.entries(self, self.context, screen, themes=self.search_themes)
 
     # --- themes ---
 

@@ -1,7 +1,6 @@
 """Which key does what: the bindings' own keys, or those that the user has put in their place in `[keys]`.
 
-Bindings are found in the classes that declare them, so that an id is written down once. The keys in force are those of
-the process, as its language is: sentences name them from anywhere.
+The keys in force are those of the process, as its language is: sentences name them from anywhere.
 """
 
 import pkgutil
@@ -10,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from itertools import combinations
 from pathlib import Path
-from types import ModuleType
 
 from textual.app import App
 from textual.binding import Binding
@@ -20,20 +18,11 @@ from textual.screen import Screen
 
 from subtitle_rag.config_file import Mistake, bad_config, did_you_mean, mistake_in, nearest
 from subtitle_rag.i18n import _
+from subtitle_rag.tui.commands import COMMANDS
 
 PACKAGE = "subtitle_rag.tui"
-FOLLOWERS = {
-    "help.close": "app.help",
-    "library.close": "app.library",
-    "checks.close": "app.checks",
-    "library.retry": "library.sync",
-    "answer.new": "app.ask",
-    "history.back": "answer.history",
-    "explain.close": "search.explain",
-    "filter.close": "search.filter",
-    "player.close": "scene.play-with",
-}
-"""Bindings that have a key of another one, for what it means in their place: they change with it."""
+FOLLOWERS = {command.id: command.follows for command in COMMANDS.values() if command.follows}
+"""Commands that have the key of another one: they change with it."""
 TWINS = dict(zip("qwertyuiopasdfghjklzxcvbnm", "ㅂㅈㄷㄱㅅㅛㅕㅑㅐㅔㅁㄴㅇㄹㅎㅗㅓㅏㅣㅋㅌㅊㅍㅠㅜㅡ", strict=True))
 """The same keys of a keyboard that types Hangul."""
 NAMES = frozenset(key.value for key in Keys if "<" not in key.value)
@@ -43,7 +32,6 @@ INPUT_METHOD = frozenset({"ctrl+@", "ctrl+space", "shift+space", "f9"})
 EDITING = frozenset({"backspace", "left", "right", "home", "end"})
 
 _given: dict[str, str] = {}
-_found: dict[str, tuple[type[DOMNode], Binding]] = {}
 
 
 def activate(keymap: Mapping[str, str]) -> None:
@@ -78,23 +66,25 @@ def spoken(name: str) -> str:
 
 
 def binding(id: str) -> Binding:
-    """The binding as its class declares it.
+    """Return the binding as it is declared.
 
     Raises:
         KeyError: There is none.
     """
-    if id not in _found:
-        _find(module for name, module in list(sys.modules.items()) if name.startswith(PACKAGE + "."))
-    if id not in _found:
-        declared()
-    return _found[id][1]
+    return COMMANDS[id].binding
 
 
 def declared() -> dict[str, tuple[type[DOMNode], Binding]]:
-    """Every binding of the app by its id, with the class that declares it: the app's own first."""
+    """Return every binding by its id, with the class where it works. Imports all of the app."""
     package = import_module(PACKAGE)
-    _find(import_module(one.name) for one in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."))
-    return dict(sorted(_found.items(), key=lambda item: not issubclass(item[1][0], App)))
+    found = {}
+    for module in (import_module(one.name) for one in pkgutil.walk_packages(package.__path__, f"{PACKAGE}.")):
+        for kind in list(vars(module).values()):
+            if isinstance(kind, type) and issubclass(kind, DOMNode) and kind.__module__ == module.__name__:
+                for one in kind.__dict__.get("BINDINGS", ()):
+                    if isinstance(one, Binding) and one.id:
+                        found[one.id] = kind, one
+    return {id: found[id] for id in COMMANDS}
 
 
 def declared_by(kind: type[DOMNode]) -> list[str]:
@@ -106,15 +96,6 @@ def declared_by(kind: type[DOMNode]) -> list[str]:
         for one in base.__dict__.get("BINDINGS", ())
         if isinstance(one, Binding) and one.id
     ]
-
-
-def _find(modules: Iterator[ModuleType]) -> None:
-    for module in modules:
-        for kind in list(vars(module).values()):
-            if isinstance(kind, type) and issubclass(kind, DOMNode) and kind.__module__ == module.__name__:
-                for one in kind.__dict__.get("BINDINGS", ()):
-                    if isinstance(one, Binding) and one.id:
-                        _found[one.id] = kind, one
 
 
 def _parts(keys: str) -> list[str]:

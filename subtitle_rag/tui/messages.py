@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.suggestions import Suggestion
-    from subtitle_rag.tui.state.channel_settings import ChannelForm
+    from subtitle_rag.tui.state.channel_settings import ChannelChanges, ChannelForm
     from subtitle_rag.tui.state.conversation import QuestionTurn
     from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
     from subtitle_rag.tui.state.filter_options import FilterCatalogue
@@ -238,12 +238,25 @@ class NamesProposed(Message):
 
 @dataclass
 class ChannelSaved(Message):
-    """What follows from what was set for a channel, in sentences; or why it could not be saved."""
+    """A channel's settings were written."""
 
-    told: list[str]
-    model: bool = False
-    """Another model is to write its contexts."""
-    error: "AppError | None" = None
+    name: str
+    changes: "ChannelChanges"
+
+
+@dataclass
+class ChannelFailed(Message):
+    """They could not be written, or its captions not be read."""
+
+    error: "AppError"
+
+
+@dataclass
+class ChannelChanged(Message):
+    """A channel's settings were written, and their screen is closed."""
+
+    name: str
+    changes: "ChannelChanges"
 
 
 @dataclass

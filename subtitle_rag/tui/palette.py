@@ -1,104 +1,99 @@
-"""The command palette in the user's language. Its entries only call actions that have keys too, or a theme."""
+"""The command palette in the user's language. Its entries are commands that have keys too, and a few without."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual.app import SystemCommand
+from textual.app import App, SystemCommand
 
 from subtitle_rag.i18n import _
+from subtitle_rag.tui.commands import COMMANDS
+from subtitle_rag.tui.keymap import declared_by
 from subtitle_rag.tui.state.job_request import sample_request
 from subtitle_rag.tui.text import model_lines
 
 if TYPE_CHECKING:
+    from textual.dom import DOMNode
     from textual.screen import Screen
 
-    from subtitle_rag.tui.app import SubtitleApp
-    from subtitle_rag.tui.screens.library_screen import LibraryScreen
-    from subtitle_rag.tui.screens.search_screen import SearchScreen
+    from subtitle_rag.tui.context import AppContext
+
+SEARCH = ("scene.play-with", "scene.copy", "search.explain", "search.filter")
+PLACES = ("app.library", "app.ask")
+ANSWERS = ("answer.new", "answer.history")
+ROWS = ("channel.sync", "video.retry", "video.open", "library.failures", "channel.settings", "library.remove")
+JOBS = ("library.undo", "library.sync", "library.stop")
+"""Ids of commands, in the order of the palette."""
 
 
-def open_palette(app: "SubtitleApp") -> None:
+def open_palette(app: App[object]) -> None:
     from textual.command import CommandPalette
 
     if not CommandPalette.is_open(app):
         app.push_screen(CommandPalette(placeholder=_("Search for a command")))
 
 
-def open_themes(app: "SubtitleApp") -> None:
+def open_themes(app: App[object]) -> None:
     from textual.command import CommandPalette
     from textual.theme import ThemeProvider
 
     app.push_screen(CommandPalette(providers=[ThemeProvider], placeholder=_("Search for a theme")))
 
 
-def entries(app: "SubtitleApp", screen: "Screen[Any]") -> Iterator[SystemCommand]:
-    """What can be done from `screen`."""
-    from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-    from subtitle_rag.tui.screens.library_screen import LibraryScreen
+def entries(
+    app: App[object], context: "AppContext", screen: "Screen[Any]", *, themes: Callable[[], None]
+) -> Iterator[SystemCommand]:
+    """List what can be done from `screen`; `themes` shows those."""
+    from subtitle_rag.tui.screens.search_screen import SearchScreen
 
-    if screen is app.search_screen:
-        yield from _search(app, app.search_screen)
-    if isinstance(screen, AnswerScreen):
-        yield SystemCommand(_("Ask: new question"), _("About other scenes"), screen.action_anew)
-        yield SystemCommand(_("Ask: earlier answers"), _("Read them again, or delete them"), screen.action_history)
-    if isinstance(screen, LibraryScreen):
-        yield from _rows(screen)
-    yield from _work(app)
-    yield SystemCommand(_("Open: sample"), _("Index the sample captions"), lambda: app.jobs.start(sample_request()))
-    if app.check_action("checks", ()):
-        told = _("What is there, what is missing, and what mends it")
-        yield SystemCommand(_("Open: checks"), told, app.action_checks)
-    yield SystemCommand(_("Open: help"), _("Keys and how to write a query"), app.action_help)
-    yield SystemCommand(_("View: theme"), _("Choose the colours"), app.search_themes)
-    yield SystemCommand(_("Quit"), _("Leave the app"), app.action_leave)
+    yield from _commands(screen, SEARCH)
+    if isinstance(screen, SearchScreen):
+        yield from _of_query(screen)
+    yield from _commands(app, PLACES)
+    for ids in (ANSWERS, ROWS):
+        yield from _commands(screen, ids)
+    yield from _commands(app, JOBS)
+    yield from _of_background(app, context)
+    sample = _("Index the sample captions")
+    yield SystemCommand(_("Open: sample"), sample, lambda: context.jobs.start(sample_request()))
+    yield from _commands(app, ("app.checks",))
+    yield _entry(app, "app.help")
+    yield SystemCommand(_("View: theme"), _("Choose the colours"), themes)
+    yield from _commands(app, ("app.quit",))
 
 
-def _search(app: "SubtitleApp", screen: "SearchScreen") -> Iterator[SystemCommand]:
-    """What can be done with the query and the chosen scene, and where the search leads."""
-    choose = _("Choose what plays the chosen scene")
-    yield SystemCommand(_("Find: choose player"), choose, screen.action_choose_player)
-    yield SystemCommand(_("Find: copy link"), _("Copy the link to the chosen scene"), screen.action_copy_link)
-    yield SystemCommand(_("Find: explain"), _("Why the chosen scene was found"), screen.action_explain)
-    yield SystemCommand(_("Find: filter"), _("By channel, video, date or kind"), screen.action_filter)
+def _commands(node: "DOMNode", ids: tuple[str, ...]) -> Iterator[SystemCommand]:
+    """List those of the commands that `node` declares and can do now."""
+    declared = declared_by(type(node))
+    for id in ids:
+        if id in declared and node.check_action(COMMANDS[id].action, ()):
+            yield _entry(node, id)
+
+
+def _entry(node: "DOMNode", id: str) -> SystemCommand:
+    command = COMMANDS[id]
+    assert command.palette
+    title, sentence = command.palette
+    return SystemCommand(_(title), _(sentence), getattr(node, f"action_{command.action}"))
+
+
+def _of_query(screen: Any) -> Iterator[SystemCommand]:
+    """What has no key of its own."""
     if screen.filtered:
         yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), screen.clear_filters)
     if screen.recent.queries:
         forget = _("The calm page no longer lists them")
         yield SystemCommand(_("Find: forget recent searches"), forget, screen.recent.forget)
-    yield SystemCommand(_("Open: library"), _("Videos, and new captions"), app.action_library)
-    if app.check_action("ask", ()):
-        yield SystemCommand(_("Open: answers"), _("Ask a question of the videos"), app.action_ask)
 
 
-def _work(app: "SubtitleApp") -> Iterator[SystemCommand]:
-    """The job, what is made in the background, and the models."""
-    if app.check_action("undo_removal", ()):
-        yield SystemCommand(_("Library: bring back"), _("What was removed last"), app.action_undo_removal)
-    if app.check_action("sync", ()):
-        told = _("Look for new videos, or go on with what was stopped")
-        yield SystemCommand(_("Library: sync"), told, app.action_sync)
-    if app.check_action("stop", ()):
-        yield SystemCommand(_("Library: stop"), _("Stop the job; what is done stays"), app.action_stop)
-    if app.background.can_toggle:
-        title = _("Background: pause") if app.background.is_active else _("Background: go on")
-        told = _("Contexts, and vectors for search by meaning, are made while you search")
-        yield SystemCommand(title, told, app.action_background)
-    if app.models.is_running:
-        yield SystemCommand(_("Models: stop"), _("Stop fetching; what has arrived is kept"), app.action_models)
-    elif app.offer and app.offer.fetchable:
-        yield SystemCommand(_("Models: fetch"), model_lines.size(app.offer), app.action_models)
-
-
-def _rows(screen: "LibraryScreen") -> Iterator[SystemCommand]:
-    """What can be done with the row under the cursor, and with those that failed."""
-    told = (
-        ("sync_channel", _("Channel: sync"), _("Look for new videos of it alone")),
-        ("retry", _("Video: retry"), _("Ask for it again at once")),
-        ("open", _("Video: browser"), _("Open its page")),
-        ("failures", _("Library: failures"), _("Only the videos that failed, or all again")),
-        ("settings", _("Channel: settings"), _("Tabs, languages, names and the model of its contexts")),
-        ("remove", _("Library: remove"), _("The chosen video or channel")),
-    )
-    for action, title, meaning in told:
-        if screen.check_action(action, ()):
-            yield SystemCommand(title, meaning, getattr(screen, f"action_{action}"))
+def _of_background(app: App[object], context: "AppContext") -> Iterator[SystemCommand]:
+    """What has another title while it runs."""
+    if context.background.can_toggle:
+        title = _("Background: pause") if context.background.is_active else _("Background: go on")
+        sentence = _("Contexts, and vectors for search by meaning, are made while you search")
+        yield SystemCommand(title, sentence, context.toggle_background)
+    models = partial(app.run_action, "app.models")
+    if context.models.is_running:
+        yield SystemCommand(_("Models: stop"), _("Stop fetching; what has arrived is kept"), models)
+    elif (offer := context.app.offer) and offer.fetchable:
+        yield SystemCommand(_("Models: fetch"), model_lines.size(offer), models)

@@ -91,7 +91,7 @@ class TestLines:
         assert told == (
             "Contexts 6,350/9,412  2.1/min  about 24 h 19 min left  ax  1,060,000 tokens read, 12,345 written"
         )
-        assert "60/min  about 51 min left" in context_lines.line(writing(taken=40, seconds=39.0))
+        assert "1.0 windows/s  about 51 min left" in context_lines.line(writing(taken=40, seconds=39.0))
         assert "! 2 failed" in context_lines.line(replace(writing(taken=1, seconds=0.0), failed=2))
 
     @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from subtitle_rag.errors import LlmError
 from subtitle_rag.events import Resting, VideoFailed
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+from subtitle_rag.tui.text import context_lines
+from subtitle_rag.tui.text.pace import pace
 from subtitle_rag.tui.text.stage_rows import rows
 from subtitle_rag.tui.widgets.progress_bars import StageRows
 
@@ -78,6 +80,17 @@ def test_a_rate_is_told_after_five_windows_and_a_time_after_twenty(taken: int, r
     said = told(None, writing(taken), None)["contexts"]
     assert ("windows/s" in said) is rate
     assert ("left" in said) is left
+
+
+@pytest.mark.parametrize("taken", [4, 5, 19, 20, 200])
+@pytest.mark.parametrize("seconds", [2.0, 30.0, 900.0])
+def test_the_bar_of_the_search_screen_tells_the_same_rate_and_time(taken: int, seconds: float) -> None:
+    progress = writing(taken, seconds=seconds)
+    row, line = told(None, progress, None)["contexts"], context_lines.brief(progress)
+    for said in pace(progress):
+        assert said in row
+        assert said in line
+    assert ("left" in row) is ("left" in line)
 
 
 @pytest.mark.parametrize(("new", "known"), [(4, False), (5, True)])

@@ -363,7 +363,10 @@ class TestLines:
         ("changes", "told"),
         [
             ({}, "Vectors 6,310/9,412  bge-m3"),
-            ({"taken": 40, "untimed": 10, "seconds": 10.0}, "Vectors 6,350/9,412  180/min  about 17 min left  bge-m3"),
+            (
+                {"taken": 40, "untimed": 10, "seconds": 10.0},
+                "Vectors 6,350/9,412  3.0 windows/s  about 17 min left  bge-m3",
+            ),
             ({"taken": 8, "untimed": 8}, "Vectors 6,318/9,412  bge-m3"),
             ({"state": "waiting"}, "Vectors 6,310/9,412  waiting for contexts  bge-m3"),
             ({"state": "paused"}, "Vectors are paused at 6,310/9,412; ctrl+t goes on"),

@@ -3,14 +3,15 @@
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import _
 from subtitle_rag.tui import keymap
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.text.explain import rows
 
 if TYPE_CHECKING:
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 class ExplainScreen(ModalScreen[None]):
     """The same where there is no room for the preview."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f2,q,ㅂ,enter", "dismiss", N_("Close"), id="explain.close"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("explain.close")
 
     def __init__(self, scene: "Scene", result: "SearchResult", *, times: bool) -> None:
         super().__init__()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -17,9 +17,10 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import _
 from subtitle_rag.library.names import named
 from subtitle_rag.retrieval.query import tidy
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import ActionFailed, OffersRead
 from subtitle_rag.tui.state import query_filters
@@ -39,22 +40,15 @@ NOTE_CELLS = 24
 
 class FilterScreen(ModalScreen[str]):
     AUTO_FOCUS = "#wanted"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", N_("Choose"), priority=True, id="filter.take"),
-        Binding("escape,ctrl+f", "close", N_("Close"), priority=True, id="filter.close"),
-        Binding(
-            "backspace",
-            "erase",
-            N_("Take away"),
-            priority=True,
-            tooltip=N_("take the last filter away, where nothing is typed"),
-            id="filter.remove",
-        ),
-        Binding("down,ctrl+n", "move(1)", N_("Down"), show=False, priority=True, id="filter.next"),
-        Binding("up", "move(-1)", N_("Up"), show=False, priority=True, id="filter.previous"),
-        Binding("pagedown", "page(1)", N_("Page down"), show=False, priority=True, id="filter.page-down"),
-        Binding("pageup", "page(-1)", N_("Page up"), show=False, priority=True, id="filter.page-up"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "filter.take",
+        "filter.close",
+        "filter.remove",
+        "filter.next",
+        "filter.previous",
+        "filter.page-down",
+        "filter.page-up",
+    )
 
     line = getters.query_one("#wanted", TextField)
     rows = getters.query_one("#offers", OptionList)

@@ -3,14 +3,15 @@
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import _
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED, paragraphs
@@ -24,12 +25,7 @@ class InstallScreen(ModalScreen[str]):
     """Gives back the name of the way that was chosen."""
 
     AUTO_FOCUS = "#ways"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", N_("Install"), priority=True, id="install.take"),
-        Binding("escape,ctrl+g", "dismiss", N_("Not now"), priority=True, id="install.close"),
-        Binding("j,ㅓ", "move(1)", N_("Down"), show=False, id="install.down"),
-        Binding("k,ㅏ", "move(-1)", N_("Up"), show=False, id="install.up"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("install.take", "install.close", "install.down", "install.up")
 
     def __init__(self, offer: "ModelDownload") -> None:
         super().__init__()

@@ -3,13 +3,14 @@
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text import job_lines
@@ -19,10 +20,7 @@ if TYPE_CHECKING:
 
 
 class LeaveScreen(ModalScreen[None]):
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "app.leave", N_("Quit"), priority=True, id="leave.quit"),
-        Binding("escape", "dismiss", N_("Stay"), priority=True, id="leave.stay"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("leave.quit", "leave.stay")
 
     def __init__(self, job: "Job | None", waiting: int) -> None:
         """`waiting` is how many jobs wait for this one."""

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -12,7 +12,8 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.domain import clock
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import _
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED
@@ -33,13 +34,9 @@ class PlayerScreen(ModalScreen[str]):
     """Gives back the player that was chosen."""
 
     AUTO_FOCUS = "#players"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", N_("Play"), priority=True, id="player.play"),
-        Binding("space", "prefer", N_("Use from here on"), priority=True, id="player.prefer"),
-        Binding("escape,ctrl+o", "dismiss", N_("Close"), priority=True, id="player.close"),
-        Binding("j,ㅓ", "move(1)", N_("Down"), show=False, id="player.down"),
-        Binding("k,ㅏ", "move(-1)", N_("Up"), show=False, id="player.up"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "player.play", "player.prefer", "player.close", "player.down", "player.up"
+    )
 
     rows = getters.query_one("#players", OptionList)
 

@@ -4,13 +4,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 
@@ -22,10 +23,7 @@ class RemoveScreen(ModalScreen[bool]):
     """Asks whether a channel or a playlist is meant to leave."""
 
     AUTO_FOCUS = "#remove"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(False)", N_("Keep"), priority=True, id="remove.keep"),
-        Binding("left,right,tab,shift+tab", "other", N_("Other button"), priority=True, id="remove.other"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("remove.keep", "remove.other")
 
     def __init__(self, removal: "Removal") -> None:
         super().__init__()

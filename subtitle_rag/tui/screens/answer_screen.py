@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
 from subtitle_rag.errors import UsageError
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.retrieval.query import Query, parse, tidy
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.controllers.answering import Talk
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, AnswersLeft, EvidenceFound
@@ -41,19 +42,19 @@ class AnswerScreen(BaseScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#question"
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "enter", N_("Ask/play"), priority=True, id="answer.enter"),
-        Binding("ctrl+y", "copy_link", N_("Copy link"), priority=True, id="answer.copy"),
-        Binding("ctrl+o", "choose_player", N_("Player"), show=False, priority=True, id="answer.play-with"),
-        Binding("f3", "anew", N_("New"), priority=True, id="answer.new"),
-        Binding("f5", "history", N_("History"), priority=True, id="answer.history"),
-        Binding("escape", "back", N_("Stop/back"), priority=True, id="answer.back"),
-        Binding("tab", "switch", N_("Scenes/question"), show=False, priority=True, id="answer.switch"),
-        Binding("down", "step(1)", N_("Down"), show=False, priority=True, id="answer.next"),
-        Binding("up", "step(-1)", N_("Up"), show=False, priority=True, id="answer.previous"),
-        Binding("pagedown", "page(1)", N_("Page down"), show=False, priority=True, id="answer.page-down"),
-        Binding("pageup", "page(-1)", N_("Page up"), show=False, priority=True, id="answer.page-up"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "answer.enter",
+        "answer.copy",
+        "answer.play-with",
+        "answer.new",
+        "answer.history",
+        "answer.back",
+        "answer.switch",
+        "answer.next",
+        "answer.previous",
+        "answer.page-down",
+        "answer.page-up",
+    )
 
     question = getters.query_one("#question", TextField)
     view = getters.query_one(AnswerView)

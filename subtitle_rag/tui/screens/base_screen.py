@@ -2,32 +2,39 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual.binding import Binding
 from textual.screen import Screen
 
 from subtitle_rag.i18n import _
+from subtitle_rag.tui.threads import run_in_thread
 
 if TYPE_CHECKING:
     from textual.binding import ActiveBinding
+    from textual.message import Message
 
+    from subtitle_rag.errors import AppError
     from subtitle_rag.tui.context import AppContext
+
+T = TypeVar("T")
 
 FOOTER_ORDER = {
     "app.help": 0,
-    "library.index": 2,
-    "library.list": 2,
-    "library.sample": 2,
-    "library.switch": 2,
-    "library.background": 3,
-    "app.ask": 4,
-    "library.sync": 5,
-    "library.stop": 6,
-    "library.undo": 7,
-    "app.library": 8,
-    "library.back": 9,
-    "app.quit": 10,
+    "library.remove": 2,
+    "channel.settings": 2,
+    "library.index": 3,
+    "library.list": 3,
+    "library.sample": 3,
+    "library.switch": 3,
+    "library.background": 4,
+    "app.ask": 5,
+    "library.sync": 6,
+    "library.stop": 7,
+    "library.undo": 8,
+    "app.library": 9,
+    "library.back": 10,
+    "app.quit": 11,
 }
 """Where keys stand in the footer, whose end is cut off on narrow terminals. The other keys have place 1."""
 
@@ -50,6 +57,18 @@ class BaseScreen(Screen[None]):
         found = super().active_bindings.items()
         order = sorted(found, key=lambda item: FOOTER_ORDER.get(item[1].binding.id or "", 1))
         return {key: active._replace(binding=self._spoken(active.binding)) for key, active in order}
+
+    def run_in_thread(
+        self,
+        work: "Callable[[], T]",
+        done: "Callable[[T], Message | None]",
+        failed: "Callable[[AppError], Message | None]",
+        *,
+        group: str,
+        exclusive: bool = False,
+    ) -> None:
+        """Run `work` in a thread that ends with the screen, and post here what `done` or `failed` makes of its end."""
+        run_in_thread(self, work, done, failed, paths=self.context.settings.paths, group=group, exclusive=exclusive)
 
     def after_typing(self, act: Callable[..., object], *arguments: object) -> None:
         """Do this when the keys before this one have arrived: an input method delivers its last syllable and Enter in

@@ -14,6 +14,7 @@ from subtitle_rag.contexts.glossary import MAX_ENTRIES, format_list, parse_list
 from subtitle_rag.domain import TABS
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui import messages
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import channel_settings
@@ -46,9 +47,7 @@ class Tick(Checkbox):
 class ChannelScreen(BaseScreen):
     AUTO_FOCUS = ""
     FOOTER_HIDDEN = frozenset({"library.sync", "library.stop", "library.background"})
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", N_("Back"), id="settings.back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("settings.back")
     PLACE: ClassVar[str] = N_("Settings")
 
     names = getters.query_one("#names", TextArea)
@@ -169,21 +168,23 @@ class ChannelScreen(BaseScreen):
         else:
             self._save(form, chosen)
 
-    @work(thread=True, group="save", exclusive=True, exit_on_error=False)
     def _save(self, form: ChannelForm, chosen: ChannelChoices) -> None:
-        try:
-            follows = channel_settings.save(self.context.runtime.library, form, chosen)
-            self.post_message(messages.ChannelSaved(follows, chosen.model != form.choices.model))
-        except Exception as error:  # whatever a door throws, the app stays up
-            self.post_message(messages.ChannelSaved([], error=to_app_error(error, self.context.settings.paths)))
+        self.run_in_thread(
+            lambda: channel_settings.save(self.context.runtime.library, form, chosen),
+            lambda changes: messages.ChannelSaved(form.name, changes),
+            messages.ChannelFailed,
+            group="save",
+            exclusive=True,
+        )
 
     @on(messages.ChannelSaved)
     def _saved(self, message: messages.ChannelSaved) -> None:
-        if message.error:
-            self._say(f"! {message.error.message} {message.error.hint}")
-        else:
-            self.dismiss()
-            self.app.post_message(message)
+        self.dismiss()
+        self.app.post_message(messages.ChannelChanged(message.name, message.changes))
+
+    @on(messages.ChannelFailed)
+    def _saving_failed(self, message: messages.ChannelFailed) -> None:
+        self._say(f"! {message.error.message} {message.error.hint}")
 
     @on(Button.Pressed, "#propose")
     def _propose_pressed(self) -> None:
@@ -191,12 +192,14 @@ class ChannelScreen(BaseScreen):
             self._say(_("Reading its captions…"))
             self._propose(self._form.channel_id)
 
-    @work(thread=True, group="propose", exclusive=True, exit_on_error=False)
     def _propose(self, channel_id: str) -> None:
-        try:
-            self.post_message(messages.NamesProposed(channel_settings.propose(self.context.runtime, channel_id)))
-        except Exception as error:  # whatever a door throws, the app stays up
-            self.post_message(messages.ChannelSaved([], error=to_app_error(error, self.context.settings.paths)))
+        self.run_in_thread(
+            lambda: channel_settings.propose(self.context.runtime, channel_id),
+            messages.NamesProposed,
+            messages.ChannelFailed,
+            group="propose",
+            exclusive=True,
+        )
 
     @on(messages.NamesProposed)
     def _names_proposed(self, message: messages.NamesProposed) -> None:

@@ -4,13 +4,14 @@ from typing import ClassVar
 
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
 from subtitle_rag import doctor
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.widgets.check_list import CheckList, ProbeEnded
@@ -23,13 +24,7 @@ class ChecksScreen(BaseScreen):
     PLACE = N_("Checks")
     AUTO_FOCUS = "#all-checks"
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r,ㄱ", "again", N_("Check again"), id="checks.again"),
-        Binding(
-            "n,ㅜ", "network", N_("Ask YouTube, too"), tooltip=N_("ask YouTube whether it answers"), id="checks.network"
-        ),
-        Binding("escape,f6", "dismiss", N_("Back"), priority=True, id="checks.close"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("checks.again", "checks.network", "checks.close")
 
     checks = getters.query_one(CheckList)
 

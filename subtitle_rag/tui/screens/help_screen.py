@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.dom import DOMNode
@@ -16,6 +16,7 @@ from textual.widgets import Static
 
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui import keymap
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.text import key_help
 from subtitle_rag.tui.text.content import MUTED
 
@@ -41,9 +42,7 @@ Row = tuple[str, str]
 
 
 class HelpScreen(ModalScreen[None]):
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f1,q,ㅂ,enter", "dismiss", N_("Close"), id="help.close"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("help.close")
 
     def __init__(self, about: Screen[object]) -> None:
         """`about` is the screen from which help is asked for."""

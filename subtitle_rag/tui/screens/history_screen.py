@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import ActionFailed, AnswersListed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.clean_text import clean
@@ -38,14 +39,9 @@ EXCERPT = 300
 class HistoryScreen(BaseScreen):
     AUTO_FOCUS = "#kept"
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", N_("Read"), priority=True, id="history.open"),
-        Binding("delete,backspace,d,ㅇ", "delete", N_("Delete"), priority=True, id="history.delete"),
-        Binding("a,ㅁ", "delete_all", N_("Delete all"), priority=True, id="history.delete-all"),
-        Binding("escape,f5", "dismiss", N_("Back"), priority=True, id="history.back"),
-        Binding("j,ㅓ", "move(1)", N_("Down"), show=False, id="history.down"),
-        Binding("k,ㅏ", "move(-1)", N_("Up"), show=False, id="history.up"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "history.open", "history.delete", "history.delete-all", "history.back", "history.down", "history.up"
+    )
 
     rows = getters.query_one("#kept", OptionList)
 

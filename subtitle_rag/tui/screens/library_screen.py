@@ -18,10 +18,11 @@ from textual.worker import get_current_worker
 from subtitle_rag import doctor
 from subtitle_rag.captions.sources import Source, parse
 from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.library import overview
 from subtitle_rag.retrieval.query import QUOTES
 from subtitle_rag.tui import messages
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import query_filters, source_field
 from subtitle_rag.tui.state.clean_text import clean
@@ -29,7 +30,6 @@ from subtitle_rag.tui.state.job_request import JobRequest, sample_request
 from subtitle_rag.tui.state.removal import RemovalTarget
 from subtitle_rag.tui.text import failure_reasons, job_lines, library_text
 from subtitle_rag.tui.text.content import MUTED, paragraphs
-from subtitle_rag.tui.threads import to_app_error
 from subtitle_rag.tui.widgets import onboarding
 from subtitle_rag.tui.widgets.channel_table import ChannelTable, name
 from subtitle_rag.tui.widgets.footer import KeyBar
@@ -60,34 +60,22 @@ FIELD_KEYS = FULL_KEYS | EMPTY_KEYS | {"library.stop", "library.background", "li
 class LibraryScreen(BaseScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#path"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", N_("Bring in"), priority=True, id="library.index"),
-        Binding("ctrl+l", "take(True)", N_("Whole list"), priority=True, id="library.list"),
-        Binding("ctrl+d", "sample", N_("Sample"), priority=True, id="library.sample"),
-        Binding("tab", "switch", N_("Field/table"), priority=True, id="library.switch"),
-        Binding("escape", "back", N_("Search"), priority=True, id="library.back"),
-        Binding("f4", "dismiss", N_("Search"), show=False, priority=True, id="library.close"),
-        Binding("z,ㅋ", "app.undo_removal", N_("Undo"), show=False, id="library.bring-back"),
-        Binding("u,ㅕ", "sync_channel", N_("New videos"), tooltip=N_("New videos of it"), id="channel.sync"),
-        Binding("r,ㄱ", "retry", N_("Retry"), id="video.retry"),
-        Binding("v,ㅍ", "open", N_("Browser"), id="video.open"),
-        Binding("f,ㄹ", "failures", N_("Failures"), id="library.failures"),
-        Binding("space", "pause", N_("Pause"), id="library.pause"),
-        Binding(
-            "d,ㅇ,delete",
-            "remove",
-            N_("Remove"),
-            id="library.remove",
-            tooltip=N_("take the video or the channel out of the library"),
-        ),
-        Binding(
-            "e,ㄷ",
-            "settings",
-            N_("Settings"),
-            id="channel.settings",
-            tooltip=N_("the channel's tabs, languages, names and model"),
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "library.index",
+        "library.list",
+        "library.sample",
+        "library.switch",
+        "library.back",
+        "library.close",
+        "library.bring-back",
+        "channel.sync",
+        "video.retry",
+        "video.open",
+        "library.failures",
+        "library.pause",
+        "library.remove",
+        "channel.settings",
+    )
 
     counts: var["Counts | None"] = var(None, init=False)
 
@@ -286,18 +274,17 @@ class LibraryScreen(BaseScreen):
 
     # --- what is shown ---
 
-    @work(thread=True, group="list", exclusive=True, exit_on_error=False)
     def list_videos(self) -> None:
         """Read anew what the library holds."""
-        worker = get_current_worker()
-        try:
-            library = self.context.runtime.library
-            listed = messages.VideosListed(library.videos(), overview.channel_states(library.database))
-        except Exception as error:  # whatever a door throws, the app stays up
-            self.app.post_message(messages.LibraryFailed(to_app_error(error, self.context.settings.paths)))
-            return
-        if not worker.is_cancelled:
-            self.post_message(listed)
+        self.run_in_thread(self._read_videos, lambda listed: listed, self._listing_failed, group="list", exclusive=True)
+
+    def _read_videos(self) -> messages.VideosListed:
+        library = self.context.runtime.library
+        return messages.VideosListed(library.videos(), overview.channel_states(library.database))
+
+    def _listing_failed(self, error: AppError) -> None:
+        """Tell the app, which closes this screen."""
+        self.app.post_message(messages.LibraryFailed(error))
 
     @on(messages.VideosListed)
     def _videos_listed(self, message: messages.VideosListed) -> None:

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, getters, on, work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
 from subtitle_rag.errors import AppError, BusyError, UsageError
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.retrieval.query import tidy
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import (
     AddressGiven,
     LibraryRetried,
@@ -72,28 +73,20 @@ class SearchScreen(BaseScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#query"
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "play", N_("Play"), priority=True, id="scene.play"),
-        Binding("ctrl+o", "choose_player", N_("Player"), show=False, priority=True, id="scene.play-with"),
-        Binding("ctrl+y", "copy_link", N_("Copy link"), priority=True, id="scene.copy"),
-        Binding("f2", "explain", N_("Explain"), priority=True, id="search.explain"),
-        Binding("tab", "switch", N_("List/query"), priority=True, id="search.switch"),
-        Binding("escape", "back", N_("Back"), show=False, priority=True, id="search.back"),
-        Binding("down,ctrl+n", "move(1)", N_("Down"), show=False, priority=True, id="list.next"),
-        Binding("up", "move(-1)", N_("Up"), show=False, priority=True, id="list.previous"),
-        Binding("pagedown", "page(1)", N_("Page down"), show=False, priority=True, id="list.page-down"),
-        Binding("pageup", "page(-1)", N_("Page up"), show=False, priority=True, id="list.page-up"),
-        Binding("ctrl+r", "retry", N_("Try again"), show=False, priority=True, id="library.retry"),
-        Binding(
-            "ctrl+f",
-            "filter",
-            N_("Filter"),
-            show=False,
-            priority=True,
-            tooltip=N_("filters: channels, videos, days, kinds; a click on one takes it away"),
-            id="search.filter",
-        ),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "scene.play",
+        "scene.play-with",
+        "scene.copy",
+        "search.explain",
+        "search.switch",
+        "search.back",
+        "list.next",
+        "list.previous",
+        "list.page-down",
+        "list.page-up",
+        "library.retry",
+        "search.filter",
+    )
 
     query_line = getters.query_one("#query", TextField)
     filter_bar = getters.query_one(FilterBar)

@@ -11,8 +11,6 @@ from subtitle_rag.captions.sources import parse
 from subtitle_rag.contexts import glossary, model_choice
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.i18n import _
-from subtitle_rag.tui.keymap import key
 
 if TYPE_CHECKING:
     from subtitle_rag.library.overview import ChannelState
@@ -93,20 +91,36 @@ def _tabs_open(source: "Followed") -> bool:
     return named.kind == "channel" and not named.tabs
 
 
-def save(library: "Library", form: ChannelForm, chosen: ChannelChoices) -> list[str]:
-    """Keep what has changed; what follows from that, in sentences. Raises what `Library` raises."""
-    before, told = form.choices, []
-    if form.sources and (chosen.tabs, chosen.languages) != (before.tabs, before.languages):
+@dataclass(frozen=True, slots=True)
+class ChannelChanges:
+    """What was changed, and what stays as it is."""
+
+    fetching: bool = False
+    """Tabs or languages."""
+    names: bool = False
+    model: bool = False
+    contexts_of_others: int = 0
+    """Contexts that other models than the new one have written."""
+
+
+def save(library: "Library", form: ChannelForm, chosen: ChannelChoices) -> ChannelChanges:
+    """Write what has changed. Raises what `Library` raises."""
+    before = form.choices
+    changes = ChannelChanges(
+        fetching=bool(form.sources) and (chosen.tabs, chosen.languages) != (before.tabs, before.languages),
+        names=bool(form.channel_id) and chosen.names != before.names,
+        model=chosen.model != before.model,
+    )
+    if changes.fetching:
         _follow(library, form, chosen)
-        told.append(_("{key} reads its list anew and fetches what is missing.").format(key=key("library.sync")))
-    if form.channel_id and chosen.names != before.names:
+    if form.channel_id and changes.names:
         library.contexts.put_glossary(form.channel_id, chosen.names)
-        told.append(_("Contexts that are written from now on know the names."))
-    if form.channel_id and chosen.model != before.model:
+    if form.channel_id and changes.model:
         library.contexts.put_model(form.channel_id, chosen.model)
-        if others := model_choice.count_by_others(form.written, chosen.model or form.usual):
-            told.append(model_choice.kept_contexts(others, form.name))
-    return told
+        changes = replace(
+            changes, contexts_of_others=model_choice.count_by_others(form.written, chosen.model or form.usual)
+        )
+    return changes
 
 
 def _follow(library: "Library", form: ChannelForm, chosen: ChannelChoices) -> None:

@@ -4,6 +4,9 @@ from subtitle_rag.i18n import _
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.stage_progress import WindowProgress
 
+WINDOWS_BEFORE_REMAINING = 20
+"""Windows of a run after which the remaining time is shown; the rate is known earlier."""
+
 
 def windows_rate(windows: float) -> str:
     """Windows in a second, or in a minute where they are few."""
@@ -28,9 +31,10 @@ def far(said: str, progress: WindowProgress) -> str:
 
 
 def pace(progress: WindowProgress) -> list[str]:
-    """How fast a run is, and how long it still takes."""
-    if not progress.rate:
+    """How fast a run is and, when enough windows are done, how long it still takes: the same on all screens."""
+    rate = progress.rate
+    if not rate:
         return []
-    per_minute = progress.rate * 60
-    rate = _("{rate}/min").format(rate=f"{per_minute:,.0f}" if per_minute >= 10 else f"{per_minute:.1f}")
-    return [rate, remaining(max(0, progress.missing - progress.taken) / progress.rate)]
+    if progress.taken < WINDOWS_BEFORE_REMAINING:
+        return [windows_rate(rate)]
+    return [windows_rate(rate), remaining(max(0, progress.missing - progress.taken) / rate)]

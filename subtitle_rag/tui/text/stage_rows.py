@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state.job import Job
     from subtitle_rag.tui.state.stage_progress import VectorProgress, WindowProgress
 
-RATE_AFTER = 5
-"""Windows after which a rate can be told, and..."""
-LEFT_AFTER = 20
-"""...how long the others will take."""
 INDENT = 2
 LONGEST_BAR = 28
 SHORTEST_BAR = 8
@@ -111,19 +107,8 @@ def _background(name: str, progress: "WindowProgress", line: str) -> StageRow:
         case "done":
             notes = ["✓"]
         case _:
-            notes = [*_pace(progress), *_trouble(progress), model, *_cost(progress)]
+            notes = [*pace.pace(progress), *_trouble(progress), model, *_cost(progress)]
     return StageRow(title, progress.done, progress.windows, tuple(note for note in notes if note))
-
-
-def _pace(progress: "WindowProgress") -> list[str]:
-    """How fast it goes, and, once that can be said, how long it still takes."""
-    rate = progress.rate
-    if not rate or progress.taken < RATE_AFTER:
-        return []
-    told = [pace.windows_rate(rate)]
-    if progress.taken >= LEFT_AFTER:
-        told.append(pace.remaining(max(0, progress.missing - progress.taken) / rate))
-    return told
 
 
 def _trouble(progress: "WindowProgress") -> list[str]:

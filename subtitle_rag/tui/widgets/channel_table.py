@@ -3,10 +3,11 @@
 from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import _
 from subtitle_rag.library.overview import ChannelState
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets.row_table import RowTable
@@ -25,10 +26,7 @@ class ChannelTable(RowTable[tuple[ChannelState, str]]):
 
     RIGHT: ClassVar[frozenset[str]] = frozenset({"videos", "windows"})
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "select", N_("Its videos"), id="channel.videos"),
-        Binding("right", "select", N_("Its videos"), show=False, id="channel.into"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("channel.videos", "channel.into")
 
     def __init__(self) -> None:
         super().__init__("channels")

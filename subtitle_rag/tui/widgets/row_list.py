@@ -9,7 +9,7 @@ from typing import ClassVar
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
@@ -18,7 +18,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
-from subtitle_rag.i18n import N_
+from subtitle_rag.tui.commands import bindings
 
 Row = tuple[Content, Content]
 LINES = 2
@@ -49,12 +49,7 @@ class RowList(ScrollView, can_focus=True):
         }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,ㅓ", "move(1)", N_("Down"), show=False, id="list.down"),
-        Binding("k,ㅏ", "move(-1)", N_("Up"), show=False, id="list.up"),
-        Binding("home", "end(-1)", N_("First row"), show=False, id="list.first"),
-        Binding("end", "end(1)", N_("Last row"), show=False, id="list.last"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("list.down", "list.up", "list.first", "list.last")
 
     highlighted: reactive[int | None] = reactive(None, repaint=False)
     """From 0."""

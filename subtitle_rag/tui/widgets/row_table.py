@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region, Size, Spacing
 from textual.message import Message
@@ -19,7 +19,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from subtitle_rag.i18n import N_
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
@@ -59,15 +59,9 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
         }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "select", N_("Choose"), show=False, id="table.choose"),
-        Binding("down,j,ㅓ", "move(1)", N_("Down"), show=False, id="table.down"),
-        Binding("up,k,ㅏ", "move(-1)", N_("Up"), show=False, id="table.up"),
-        Binding("pagedown", "page(1)", N_("Page down"), show=False, id="table.page-down"),
-        Binding("pageup", "page(-1)", N_("Page up"), show=False, id="table.page-up"),
-        Binding("home,ctrl+home", "end(-1)", N_("First row"), show=False, id="table.first"),
-        Binding("end,ctrl+end", "end(1)", N_("Last row"), show=False, id="table.last"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "table.choose", "table.down", "table.up", "table.page-down", "table.page-up", "table.first", "table.last"
+    )
     RIGHT: ClassVar[frozenset[str]] = frozenset()
     """Columns whose cells stand on the right: numbers."""
     cell_padding: ClassVar[int] = 1

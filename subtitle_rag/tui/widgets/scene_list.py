@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
-from subtitle_rag.i18n import N_
 from subtitle_rag.tui import keymap
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.text.content import row
 from subtitle_rag.tui.widgets.row_list import Row, RowList
 
@@ -17,19 +17,12 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
 
 
-BEFORE, AFTER = N_("previous scene of the same video"), N_("next scene of the same video")
-
-
 class SceneList(RowList):
     """The scenes of a search. The keys that move it come from the screen, for the query has the focus."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left_square_bracket", "beside(-1)", BEFORE, show=False, id="list.previous-of-video"),
-        Binding("right_square_bracket", "beside(1)", AFTER, show=False, id="list.next-of-video"),
-        Binding("y,ㅛ", "screen.copy_link", N_("Copy link"), show=False, id="list.copy"),
-        Binding("o,ㅐ", "screen.choose_player", N_("Player"), show=False, id="list.play-with"),
-        Binding("slash", "screen.focus_query", N_("Query"), show=False, id="list.query"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "list.previous-of-video", "list.next-of-video", "list.copy", "list.play-with", "list.query"
+    )
 
     class Typed(Message):
         """A letter for the query was typed while the list had the focus."""

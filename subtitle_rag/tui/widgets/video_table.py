@@ -6,9 +6,10 @@ Its columns are as wide as the terminal lets them be, for the state at the end i
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import _
+from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets.row_table import RowTable
 
@@ -20,10 +21,7 @@ NARROW = 90
 
 
 class VideoTable(RowTable["VideoState"]):
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "select", N_("Search in it"), id="video.find"),
-        Binding("left", "screen.back", N_("Back"), show=False, id="video.back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings("video.find", "video.back")
     RIGHT: ClassVar[frozenset[str]] = frozenset({"windows"})
 
     def __init__(self) -> None:
