@@ -1,6 +1,5 @@
 """`eval`: how well scenes are found."""
 
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -18,11 +17,10 @@ from subtitle_rag.runtime import Runtime
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from subtitle_rag.evaluation.report import EvalReport
     from subtitle_rag.evaluation.sweep import Sweep
 
 CHART_CELLS = 100
-"""Width of a chart where no terminal says how wide it is."""
+"""Width of a chart without a terminal."""
 
 
 @click.group("eval", help=N_("Measure how well scenes are found."))
@@ -81,12 +79,13 @@ def eval_run(
         return 0
     output.data(report.render(evaluation))
     if sys.stdout.isatty() if chart is None else chart:
-        _draw(evaluation)
+        for line in charts.terminal(evaluation.rows, shutil.get_terminal_size((CHART_CELLS, 24)).columns):
+            output.data(line)
     return 0
 
 
 class _Encoding:
-    """Tells how many windows are to be encoded, then how far that is."""
+    """Says how many windows a copy must encode, then shows the progress."""
 
     def __init__(self, bar: "Progress") -> None:
         self._bar = bar
@@ -94,31 +93,22 @@ class _Encoding:
 
     def __call__(self, done: int, total: int) -> None:
         if done == 0:
-            told = n_(
+            text = n_(
                 "{n} window is encoded for a copy of the library; --no-neural leaves that out.",
                 "{n} windows are encoded for a copy of the library; --no-neural leaves that out.",
                 total,
             )
-            output.say(told.format(n=total))
+            output.say(text.format(n=total))
             self._task = self._bar.add_task(_("Vectors"), total=total)
         elif self._task is not None:
             self._bar.update(self._task, completed=done)
-
-
-def _draw(evaluation: "EvalReport") -> None:
-    from subtitle_rag.evaluation import charts
-
-    width = shutil.get_terminal_size((CHART_CELLS, 24)).columns
-    for line in charts.terminal(evaluation.rows, width):
-        output.data(line)
 
 
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        raise UsageError("unwritable", path=str(path), reason=reason) from error
+        raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
 
 
 @eval_.command(

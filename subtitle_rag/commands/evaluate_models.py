@@ -1,6 +1,6 @@
-"""`eval make` and `eval judge`: what local models do for the measuring."""
+"""`eval make` and `eval judge`: questions and judgements by local models."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ REASONS = {
     "duplicate": N_("was asked before"),
     "known": N_("the model answers it without the window"),
 }
-"""Why a made question was refused; failures of the model have their own codes."""
+"""Reasons to refuse a made question; failures of the model have their own codes."""
 KEYS = ("k", "e", "d", "q")
 """Keep, edit, drop, quit: the same in every language."""
 
@@ -52,27 +52,35 @@ def eval_make(
 ) -> int:
     from subtitle_rag.evaluation import generate_questions
 
-    with Runtime(settings) as runtime, _alone(runtime):
+    with Runtime(settings) as runtime, _evaluation_lock(runtime):
         if review:
-            return _reviewed(file, as_json=as_json)
+            return _review(file, as_json=as_json)
         with runtime.llms() as hosts:
-            wanted = generate_questions.GenerationRequest(count, model, seed)
-            events = generate_questions.make(runtime.library, hosts, file, wanted, runtime.context_model)
-            report = _make_told(events, count)
-    errors = [output.error_entry(report.blocked)] if report.blocked else []
-    code = 0 if report.blocked is None or report.blocked.code == "questions_short" else _code(report.blocked)
-    if report.blocked:
-        output.say_error(report.blocked)
+            request = generate_questions.GenerationRequest(count, model, seed)
+            events = generate_questions.make(runtime.library, hosts, file, request, runtime.context_model)
+            report = _generate(events, count)
+    result = {"path": str(file), **report.to_json()}
+    return _print("eval make", result, report.blocked, _made_lines(report, file), as_json=as_json)
+
+
+def _print(
+    command: str, result: Mapping[str, Any], error: AppError | None, lines: Iterable[str], *, as_json: bool
+) -> int:
+    """Print the result as JSON or as lines, and the error; returns the exit code."""
+    code = 0 if error is None or error.code == "questions_short" else int(output.exit_code_for(error))
+    if error is not None:
+        output.say_error(error)
     if as_json:
-        output.envelope("eval make", output.Outcome({"path": str(file), **report.to_json()}, errors, code))
+        errors = [output.error_entry(error)] if error is not None else []
+        output.envelope(command, output.Outcome(result, errors, code))
         return code
-    for line in _made_lines(report, file):
+    for line in lines:
         output.data(line)
     return code
 
 
-def _make_told(events: Iterator[Any], count: int) -> "MakeReport":
-    """The report of a run, with a bar that shows how far it is."""
+def _generate(events: Iterator[Any], count: int) -> "MakeReport":
+    """Run to the report, under a progress bar."""
     from subtitle_rag.evaluation.generate_questions import MakeReport, QuestionMade
 
     report = MakeReport(count, {})
@@ -104,15 +112,15 @@ def _reasons(refused: Mapping[str, int]) -> list[tuple[str, str]]:
     return [(f"  {_(REASONS[code]) if code in REASONS else code}", str(number)) for code, number in refused.items()]
 
 
-def _reviewed(file: Path, *, as_json: bool) -> int:
+def _review(file: Path, *, as_json: bool) -> int:
     from subtitle_rag.evaluation.review import Review
 
     review = Review(file)
-    waiting = review.open
-    for number, entry in enumerate(waiting, start=1):
-        for line in _question_lines(entry, f"{number}/{len(waiting)}"):
+    open_questions = review.open
+    for number, entry in enumerate(open_questions, start=1):
+        for line in _question_lines(entry, f"{number}/{len(open_questions)}"):
             output.say(line)
-        if not _decided(review, str(entry["id"]), str(entry["query"])):
+        if not _decide(review, str(entry["id"]), str(entry["query"])):
             break
     counts = review.counts()
     if as_json:
@@ -129,20 +137,20 @@ def _reviewed(file: Path, *, as_json: bool) -> int:
     return 0
 
 
-def _question_lines(entry: Mapping[str, Any], place: str) -> Iterator[str]:
-    """A question as its reviewer sees it. All of it came from a model: nothing in it reaches the terminal as a code."""
+def _question_lines(entry: Mapping[str, Any], position: str) -> Iterator[str]:
+    """A question for its reviewer. It is a model's text, so no control code of it reaches the terminal."""
     yield ""
-    yield f"{place}  [{tidy(str(entry['kind']))}]  {tidy(str(entry['query']))}"
+    yield f"{position}  [{tidy(str(entry['kind']))}]  {tidy(str(entry['query']))}"
     yield f"    → {tidy(str(entry.get('answer', '')))}"
-    for one in entry.get("evidence", ()):
-        at = clock(round(float(one["start"]) * 1000))
-        yield f"    {at:>8}  “{tidy(str(one['quote']))}”  {tidy(str(entry.get('title', '')))}"
+    for evidence in entry.get("evidence", ()):
+        at = clock(round(float(evidence["start"]) * 1000))
+        yield f"    {at:>8}  “{tidy(str(evidence['quote']))}”  {tidy(str(entry.get('title', '')))}"
 
 
-def _decided(review: "Review", id: str, query: str) -> bool:
-    """Ask for a person's word and store it; False where they have had enough."""
-    asked = _("k keep, e edit, d drop, q quit")
-    match click.prompt(asked, type=click.Choice(KEYS), show_choices=False, err=True):
+def _decide(review: "Review", id: str, query: str) -> bool:
+    """Ask for a decision and store it; False to quit."""
+    keys = _("k keep, e edit, d drop, q quit")
+    match click.prompt(keys, type=click.Choice(KEYS), show_choices=False, err=True):
         case "k":
             review.keep(id)
         case "d":
@@ -199,25 +207,17 @@ def eval_judge(
 
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     path = out or queries.with_name(f"{queries.stem}.judged.jsonl")
-    with Runtime(settings) as runtime, _alone(runtime), runtime.llms() as hosts:
+    with Runtime(settings) as runtime, _evaluation_lock(runtime), runtime.llms() as hosts:
         host, info = judging.choose_judge(hosts, runtime.context_model, model, allow_same=allow_same)
         listed = judging.cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
         if answers is None:
             output.say(_("No answers are given (--answers): faithfulness and answer relevancy are left out."))
-        report = _judge_told(judging.judge(listed, path, host, info, runtime.neural.encoder()))
-    errors = [output.error_entry(report.blocked)] if report.blocked else []
-    code = _code(report.blocked) if report.blocked else 0
-    if report.blocked:
-        output.say_error(report.blocked)
-    if as_json:
-        output.envelope("eval judge", output.Outcome({"path": str(path), **report.to_json()}, errors, code))
-        return code
-    for line in _judged_lines(report, path):
-        output.data(line)
-    return code
+        report = _judge(judging.judge(listed, path, host, info, runtime.neural.encoder()))
+    result = {"path": str(path), **report.to_json()}
+    return _print("eval judge", result, report.blocked, _judged_lines(report, path), as_json=as_json)
 
 
-def _judge_told(events: Iterator[Any]) -> "JudgeReport":
+def _judge(events: Iterator[Any]) -> "JudgeReport":
     from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport
 
     report: JudgeReport | None = None
@@ -255,15 +255,11 @@ def _tally(counts: Mapping[str, int]) -> str:
 
 
 @contextmanager
-def _alone(runtime: Runtime) -> Iterator[None]:
-    """Two runs would ask the same model for the same things, and write into each other's file."""
+def _evaluation_lock(runtime: Runtime) -> Iterator[None]:
+    """Hold the lock: two runs would ask the same model for the same, and write into each other's file."""
     from subtitle_rag.library.locks import alone
 
     folder = runtime.library.path.parent
     folder.mkdir(parents=True, exist_ok=True)
     with alone(folder / "evaluation.lock", BusyError("evaluation_busy", path=str(folder))):
         yield
-
-
-def _code(error: AppError) -> int:
-    return output.exit_code_for(error)

@@ -2,8 +2,7 @@
 
 import json
 import math
-import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,8 +29,7 @@ def read_text(path: Path) -> str:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        raise UsageError("unreadable", path=str(path), reason=reason) from error
+        raise UsageError("unreadable", path=str(path), reason=error.strerror or str(error)) from error
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -82,7 +80,7 @@ def seconds(item: Mapping[str, Any], name: str) -> int:
     return round(value * 1000)
 
 
-def unique(id: str, known: object) -> None:
-    """Raise ValueError for an id that is known already."""
-    if id in known:  # type: ignore[operator]
+def unique(id: str, ids: Container[str]) -> None:
+    """Raise ValueError for an id among `ids`."""
+    if id in ids:
         raise ValueError(_("the id {id} is there twice").format(id=id))

@@ -42,7 +42,7 @@ class Records:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise UsageError("unreadable", path=str(path), reason=_reason(error)) from error
+            raise UsageError("unreadable", path=str(path), reason=error.strerror or str(error)) from error
         whole = raw[: raw.rfind(b"\n") + 1] if _entry(raw.rpartition(b"\n")[2]) is None else raw
         lines = [_entry(line) for line in whole.split(b"\n") if line.strip()]
         if not lines and not raw.strip():
@@ -76,7 +76,7 @@ class Records:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise UsageError("unwritable", path=str(self.path), reason=_reason(error)) from error
+            raise UsageError("unwritable", path=str(self.path), reason=error.strerror or str(error)) from error
         self._torn_from = None
         self.entries.append(entry)
 
@@ -100,7 +100,7 @@ class Records:
         except OSError as error:
             if temporary:
                 Path(temporary).unlink(missing_ok=True)
-            raise UsageError("unwritable", path=str(self.path), reason=_reason(error)) from error
+            raise UsageError("unwritable", path=str(self.path), reason=error.strerror or str(error)) from error
         self._torn_from = None
 
 
@@ -115,7 +115,3 @@ def _entry(line: bytes) -> Entry | None:
     except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None
-
-
-def _reason(error: OSError) -> str:
-    return os.strerror(error.errno) if error.errno else str(error)
