@@ -182,7 +182,7 @@ class IndexService:
 def open_service(folder: Path, meta: dict[str, Any], fresh: bool) -> IndexService:
     from subtitle_rag.retrieval.index_edge import EdgeIndex
 
-    return IndexService(folder, EdgeIndex(folder, meta, fresh=fresh))
+    return IndexService(folder, EdgeIndex(folder, meta, fresh=fresh, is_checked=True))
 
 
 def main(argument: str) -> int:
