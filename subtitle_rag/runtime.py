@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     from subtitle_rag.library.store import Library
     from subtitle_rag.llm import Llm
     from subtitle_rag.models.store import ModelStore
-    from subtitle_rag.retrieval.analysis import ApartAnalyzer
     from subtitle_rag.retrieval.index import Index
     from subtitle_rag.retrieval.index_client import HostedIndex
     from subtitle_rag.retrieval.index_fallback import Fallback
     from subtitle_rag.retrieval.index_server import ServerIndex
-    from subtitle_rag.retrieval.morphemes import Analyzer
+    from subtitle_rag.retrieval.morphemes import Analyzer, TextMorphemes
     from subtitle_rag.retrieval.neural_client import HostedModels
     from subtitle_rag.retrieval.search import Searcher
 
@@ -70,7 +69,7 @@ class Runtime:
         self.lock = threading.RLock()
         """Held while a door is built."""
         self.fluid = False
-        """Somebody looks on: what would keep the interpreter from everything else is done in other processes."""
+        """Somebody looks on: what is indexed is analysed behind queries (`background_analyzer`)."""
 
     def __enter__(self) -> "Runtime":
         return self
@@ -85,7 +84,7 @@ class Runtime:
         # they hold the doors that are closed below
         for name in ("searcher", "indexer", "index", "fallback", "pictures"):
             self.__dict__.pop(name, None)
-        for name in ("host", "server", "neural", "apart", "library"):
+        for name in ("host", "server", "neural", "library"):
             door = self.__dict__.pop(name, None)
             if door is not None:
                 door.close()
@@ -208,14 +207,18 @@ class Runtime:
     def indexer(self) -> "Indexer":
         from subtitle_rag.indexing import Indexer
 
-        return Indexer(self.library, self.index, self.apart if self.fluid else self.analyzer)
+        return Indexer(self.library, self.index, self.background_analyzer if self.fluid else self.analyzer)
 
-    @door
-    def apart(self) -> "ApartAnalyzer":
-        """An analyzer in a process of its own."""
-        from subtitle_rag.retrieval.analysis import ApartAnalyzer
+    @property
+    def background_analyzer(self) -> "TextMorphemes":
+        """What analyses texts while somebody searches: the host of the embedded index, else this process in slices."""
+        if self.settings.qdrant.url:
+            from subtitle_rag.retrieval.analysis import SlicedAnalyzer
 
-        return ApartAnalyzer()
+            return SlicedAnalyzer(self.analyzer)
+        from subtitle_rag.retrieval.index_client import HostedAnalyzer
+
+        return HostedAnalyzer(self.host)
 
     @door
     def models(self) -> "ModelStore":

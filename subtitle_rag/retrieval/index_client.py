@@ -1,10 +1,14 @@
 """The embedded index for everybody: a client of the host process (`index_host`), which it starts when needed."""
 
+import logging
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.domain import Morphemes
+from subtitle_rag.errors import AppError
 from subtitle_rag.hosting.client import Client
 from subtitle_rag.library.place import EMBEDDED
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, Vector, VectorSearch
@@ -12,8 +16,14 @@ from subtitle_rag.retrieval.index_host import KIND
 from subtitle_rag.retrieval.index_rules import check_id, check_name, check_payload, check_points, check_vector
 from subtitle_rag.retrieval.lexical import LexicalQuery
 
+logger = logging.getLogger(__name__)
+
 CHUNK = 250
 """Points a request carries: about 50 ms of the host, so that searches of others get in between."""
+
+
+TEXTS = 16
+"""Texts that a request to analyse carries: enough for both of Kiwi's workers, and a short wait for who leaves."""
 
 
 def open_index(folder: Path, meta: dict[str, Any], *, hosted: bool = True, fresh: bool = False) -> Index:
@@ -120,6 +130,11 @@ class HostedIndex(Client):
         """As `Analyzer.morphemes`, by the host's analyzer: for queries, which are short and must start at once."""
         yield from self._call("morphemes", list(texts))
 
+    def text_morphemes(self, texts: Sequence[str]) -> list[Morphemes]:
+        """The morphemes of texts that nobody waits for: the host's queries go first. See `HostedAnalyzer`."""
+        found: list[Morphemes] = self._call("text_morphemes", list(texts))
+        return found
+
     def search_text(self, library: Path, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
         """As `QueryAnalyzer.search`, with the vocabulary of the library at this path; one call."""
         lexical, found = self._call("search_text", str(library), text, limit=limit, where=where)
@@ -134,6 +149,37 @@ class HostedIndex(Client):
         """As `Analyzer.related`, by the host's analyzer."""
         found: dict[str, dict[str, float]] = self._call("related", list(forms), limit=limit)
         return found
+
+
+class HostedAnalyzer:
+    """`TextMorphemes` by the host of an index, in which queries go first."""
+
+    def __init__(self, host: HostedIndex) -> None:
+        self._host = host
+
+    def load_soon(self) -> None:
+        """Begin to load in the background. A hint: whoever needs the analyzer meets the failure, if there is one."""
+        threading.Thread(target=self._load, name="analyzer-loader", daemon=True).start()
+
+    def _load(self) -> None:
+        try:
+            self._host.load()
+        except (AppError, RuntimeError):  # a RuntimeError where the client was closed meanwhile
+            logger.info("the analyzer was not loaded ahead", exc_info=True)
+
+    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
+        """As `Analyzer.morphemes`; the host goes on with the next texts while these are looked at.
+
+        Raises what calls of the host raise; one that is gone is started again, once for each request.
+        """
+        ahead = ThreadPoolExecutor(1, "analysis")
+        parts = (list(texts[at : at + TEXTS]) for at in range(0, len(texts), TEXTS))
+        try:
+            coming = [ahead.submit(self._host.text_morphemes, part) for part in parts]
+            for future in coming:
+                yield from future.result()
+        finally:
+            ahead.shutdown(wait=False, cancel_futures=True)
 
 
 class HostedQueryAnalyzer:

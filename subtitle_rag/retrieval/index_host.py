@@ -3,7 +3,8 @@
 qdrant-edge holds the GIL in every call and lets one process in at a time. So one host process per folder owns
 the `EdgeIndex`; the app and every run of the command line are clients of it at the same time. It analyses their
 queries too: Kiwi takes longer to load than a whole search may take, and 270 MB that they share here. So a search by
-words is one call (`search_text`), for which the host reads the vocabulary of the client's library.
+words is one call (`search_text`), for which the host reads the vocabulary of the client's library. What the app indexes
+is analysed here too (`text_morphemes`), in slices that let queries go first.
 
 It lingers for `SUBTITLE_RAG_HOST_LINGER` seconds (20). A client orders a meta record, which must be the index's.
 """
@@ -13,6 +14,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +22,7 @@ from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import Kind
 from subtitle_rag.library.migrations import MIGRATIONS
-from subtitle_rag.retrieval.analysis_queue import END, QUERY, AnalysisQueue
+from subtitle_rag.retrieval.analysis import END, QUERY, TEXTS, AnalysisQueue, SlicedAnalyzer
 from subtitle_rag.retrieval.index import Filter, Hit
 from subtitle_rag.retrieval.index_rules import BM25, mismatch, record_of
 from subtitle_rag.retrieval.lexical import LexicalQuery
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ANALYSES = frozenset({"load", "morphemes", "related", "analyze"})
+"""What a person waits for."""
 METHODS = frozenset(
     {"insert", "add_vector", "drop_vector", "vectors", "replace_vector", "delete_video", "search", "ids", "points"}
     | {"search_all", "replace_payload", "get", "count", "clear"}
@@ -78,6 +81,14 @@ def _sent(hits: Sequence[Hit]) -> list[SentHit]:
     return [(hit.id, hit.score, hit.payload) for hit in hits]
 
 
+def _raised(work: Callable[[], T]) -> T:
+    """What an analysis returns; its ValueError is not the client's fault, as those of the index are."""
+    try:
+        return work()
+    except ValueError as error:
+        raise RuntimeError(str(error)) from error
+
+
 class IndexService:
     """An `EdgeIndex`, one call at a time, and an analyzer, one call at a time too."""
 
@@ -87,6 +98,7 @@ class IndexService:
         self._analyzer = Analyzer()
         self._queries = LibraryQueries(self._analyzer)
         self._analyses = AnalysisQueue()
+        self._texts = SlicedAnalyzer(self._analyzer, partial(self._analyses.call, TEXTS))
         self._calls = threading.Lock()
 
     def greet(self, *, meta: dict[str, Any], fresh: bool) -> dict[str, Any]:
@@ -107,6 +119,8 @@ class IndexService:
             return self._analysed(lambda: getattr(self, f"_{method}")(*args, **options))
         if method == "search_text":
             return self._search_text(session, *args, **options)
+        if method == "text_morphemes":
+            return _raised(lambda: list(self._texts.morphemes(*args)))
         if method not in METHODS:
             raise ValueError(f"no such method: {method!r}")
         value = self._indexed(session, method, args, options)
@@ -128,10 +142,7 @@ class IndexService:
 
     def _analysed(self, work: Callable[[], T]) -> T:
         """Analyses wait for each other, and for no call of the index."""
-        try:
-            return self._analyses.call(QUERY, work)
-        except ValueError as error:  # not the client's fault, as those of the index are
-            raise RuntimeError(str(error)) from error
+        return _raised(lambda: self._analyses.call(QUERY, work))
 
     def _load(self) -> None:
         self._analyzer.load()
@@ -171,7 +182,7 @@ class IndexService:
 def open_service(folder: Path, meta: dict[str, Any], fresh: bool) -> IndexService:
     from subtitle_rag.retrieval.index_edge import EdgeIndex
 
-    return IndexService(folder, EdgeIndex(folder, meta, fresh=fresh))
+    return IndexService(folder, EdgeIndex(folder, meta, fresh=fresh, is_checked=True))
 
 
 def main(argument: str) -> int:

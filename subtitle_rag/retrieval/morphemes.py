@@ -61,7 +61,7 @@ class QueryMorphemes(Protocol):
 
 
 class TextMorphemes(Protocol):
-    """What indexing needs; `Analyzer` has it, and so has `ApartAnalyzer`."""
+    """What indexing needs; `Analyzer` has it, and so has the client of the index's host."""
 
     def load_soon(self) -> None:
         """Begin to load in the background, once."""

@@ -1,92 +1,217 @@
-"""Morphemes from a process of their own: the same as at home, in order, however that process ends."""
+"""Queries and texts at one analyzer: the same morphemes as alone, queries first, whatever becomes of the host."""
 
-import multiprocessing
 import os
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from subtitle_rag.config import QdrantSettings, Settings, load
+from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval import analysis
-from subtitle_rag.retrieval.analysis import ApartAnalyzer
-from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.analysis import END, QUERY, TEXTS, AnalysisQueue, SlicedAnalyzer, slices
+from subtitle_rag.retrieval.index import Filter
+from subtitle_rag.retrieval.index_client import HostedAnalyzer, HostedIndex
+from subtitle_rag.retrieval.index_host import IndexService
+from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.invented import alive, came_true, caption_folder
+from tests.searchable import filled, video
 
-TEXTS = [f"꽃게를 {number}마리 먹었어요" for number in range(70)]
-SOON_S = 20.0
+SENTENCES = [f"꽃게를 {number}마리 먹었어요" for number in range(70)]
+META = {"analyzer": ANALYZER}
+
+
+@given(st.lists(st.text(max_size=400)))
+def test_slices_hold_all_texts_in_order_and_no_more_letters_than_they_may(texts: list[str]) -> None:
+    parts = list(slices(texts))
+    assert [text for part in parts for text in part] == texts
+    assert all(part for part in parts)
+    assert all(sum(map(len, part)) <= analysis.SLICE_LETTERS for part in parts if len(part) > 1)
+
+
+def test_a_text_that_is_longer_than_a_slice_has_one_to_itself() -> None:
+    long = "가" * (analysis.SLICE_LETTERS + 1)
+    assert list(slices(["나", long, "다"])) == [["나"], [long], ["다"]]
+
+
+class Gate:
+    """Keeps the queue's thread busy until it is opened."""
+
+    def __init__(self, queue: AnalysisQueue) -> None:
+        self._opened, entered = threading.Event(), threading.Event()
+
+        def wait() -> None:
+            entered.set()
+            assert self._opened.wait(20)
+
+        self._thread = threading.Thread(target=queue.call, args=(QUERY, wait))
+        self._thread.start()
+        assert entered.wait(20)
+
+    def open(self) -> None:
+        self._opened.set()
+        self._thread.join()
 
 
 @pytest.fixture
-def apart() -> Iterator[ApartAnalyzer]:
-    made = ApartAnalyzer()
+def queue() -> Iterator[AnalysisQueue]:
+    made = AnalysisQueue()
     yield made
-    made.close()
+    made.call(END, lambda: None)
 
 
-def children() -> list[int]:
-    return [child.pid for child in multiprocessing.active_children() if child.pid]
+def test_queries_go_first_and_each_rank_keeps_its_order(queue: AnalysisQueue) -> None:
+    gate, order = Gate(queue), list[str]()
+    waiting = []
+    for rank, name in [(TEXTS, "a"), (TEXTS, "b"), (QUERY, "first"), (TEXTS, "c"), (QUERY, "second")]:
+        count = queue._waiting.qsize()
+        waiting.append(threading.Thread(target=queue.call, args=(rank, lambda name=name: order.append(name))))
+        waiting[-1].start()
+        assert came_true(lambda count=count: queue._waiting.qsize() > count)  # type: ignore[misc]
+    gate.open()
+    for thread in waiting:
+        thread.join()
+    assert order == ["first", "second", "a", "b", "c"]
 
 
-def until(holds: Callable[[], object]) -> None:
-    deadline = time.monotonic() + SOON_S
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+def test_a_failure_reaches_its_caller_and_the_next_has_its_turn(queue: AnalysisQueue) -> None:
+    with pytest.raises(ZeroDivisionError):
+        queue.call(QUERY, lambda: 1 // 0)
+    assert queue.call(TEXTS, lambda: 7) == 7
 
 
-def test_texts_are_analysed_as_at_home_and_in_their_order(apart: ApartAnalyzer, analyzer: Analyzer) -> None:
-    apart.load_soon()
-    assert list(apart.morphemes(TEXTS)) == list(analyzer.morphemes(TEXTS))
-    assert list(apart.morphemes([])) == []
+class Watched(Analyzer):
+    """Notes what it analyses; stops in the first batch of texts until it is let go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[list[str]] = []
+        self.entered, self.go_on = threading.Event(), threading.Event()
+
+    def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
+        self.seen.append(list(texts))
+        if len(self.seen) == 1:
+            self.entered.set()
+            assert self.go_on.wait(20)
+        return super().morphemes(texts)
 
 
-@pytest.mark.campaign(part="hosts")
-def test_a_process_that_dies_is_begun_anew(apart: ApartAnalyzer, analyzer: Analyzer) -> None:
-    found = apart.morphemes(TEXTS)
-    first = next(found)
-    (pid,) = children()
-    os.kill(pid, signal.SIGKILL)
-    assert [first, *found] == list(analyzer.morphemes(TEXTS))
-    (pid,) = children()
-    os.kill(pid, signal.SIGKILL)
-    until(lambda: not children())
-    assert list(apart.morphemes(TEXTS[:3])) == list(analyzer.morphemes(TEXTS[:3]))
+def test_a_query_waits_for_one_slice_of_what_is_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(analysis, "SLICE_LETTERS", 30)
+    monkeypatch.setattr("subtitle_rag.retrieval.index_host.Analyzer", Watched)
+    services: list[IndexService] = []
+    opened = IndexService.__init__
+
+    def noted(service: IndexService, *given: object) -> None:
+        opened(service, *given)  # type: ignore[arg-type]
+        services.append(service)
+
+    monkeypatch.setattr(IndexService, "__init__", noted)
+    library = filled(tmp_path / "library.db", Analyzer(), {video("a"): [["국수"]]})
+    index = HostedIndex(tmp_path / "index", META)
+    indexed: list[Morphemes] = []
+    indexing = threading.Thread(target=lambda: indexed.extend(HostedAnalyzer(index).morphemes(SENTENCES[:16])))
+    indexing.start()
+    watched = services[0]._analyzer
+    assert isinstance(watched, Watched)
+    assert watched.entered.wait(20)
+    query = threading.Thread(
+        target=index.search_text, args=(library.path, "국수"), kwargs={"limit": 3, "where": Filter()}
+    )
+    query.start()
+    assert came_true(lambda: services[0]._analyses._waiting.qsize() == 1)
+    watched.go_on.set()
+    query.join()
+    indexing.join()
+    assert watched.seen[1] == ["국수"], "after the slice under way, before all others"
+    assert [text for part in (watched.seen[0], *watched.seen[2:]) for text in part] == SENTENCES[:16]
+    assert indexed == list(Analyzer().morphemes(SENTENCES[:16]))
+    index.close()
+    library.close()
 
 
-@pytest.mark.campaign(part="hosts")
-def test_it_ends_when_it_has_nothing_to_do(apart: ApartAnalyzer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "IDLE_S", 0.1)
-    found = apart.morphemes(TEXTS)
+@pytest.mark.parametrize("count", [0, 1, 16, 70])
+def test_texts_are_analysed_by_the_host_as_here_and_in_their_order(
+    tmp_path: Path, analyzer: Analyzer, count: int
+) -> None:
+    index = HostedIndex(tmp_path / "index", META)
+    hosted = HostedAnalyzer(index)
+    hosted.load_soon()
+    assert list(hosted.morphemes(SENTENCES[:count])) == list(analyzer.morphemes(SENTENCES[:count]))
+    index.close()
+
+
+def test_who_looks_at_the_first_texts_alone_has_no_others_analysed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = HostedIndex(tmp_path / "index", META)
+    asked: list[int] = []
+    whole, first = HostedIndex.text_morphemes, threading.Event()
+
+    def counted(client: HostedIndex, texts: Sequence[str]) -> list[Morphemes]:
+        asked.append(len(texts))
+        if len(asked) > 1:
+            assert first.wait(20)
+        return whole(client, texts)
+
+    monkeypatch.setattr(HostedIndex, "text_morphemes", counted)
+    found = HostedAnalyzer(index).morphemes(SENTENCES)
     next(found)
-    time.sleep(0.3)
-    assert children(), "somebody is waiting for the rest"
-    assert len(list(found)) == len(TEXTS) - 1
-    until(lambda: not children())
-    assert len(list(apart.morphemes(TEXTS[:2]))) == 2
+    found.close()  # type: ignore[attr-defined]
+    first.set()
+    assert len(asked) <= 2
+    index.close()
 
 
-@pytest.mark.campaign(part="hosts")
-def test_it_ends_with_its_parent() -> None:
-    code = """
-import multiprocessing, time
-from subtitle_rag.retrieval.analysis import ApartAnalyzer
-if __name__ == "__main__":
-    list(ApartAnalyzer().morphemes(["꽃게"]))
-    print(multiprocessing.active_children()[0].pid, flush=True)
-    time.sleep(60)
-"""
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as parent:
-        assert parent.stdout
-        pid = int(parent.stdout.readline())
-        parent.kill()
-    until(lambda: not _alive(pid))
+@pytest.mark.hosts
+def test_a_host_that_is_killed_in_the_midst_is_started_again(
+    tmp_path: Path, analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.1")
+    index = HostedIndex(tmp_path / "index", META)
+    found = HostedAnalyzer(index).morphemes(SENTENCES)
+    first, killed = next(found), index.host_pid
+    os.kill(killed, signal.SIGKILL)
+    assert [first, *found] == list(analyzer.morphemes(SENTENCES))
+    assert index.host_pid != killed
+    index.close()
+    assert came_true(lambda: not alive(index.host_pid))
 
 
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+class TestIndexingInTheApp:
+    @pytest.fixture
+    def settings(self, tmp_path: Path) -> Settings:
+        return load(tmp_path / "home")
+
+    def test_the_host_analyses_and_this_process_loads_nothing(
+        self, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with Runtime(settings) as runtime:
+            runtime.fluid = True
+            monkeypatch.setattr(Runtime, "analyzer", property(lambda _runtime: pytest.fail("loaded here")))
+            list(runtime.indexer.index([caption_folder(tmp_path / "captions", 2, minutes=4)]))
+            assert runtime.library.counts().searchable == runtime.library.counts().windows > 0
+
+    def test_the_library_is_the_same_as_by_the_command(self, settings: Settings, tmp_path: Path) -> None:
+        captions = caption_folder(tmp_path / "captions", 2, minutes=4)
+        made = []
+        for fluid in (True, False):
+            with Runtime(load(tmp_path / f"home {fluid}")) as runtime:
+                runtime.fluid = fluid
+                list(runtime.indexer.index([captions]))
+                points = runtime.index.points(limit=1_000)
+                made.append((points, runtime.library.morphemes([point.id for point in points])))
+        assert made[0] == made[1]
+
+    def test_with_a_server_this_process_analyses_in_slices(self, settings: Settings) -> None:
+        with Runtime(settings) as runtime:
+            object.__setattr__(runtime.settings, "qdrant", QdrantSettings(url="http://127.0.0.1:9"))
+            background = runtime.background_analyzer
+            assert isinstance(background, SlicedAnalyzer)
+            assert list(background.morphemes(SENTENCES)) == list(runtime.analyzer.morphemes(SENTENCES))
+            assert "host" not in vars(runtime)

@@ -16,9 +16,11 @@ import pytest
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.client import START_S
+from subtitle_rag.retrieval import index_client, index_edge, index_rules
 from subtitle_rag.retrieval.index import Point, SparseVector
 from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_edge import EdgeIndex
+from tests.hosts_in_process import HOSTS
 from tests.invented import alive, came_true
 
 pytestmark = pytest.mark.hosts
@@ -349,6 +351,28 @@ def test_modules_in_the_folder_are_not_the_hosts(folder: Path, monkeypatch: pyte
 
 
 @pytest.mark.campaign(part="hosts")
+def test_what_is_written_is_checked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[str] = []
+    whole = index_rules.check_payload
+
+    def counted(point_id: str, payload: dict[str, object]) -> None:
+        checked.append(point_id)
+        whole(point_id, payload)
+
+    for module in (index_rules, index_client, index_edge):
+        monkeypatch.setattr(module, "check_payload", counted)
+    monkeypatch.setattr(HOSTS, "processes", False)
+    points = [point(n) for n in range(300)]
+    for hosted in (True, False):
+        index = index_client.open_index(tmp_path / str(hosted), META, hosted=hosted)
+        checked.clear()
+        index.insert(points)
+        assert checked == [one.id for one in points]
+        index.replace_payload({one.id: {} for one in points})
+        assert checked == [one.id for one in points] * 2
+        index.close()
+
+
 def test_the_optimizer_changes_no_answer(folder: Path) -> None:
     index = EdgeIndex(folder, META)
     index.insert([point(n) for n in range(1, 1_601)])
