@@ -112,9 +112,9 @@ class EncodingRun:
             # counts know of windows that are not searchable yet; while the index is rebuilt, none is
             if not self._stop.is_set() and not self._vectors.counts(self._encoder.id).due:
                 yield from self._activate_complete()
-            left = work.due(self._encoder)
-            self._report.left = len(left)
-            self._report.waiting = len(_waiting(self._library, left, self._clock()))
+            due = work.due(self._encoder)
+            self._report.left = len(due)
+            self._report.waiting = len(_waiting(self._library, due, self._clock()))
             counts.update(counts_of(self._report))
         yield self._report
 
@@ -145,9 +145,9 @@ class EncodingRun:
             self._vectors.activate(self._encoder.id, forget=others)
             yield EncoderActive(self._encoder.id)
         else:
-            gone = [id for id in others if self._models.encoder(id) is None]
-            if gone:
-                self._vectors.activate(self._encoder.id, forget=gone)
+            missing = [id for id in others if self._models.encoder(id) is None]
+            if missing:
+                self._vectors.activate(self._encoder.id, forget=missing)
         self._drop_orphans()
 
     def _drop_orphans(self) -> None:
@@ -161,8 +161,8 @@ class EncodingRun:
         try:
             with alone(self._library.path.with_suffix(".lock"), BusyError("library_busy", path="")):
                 ids = {*self._vectors.encoders(), self._encoder.id, self._vectors.active() or self._encoder.id}
-                known = {BM25, *(name for id in ids for name in vector_names(id))}
-                for name in self._index.vectors().keys() - known:
+                names = {BM25, *(name for id in ids for name in vector_names(id))}
+                for name in self._index.vectors().keys() - names:
                     self._index.drop_vector(name)
         except BusyError as error:
             if error.code != "library_busy":
@@ -182,14 +182,14 @@ class EncodingRun:
             most = self._size if limit is None else min(self._size, limit - self._report.made)
             encoder, ids = work.take(most)
             if ids:
-                made = self._encode_batch(encoder, ids)
-                if made is None and encoder is self._encoder:
+                ids_done = self._encode_batch(encoder, ids)
+                if ids_done is None and encoder is self._encoder:
                     return
-                if made is None:
+                if ids_done is None:
                     work.drop_older()
                     continue
-                self._report.made += len(made)
-                yield VectorsMade(len(made), encoder.id, tuple(made))
+                self._report.made += len(ids_done)
+                yield VectorsMade(len(ids_done), encoder.id, tuple(ids_done))
             elif not work.held or not patient:
                 return
             else:
@@ -243,15 +243,15 @@ class EncodingRun:
     def _put_named(
         self, name: str, dimensions: int | None, vectors: Mapping[str, DenseVector] | Mapping[str, SparseVector]
     ) -> None:
-        made: dict[str, Vector] = dict(vectors)
+        by_id: dict[str, Vector] = dict(vectors)
         self._index.add_vector(name, dimensions)
         try:
-            self._index.replace_vector(name, made)
+            self._index.replace_vector(name, by_id)
         except ValueError:
             if name in self._index.vectors():
                 raise
             self._index.add_vector(name, dimensions)
-            self._index.replace_vector(name, made)
+            self._index.replace_vector(name, by_id)
 
     def _lock(self) -> AbstractContextManager[None]:
         """Keep a second run away, which would encode the same windows."""
@@ -289,8 +289,8 @@ class _Work:
 
     def due(self, encoder: Encoder, *, without: bool = False) -> list[DueWindow]:
         """List what is due for an encoder, within the selection."""
-        own = self._selection
-        return self._library.vectors.due(encoder.id, channels=own.channels, videos=own.videos, without=without)
+        channels, videos = self._selection.channels, self._selection.videos
+        return self._library.vectors.due(encoder.id, channels=channels, videos=videos, without=without)
 
     def look(self) -> None:
         """Read what is due, if that may have changed."""
@@ -310,8 +310,8 @@ class _Work:
     def _keep_up(self, older: Encoder) -> None:
         """Queue first what has come in since the searched encoder had nearly all windows."""
         missing = self.due(older, without=True)
-        _name, made = self._library.vectors.encoders().get(older.id, ("", 0))
-        if missing and len(missing) <= KEPT_UP * made:
+        _name, count = self._library.vectors.encoders().get(older.id, ("", 0))
+        if missing and len(missing) <= KEPT_UP * count:
             ids = deque(window.id for window in missing if window.id not in self.held)
             self._queues.insert(0, (older, ids))
 

@@ -54,8 +54,8 @@ def _strip_layer(text: str, speech: WindowSpeech) -> str:
     text = _first_turn(_strip_thoughts(text))
     for source in _readings(text):
         lines = list(split_lines(source.strip(), speech))
-        for chosen in ([line for line in lines if not line.doubtful], lines):
-            answer = _filter_sentences(join_lines(chosen), speech)
+        for candidates in ([line for line in lines if not line.doubtful], lines):
+            answer = _filter_sentences(join_lines(candidates), speech)
             if answer:
                 return answer
     return ""
@@ -81,19 +81,19 @@ _TURN = re.compile(
 
 def _strip_thoughts(text: str) -> str:
     """Strip what the model thought off: all before a lone closing tag, all behind a lone opening one."""
-    kept: list[str] = []
+    outside: list[str] = []
     open_tags = end = 0
     for tag in _THOUGHT.finditer(text):
         if not open_tags:
-            kept.append(text[end : tag.start()])
+            outside.append(text[end : tag.start()])
         closing = any(tag.groups())
         if closing and not open_tags:
-            kept.clear()
+            outside.clear()
         open_tags = max(0, open_tags + (-1 if closing else 1))
         end = tag.end()
     if not open_tags:
-        kept.append(text[end:])
-    return "\n".join(kept).strip()
+        outside.append(text[end:])
+    return "\n".join(outside).strip()
 
 
 def _first_turn(text: str) -> str:
@@ -122,8 +122,8 @@ def _json_readings(text: str) -> Iterator[str]:
     start = _JSON.search(text)
     if not start:
         return
-    found = _json_fields(text[start.end() :])
-    for values in ([value for key, value in found if _CONTEXT_KEY.search(key)], [value for _key, value in found]):
+    fields = _json_fields(text[start.end() :])
+    for values in ([value for key, value in fields if _CONTEXT_KEY.search(key)], [value for _key, value in fields]):
         if len(values) > 1:
             yield "\n".join(f"- {value}" for value in values if value.strip())
         elif values:
@@ -133,15 +133,15 @@ def _json_readings(text: str) -> Iterator[str]:
 def _json_fields(text: str) -> list[tuple[str, str]]:
     """Read the strings of JSON, damaged JSON too, each with the innermost key above it."""
     decoder = json.JSONDecoder(strict=False)
-    found: list[tuple[str, str]] = []
+    fields: list[tuple[str, str]] = []
     while text[:1] in ("{", "["):
         try:
             value, end = decoder.raw_decode(text)
         except (ValueError, RecursionError):
             break
-        found += _strings("", value)
+        fields += _strings("", value)
         text = text[end:].lstrip(" ,\n")
-    return found or [(match[1], _unescape(match[3])) for match in _FIELD.finditer(text)]
+    return fields or [(match[1], _unescape(match[3])) for match in _FIELD.finditer(text)]
 
 
 def _strings(key: str, value: object) -> Iterator[tuple[str, str]]:
@@ -173,43 +173,43 @@ def _unescape(value: str) -> str:
     return value.replace("\\n", "\n").replace('\\"', '"').replace("\\/", "/").rstrip("\\}] \n")
 
 
-_GIVEN = (
+_PROMPT_TAG = (
     r"(?:전체[ _]?)?(?:구간|자막|원문|대본|chunk|window|transcript|captions?|subtitles?|segment)"
     r"(?:_[a-z]{1,12}|[ _]내용)?"
 )
-_ASKED = "문맥|맥락|컨텍스트|답변|출력|요약|설명|문장|context|answer|response|output|summary|result"
-_NAME = rf"(?!chunk_context){_GIVEN}|(?:\w{{1,12}}_)?(?:{_ASKED})(?:_\w{{1,12}})?"
+_ANSWER_TAG = "문맥|맥락|컨텍스트|답변|출력|요약|설명|문장|context|answer|response|output|summary|result"
+_NAME = rf"(?!chunk_context){_PROMPT_TAG}|(?:\w{{1,12}}_)?(?:{_ANSWER_TAG})(?:_\w{{1,12}})?"
 _TAG = re.compile(
     rf"(?:^|(?<=[.!?:>\]\n\"])\s?|(?<=[:：>*-] ))(?P<quote>\*\*|['\"“‘「`])?"
     rf"(?:<(?P<open>{_NAME})(?:\s[^<>\n]{{0,60}})?>|\[(?P<box>{_NAME})\])(?(quote)(?!['’\"”」`*]))"
     rf"|[<\[]/(?P<close>{_NAME})[>\]]",
     re.IGNORECASE | re.MULTILINE,
 )
-_GIVEN_NAME = re.compile(_GIVEN, re.IGNORECASE)
+_PROMPT_TAG_NAME = re.compile(_PROMPT_TAG, re.IGNORECASE)
 
 
 def _tag_readings(text: str) -> Iterator[str]:
     """List what the tags of an answer hold, what stands outside the prompt's tags, and all without tags."""
-    held: list[str] = []
+    inside: list[str] = []
     outside: list[str] = []
     kind, end = "", 0
     for tag in _TAG.finditer(text):
         piece, end = text[end : tag.start()], tag.end()
         name = tag["open"] or tag["box"] or tag["close"]
-        given = bool(_GIVEN_NAME.fullmatch(name))
+        of_prompt = bool(_PROMPT_TAG_NAME.fullmatch(name))
         if kind == "asked":
-            held.append(piece)
-        if tag["close"] and given and not kind:
+            inside.append(piece)
+        if tag["close"] and of_prompt and not kind:
             outside.clear()
         elif kind != "given":
             outside.append(piece)
-        kind = "" if tag["close"] else "given" if given else "asked"
+        kind = "" if tag["close"] else "given" if of_prompt else "asked"
     if kind != "given":
         outside.append(text[end:])
     if kind == "asked":
-        held.append(text[end:])
+        inside.append(text[end:])
     if end:
-        yield "\n".join(held)
+        yield "\n".join(inside)
         yield "\n".join(outside)
     yield _TAG.sub("\n", text)
 
@@ -220,26 +220,26 @@ def _tag_readings(text: str) -> Iterator[str]:
 def _filter_sentences(text: str, speech: WindowSpeech) -> str:
     """Keep the sentences of a line that are a context; return "" if none is, or one in another language."""
     text = strip_quotes(strip_labels(collapse_loops(speech.cut_from(text))))
-    found = _from_context_on(text, speech)
-    line = "".join(found).strip()
+    parts = _from_context_on(text, speech)
+    line = "".join(parts).strip()
     inner = strip_quotes(strip_bullet(line))
     if len(inner) < len(line):  # quotes hid where its sentences end
-        found = _from_context_on(strip_labels(inner), speech)
-    found = drop_repeats([part for part in found if not (is_closer(part) or is_preamble(part) or _is_english(part))])
-    while found and not is_complete(found[-1]):
-        found.pop()
-    answer = "".join(found).strip()
+        parts = _from_context_on(strip_labels(inner), speech)
+    parts = drop_repeats([part for part in parts if not (is_closer(part) or is_preamble(part) or _is_english(part))])
+    while parts and not is_complete(parts[-1]):
+        parts.pop()
+    answer = "".join(parts).strip()
     return "" if has_no_korean_sentence(answer) else answer
 
 
 def _from_context_on(text: str, speech: WindowSpeech) -> list[str]:
     """Split a line from the context's first sentence on, without echoes of the window; none if it is a refusal."""
-    found = [part for part in split_sentences(text) if not speech.is_echoed_by(part)]
-    while found and is_preamble(found[0]):
-        found.pop(0)
-    if not found or is_refusal(found[0]):
+    parts = [part for part in split_sentences(text) if not speech.is_echoed_by(part)]
+    while parts and is_preamble(parts[0]):
+        parts.pop(0)
+    if not parts or is_refusal(parts[0]):
         return []
-    return [_strip_announcement(found[0]), *found[1:]]
+    return [_strip_announcement(parts[0]), *parts[1:]]
 
 
 def _is_english(sentence: str) -> bool:

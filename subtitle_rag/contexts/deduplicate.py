@@ -23,10 +23,10 @@ def letters(text: str) -> str:
 
 def drop_repeats(sentences: list[str]) -> list[str]:
     """Drop sentences that stood before, whatever their punctuation."""
-    kept: dict[str, str] = {}
+    unique: dict[str, str] = {}
     for sentence in sentences:
-        kept.setdefault(letters(sentence), sentence)
-    return list(kept.values())
+        unique.setdefault(letters(sentence), sentence)
+    return list(unique.values())
 
 
 def collapse_loops(text: str) -> str:
@@ -74,18 +74,18 @@ class WindowSpeech(NamedTuple):
 
     def is_echoed_by(self, text: str) -> bool:
         """Tell whether `text` stands in the window."""
-        said = letters(text)
-        return len(said) >= MIN_ECHO and said in self.letters
+        spelled = letters(text)
+        return len(spelled) >= MIN_ECHO and spelled in self.letters
 
     def cut_from(self, text: str) -> str:
         """Cut off the beginning that reads the window out: up to a sentence of the speaker, or the window's end."""
         end = at = 0
-        said = ""
+        spelled = ""
         for word in re.finditer(r"\S+\s*", text):
-            said += letters(word[0])
-            at = self.letters.find(said, at)
+            spelled += letters(word[0])
+            at = self.letters.find(spelled, at)
             if at < 0:
                 break
-            if len(said) >= 15 and (self.letters.endswith(said) or ends_in_verb(word[0])):
+            if len(spelled) >= 15 and (self.letters.endswith(spelled) or ends_in_verb(word[0])):
                 end = word.end()
         return text[end:]

@@ -87,7 +87,7 @@ class _Uses:
     spellings: Counter[str] = field(default_factory=Counter)
     windows: set[int] = field(default_factory=set)
     parts: tuple[str, ...] = ()
-    said: int = 0
+    mentions: int = 0
     particles: int = 0
     people: int = 0
 
@@ -109,9 +109,9 @@ def propose(
     nouns = [list(_nouns(analysis, text)) for analysis, text in zip(analyses, texts, strict=True)]
     uses = _counted(nouns, texts)
     in_titles = _titled(uses, titles)
-    kept = {name: use for name, use in uses.items() if _is_candidate(name, use, len(texts), name in in_titles)}
-    strangeness = _strangeness((part for use in kept.values() for part in use.parts), dictionary)
-    scores = {name: _score(name, use, len(texts), strangeness, name in in_titles) for name, use in kept.items()}
+    candidates = {name: use for name, use in uses.items() if _is_candidate(name, use, len(texts), name in in_titles)}
+    strangeness = _strangeness((part for use in candidates.values() for part in use.parts), dictionary)
+    scores = {name: _score(name, use, len(texts), strangeness, name in in_titles) for name, use in candidates.items()}
     least = LEAST_SCORE * max(scores.values(), default=0.0)
     ranked = sorted((name for name in scores if scores[name] > least), key=lambda name: (-scores[name], name))
     return [_spelling(uses[name]) for name in _without_parts(_heard_right(ranked, in_titles), uses)][:limit]
@@ -122,11 +122,11 @@ def proposed(library: Library, channel_id: str, *, dictionary: Dictionary | None
     videos = [state.video for state in library.videos() if state.video.channel_id == channel_id]
     windows = [window for video in videos for window in library.windows_of(video.id)]
     analyses = library.morphemes([window.id for window in windows])
-    known = [window for window in windows if window.id in analyses]
+    analysed = [window for window in windows if window.id in analyses]
     return propose(
         [video.title for video in videos],
-        [analyses[window.id] for window in known],
-        [window.text for window in known],
+        [analyses[window.id] for window in analysed],
+        [window.text for window in analysed],
         dictionary=dictionary,
     )
 
@@ -182,17 +182,17 @@ def _counted(nouns: Sequence[Sequence[_Noun]], texts: Sequence[str]) -> dict[str
     """How each word and each consistent phrase of two or three words is used, by its spaceless form."""
     uses: dict[str, _Uses] = {}
     phrases: dict[tuple[str, ...], _Uses] = {}
-    for window, (found, text) in enumerate(zip(nouns, texts, strict=True)):
-        for at, noun in enumerate(found):
+    for window, (window_nouns, text) in enumerate(zip(nouns, texts, strict=True)):
+        for at, noun in enumerate(window_nouns):
             _use(uses.setdefault(_spaceless(noun.text), _Uses(parts=noun.parts)), (noun,), text, window)
             for length in (2, 3):
-                run = found[at : at + length]
+                run = window_nouns[at : at + length]
                 if len(run) == length and _is_phrase(run):
                     key = tuple(_spaceless(one.text) for one in run)
                     parts = tuple(part for one in run for part in one.parts)
                     _use(phrases.setdefault(key, _Uses(parts=parts)), run, text, window)
     for key, phrase in phrases.items():
-        rarest = min(uses[word].said for word in key)
+        rarest = min(uses[word].mentions for word in key)
         spelling = _spelling(phrase)
         if phrase.spellings[spelling] >= max(MIN_SAID, TOGETHER * rarest) and not _ORDINARY & set(key):
             uses.setdefault(_spaceless(spelling), phrase)
@@ -211,7 +211,7 @@ def _is_phrase(run: Sequence[_Noun]) -> bool:
 def _use(use: _Uses, run: Sequence[_Noun], text: str, window: int) -> None:
     use.spellings[" ".join([*(noun.text + noun.tail for noun in run[:-1]), run[-1].text])] += 1
     use.windows.add(window)
-    use.said += 1
+    use.mentions += 1
     person = bool(_TITLED.match(text, run[-1].end))
     use.people += person
     use.particles += person or bool(_PARTICLE.fullmatch(run[-1].tail))
@@ -230,9 +230,9 @@ def _is_candidate(name: str, use: _Uses, windows: int, titled: bool) -> bool:
         return False
     if titled and not latin:
         return bool(use.particles)
-    often = use.said >= MIN_SAID and len(use.windows) >= MIN_WINDOWS
+    often = use.mentions >= MIN_SAID and len(use.windows) >= MIN_WINDOWS
     rare = len(use.windows) <= max(FEW_WINDOWS, EVERYWHERE * windows)
-    return often and rare and bool(latin or use.particles * 5 >= use.said)
+    return often and rare and bool(latin or use.particles * 5 >= use.mentions)
 
 
 def _strangeness(parts: Iterable[str], dictionary: Dictionary | None) -> dict[str, float]:
@@ -240,10 +240,10 @@ def _strangeness(parts: Iterable[str], dictionary: Dictionary | None) -> dict[st
 
     A word met rarely has no place of its own in the model and so lies very near to others like it.
     """
-    wanted = sorted({part for part in parts if len(part) > 1 and not part.isdigit()} - _ORDINARY)
+    forms = sorted({part for part in parts if len(part) > 1 and not part.isdigit()} - _ORDINARY)
     if dictionary is None:
-        return dict.fromkeys(wanted, 1.0)
-    nearest = {form: max(near.values(), default=0.0) for form, near in dictionary.related(wanted, limit=1).items()}
+        return dict.fromkeys(forms, 1.0)
+    nearest = {form: max(near.values(), default=0.0) for form, near in dictionary.related(forms, limit=1).items()}
     return {form: KNOWN_WEIGHT * max(0.0, near - 0.5) if near else 1.0 for form, near in nearest.items()}
 
 
@@ -257,13 +257,15 @@ def _score(name: str, use: _Uses, windows: int, strangeness: Mapping[str, float]
     if strange < 1 and len(use.parts) == 1 and not titled and not person:
         return 0.0
     weight = strange * (TITLE_WEIGHT if titled else 1.0) * (PERSON_WEIGHT if person else 1.0)
-    return weight * math.log1p(use.said) * math.log1p(windows / len(use.windows))
+    return weight * math.log1p(use.mentions) * math.log1p(windows / len(use.windows))
 
 
 def _heard_right(ranked: Sequence[str], titled: Collection[str]) -> list[str]:
     """The names without those that a recogniser made of a title's: 은설포, where a title has 은솔포."""
-    written = [name for name in ranked if name in titled and len(name) > 2]
-    return [name for name in ranked if name in titled or not any(one_letter_apart(name, other) for other in written)]
+    title_names = [name for name in ranked if name in titled and len(name) > 2]
+    return [
+        name for name in ranked if name in titled or not any(one_letter_apart(name, other) for other in title_names)
+    ]
 
 
 def _without_parts(ranked: Sequence[str], uses: Mapping[str, _Uses]) -> list[str]:
@@ -272,7 +274,8 @@ def _without_parts(ranked: Sequence[str], uses: Mapping[str, _Uses]) -> list[str
         name
         for name in ranked
         if not any(
-            name != longer and name in longer and uses[longer].said >= TOGETHER * uses[name].said for longer in ranked
+            name != longer and name in longer and uses[longer].mentions >= TOGETHER * uses[name].mentions
+            for longer in ranked
         )
     ]
 

@@ -119,7 +119,7 @@ class Number(NamedTuple):
     values: frozenset[float]
 
 
-class _Known(NamedTuple):
+class _VideoFacts(NamedTuple):
     """What the video gives, made ready for looking things up."""
 
     text: str
@@ -145,18 +145,18 @@ def doubts(
     to look for, such as those that a dictionary does not know; particles must be off.
     """
     context = nfc(context)
-    known = _known("\n".join((nfc(transcript), nfc(title), *map(nfc, glossary))))
-    found = [Doubt("number", number.text) for number in numbers(context) if not _is_known(number, known)]
-    glossed = _glossed(context, known)
-    found += [
-        Doubt("latin", word) for word in _LATIN.findall(context) if word not in glossed and not _has_latin(known, word)
+    facts = _video_facts("\n".join((nfc(transcript), nfc(title), *map(nfc, glossary))))
+    result = [Doubt("number", number.text) for number in numbers(context) if not _is_known(number, facts)]
+    glossed = _glossed(context, facts)
+    result += [
+        Doubt("latin", word) for word in _LATIN.findall(context) if word not in glossed and not _has_latin(facts, word)
     ]
-    found += [Doubt("name", name) for name in (*_presented(context), *map(nfc, names)) if not _has_name(known, name)]
+    result += [Doubt("name", name) for name in (*_presented(context), *map(nfc, names)) if not _has_name(facts, name)]
     if window and _overlap(context, nfc(window)) >= ECHO:
-        found.append(Doubt("echo", context))
+        result.append(Doubt("echo", context))
     if previous and SequenceMatcher(None, nfc(previous), context, autojunk=False).ratio() >= REPEAT:
-        found.append(Doubt("repeat", context))
-    return tuple(dict.fromkeys(found))
+        result.append(Doubt("repeat", context))
+    return tuple(dict.fromkeys(result))
 
 
 def numbers(text: str) -> list[Number]:
@@ -166,32 +166,32 @@ def numbers(text: str) -> list[Number]:
     single syllables (이, 사, 오), which are mostly something else.
     """
     text = _figures(text)
-    found = []
+    result = []
     for match in _SINO.finditer(text):
-        written = match[0].rstrip()
-        if written and (written[0].isdigit() or _is_numeral(text, match.start(), written)):
-            found.append(Number(written, frozenset((_values(written)[-1], *_of_range(text, match.start())))))
+        numeral = match[0].rstrip()
+        if numeral and (numeral[0].isdigit() or _is_numeral(text, match.start(), numeral)):
+            result.append(Number(numeral, frozenset((_values(numeral)[-1], *_of_range(text, match.start())))))
     for match in _NATIVE.finditer(text):
         value = _native(match)
         if value > 1 and match["counted"]:
-            found.append(Number(match[0].strip(), frozenset((float(value),))))
-    return found
+            result.append(Number(match[0].strip(), frozenset((float(value),))))
+    return result
 
 
 def all_values(text: str) -> frozenset[float]:
     """Every value that a text may mean, however it is to be read: what a number is looked for in."""
     text = _figures(text)
-    found: set[float] = set()
+    values: set[float] = set()
     for match in _SINO.finditer(text):
-        written = match[0].strip()
-        if written and (written[0].isdigit() or _may_be_numeral(text, match.start(), written)):
-            found.update(_values(written))
+        numeral = match[0].strip()
+        if numeral and (numeral[0].isdigit() or _may_be_numeral(text, match.start(), numeral)):
+            values.update(_values(numeral))
     for match in _SPELLED.finditer(text):  # 오일칠 for 517
-        found.add(float("".join(str(_DIGITS[letter]) for letter in match[0])))
-    found.update(float(_native(match)) for match in _NATIVE.finditer(text) if match[0].strip())
+        values.add(float("".join(str(_DIGITS[letter]) for letter in match[0])))
+    values.update(float(_native(match)) for match in _NATIVE.finditer(text) if match[0].strip())
     for match in _RANGE.finditer(text):
-        found.update(_of_range(text, match.start()))
-    return frozenset(found)
+        values.update(_of_range(text, match.start()))
+    return frozenset(values)
 
 
 def _figures(text: str) -> str:
@@ -201,40 +201,40 @@ def _figures(text: str) -> str:
     return re.sub(r"(?<=[0-9]) ?점 ?(?=[0-9])", ".", text)
 
 
-def _is_numeral(text: str, start: int, written: str) -> bool:
+def _is_numeral(text: str, start: int, numeral: str) -> bool:
     """Whether syllables are surely a numeral: they begin a word, hold a unit and stand before a counter.
 
     A unit alone is one before 원 or a space: 천장, 백인 and 만일 are words.
     """
     if re.search(r"[가-힣]$|(?:수|몇|여러) $", text[max(0, start - 3) : start]):
         return False
-    end = start + len(written)
-    alone = len(written) == 1 and not re.match(" |원", text[end:])
-    return bool(not alone and re.search("[십백천만억조]", written) and _COUNTED.match(text, end))
+    end = start + len(numeral)
+    is_unit = len(numeral) == 1 and not re.match(" |원", text[end:])
+    return bool(not is_unit and re.search("[십백천만억조]", numeral) and _COUNTED.match(text, end))
 
 
-def _may_be_numeral(text: str, start: int, written: str) -> bool:
+def _may_be_numeral(text: str, start: int, numeral: str) -> bool:
     """Whether syllables may be a numeral: a word's beginning, or before a counter; a single digit needs both."""
     begins = not re.match("[가-힣]", text[start - 1 : start] if start else "")
-    counted = bool(_COUNTED.match(text, start + len(written)))
-    return (begins and counted) if len(written) == 1 and written in _DIGITS else (begins or counted)
+    counted = bool(_COUNTED.match(text, start + len(numeral)))
+    return (begins and counted) if len(numeral) == 1 and numeral in _DIGITS else (begins or counted)
 
 
-def _values(written: str) -> list[float]:
+def _values(numeral: str) -> list[float]:
     """What a Sino-Korean numeral or a figure means, read up to each of its spaces: 만 구천 as 10,000 and 19,000."""
     values = []
     at = 0
-    while at < len(written):
-        at = written.find(" ", at + 1)
-        at = len(written) if at < 0 else at
-        values.append(_value(written[:at]))
+    while at < len(numeral):
+        at = numeral.find(" ", at + 1)
+        at = len(numeral) if at < 0 else at
+        values.append(_value(numeral[:at]))
     return values
 
 
-def _value(written: str) -> float:
+def _value(numeral: str) -> float:
     total = section = 0.0
     digit: float | None = None
-    for piece in _PIECE.findall(written):
+    for piece in _PIECE.findall(numeral):
         if piece in _BIG:
             total += (section + (digit or 0.0) or 1.0) * _BIG[piece]
             section, digit = 0.0, None
@@ -256,47 +256,47 @@ def _native(match: re.Match[str]) -> int:
     return _TENS.get(match["tens"], 0) + _ONES.get(match["ones"], 0)
 
 
-def _is_known(number: Number, known: _Known) -> bool:
-    if number.values & known.numbers:
+def _is_known(number: Number, facts: _VideoFacts) -> bool:
+    if number.values & facts.numbers:
         return True
     year = re.fullmatch(r"(?:19|20)([0-9]{2})", number.text)
-    return bool(year and re.search(rf"(?<![0-9]){year[1]} ?(?:년|SS|FW|AW|S/S|F/W)", known.text, re.IGNORECASE))
+    return bool(year and re.search(rf"(?<![0-9]){year[1]} ?(?:년|SS|FW|AW|S/S|F/W)", facts.text, re.IGNORECASE))
 
 
 @lru_cache(maxsize=4)
-def _known(text: str) -> _Known:
+def _video_facts(text: str) -> _VideoFacts:
     """Kept, because all windows of a video are held against the same."""
     words = frozenset(re.findall(r"[^\W_]+", text.casefold()))
     sounds = frozenset(_sounds(form) for word in words for form in (word, _PARTICLE.sub("", word)))
-    return _Known(text, _letters(text), all_values(text), words, sounds)
+    return _VideoFacts(text, _letters(text), all_values(text), words, sounds)
 
 
 def _letters(text: str) -> str:
     return "".join(re.findall(r"[^\W_]+", text.casefold()))
 
 
-def _has_latin(known: _Known, word: str) -> bool:
+def _has_latin(facts: _VideoFacts, word: str) -> bool:
     """Whether a Latin word is there: spaced in any way, letter by letter (에이피아이), or written as it sounds."""
     letters = word.casefold()
-    if letters in known.letters:
+    if letters in facts.letters:
         return True
     spelled = "".join(_LETTER_NAMES.split()[ord(letter) - ord("a")] for letter in letters)
-    if len(word) <= 5 and re.search(spelled, known.letters):
+    if len(word) <= 5 and re.search(spelled, facts.letters):
         return True
     sounds = _sounds(word)
-    return len(sounds) >= MIN_SOUNDS and sounds in known.sounds
+    return len(sounds) >= MIN_SOUNDS and sounds in facts.sounds
 
 
-def _glossed(context: str, known: _Known) -> set[str]:
+def _glossed(context: str, facts: _VideoFacts) -> set[str]:
     """The Latin words beside a known Hangul name that are its other spelling: 블레스(BLESS), but not 쯔양(Tzuyu)."""
-    found = set()
+    words_spelled = set()
     for before, inside, latin, hangul in _GLOSS.findall(context):
         words = _LATIN.findall(inside or latin)
-        spoken = (before or hangul).split()[-len(words) :] if words else []
+        hangul_words = (before or hangul).split()[-len(words) :] if words else []
         sounds = _sounds("".join(words))
-        if sounds and _sounds("".join(spoken)) == sounds and _has_name(known, " ".join(spoken)):
-            found.update(words)
-    return found
+        if sounds and _sounds("".join(hangul_words)) == sounds and _has_name(facts, " ".join(hangul_words)):
+            words_spelled.update(words)
+    return words_spelled
 
 
 def _sounds(text: str) -> str:
@@ -321,33 +321,34 @@ def _presented(context: str) -> Iterator[str]:
     yield from _SOLD_AT.findall(context)
 
 
-def _has_name(known: _Known, name: str) -> bool:
+def _has_name(facts: _VideoFacts, name: str) -> bool:
     """Whether a name is there, spaced in any way, or spelled otherwise by one letter (jamo) as recognisers do."""
-    wanted = _letters(name)
-    if wanted in known.letters:
+    letters = _letters(name)
+    if letters in facts.letters:
         return True
     words = re.findall(r"[^\W_]+", name.casefold())
     if len(words) > 1:
-        return all(_has_name(known, word) for word in words)
-    sizes = range(max(2, len(wanted) - 1), len(wanted) + 2)
-    return len(wanted) > 2 and any(
-        one_letter_apart(wanted, word[:size]) for word in known.words for size in sizes if len(word) >= size
+        return all(_has_name(facts, word) for word in words)
+    sizes = range(max(2, len(letters) - 1), len(letters) + 2)
+    return len(letters) > 2 and any(
+        one_letter_apart(letters, word[:size]) for word in facts.words for size in sizes if len(word) >= size
     )
 
 
-def one_letter_apart(one: str, other: str) -> bool:
+def one_letter_apart(first: str, second: str) -> bool:
     """Whether two words differ by one letter (jamo) at most, put in, left out or replaced."""
-    one, other = normalize("NFD", one), normalize("NFD", other)
-    if abs(len(one) - len(other)) > 1:
+    first, second = normalize("NFD", first), normalize("NFD", second)
+    if abs(len(first) - len(second)) > 1:
         return False
-    same = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    rest, others = one[same:], other[same:]
-    return rest[1:] == others[1:] or rest[1:] == others or rest == others[1:]
+    pairs = enumerate(zip(first, second, strict=False))
+    same = next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
+    rest, second_rest = first[same:], second[same:]
+    return rest[1:] == second_rest[1:] or rest[1:] == second_rest or rest == second_rest[1:]
 
 
 def _overlap(context: str, window: str) -> float:
-    own = _triples(context)
-    return len(own & _triples(window)) / len(own) if own else 0.0
+    triples = _triples(context)
+    return len(triples & _triples(window)) / len(triples) if triples else 0.0
 
 
 def _triples(text: str) -> set[str]:

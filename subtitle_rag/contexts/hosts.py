@@ -119,7 +119,7 @@ class _VideoRun:
     """Windows that this host failed to answer, without one that it answered between."""
     transcript: str = ""
     """Names the captions that the model is shown."""
-    shown: str = ""
+    text_hash: str = ""
     """A hash of their text, as prompts have it."""
 
     def write(self, video_id: str) -> int:
@@ -149,7 +149,7 @@ class _VideoRun:
         if not missing:
             return
         self.run.check_open()
-        self.shown = prompt.transcript_hash(windows)
+        self.text_hash = prompt.transcript_hash(windows)
         plan = self._plan(video, windows)
         previous = ""
         for ordinal in (ordinal for block in plan.blocks for ordinal in block):
@@ -177,10 +177,10 @@ class _VideoRun:
 
     def _overview(self, video: Video, plan: prompt.PromptPlan) -> str:
         """Summarise the sections of a long video; the library keeps the summary."""
-        key = _key(self.run.recipe, video.id, self.shown)
-        known = self.run.library.contexts.overview(key)
-        if known is not None:
-            return known
+        key = _key(self.run.recipe, video.id, self.text_hash)
+        stored = self.run.library.contexts.overview(key)
+        if stored is not None:
+            return stored
         replies = [self._request(messages, plan.num_ctx, SEEDS[0]) for messages in plan.overview_requests()]
         answered = [reply for reply in replies if isinstance(reply, Reply)]
         text = "\n".join(filter(None, (clean(reply.text) for reply in answered)))
@@ -214,7 +214,7 @@ class _VideoRun:
     def _context(self, window: Window, scope: str, number: int, text: str, reply: Reply) -> Context:
         recipe = self.run.recipe
         return Context(
-            key=_key(recipe, window.id, self.shown),
+            key=_key(recipe, window.id, self.text_hash),
             window_id=window.id,
             video_id=window.video_id,
             model=self.run.model,
@@ -239,7 +239,7 @@ class _VideoRun:
     ) -> tuple[tuple[str, str], ...]:
         if not text:
             return ()
-        found = doubts(
+        doubts_found = doubts(
             text,
             transcript=" ".join(one.text for one in windows),
             title=_head(video),
@@ -247,7 +247,7 @@ class _VideoRun:
             window=window.text,
             previous=previous,
         )
-        return tuple((doubt.kind, doubt.text) for doubt in found)
+        return tuple((doubt.kind, doubt.text) for doubt in doubts_found)
 
     def _request(self, messages: prompt.Messages, num_ctx: int, seed: int) -> Reply | AppError:
         """Ask the host, with retries; return its reply, or its last failure."""

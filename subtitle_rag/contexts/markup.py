@@ -187,23 +187,23 @@ def strip_bullet(text: str) -> str:
 # --- lines to one ---
 
 
-def join_lines(found: list[AnswerLine]) -> str:
+def join_lines(lines: list[AnswerLine]) -> str:
     """Join the lines that have Korean; items of a list, and lines that end as sentences do, get a full stop.
 
     The last item goes when it is cut off, which shows beside finished ones.
     """
-    kept = [_drop_stump(line) for line in found if re.search("[가-힣]", line.text)]
-    ended = any(line.text[-1] in ENDS or ends_in_verb(line.text) for line in kept[:-1])
-    if ended and kept[-1].item and not is_complete(kept[-1].text):
-        kept.pop()
-    return " ".join(_with_stop(line, after) for line, after in pairwise([*kept, AnswerLine("")]))
+    korean = [_drop_stump(line) for line in lines if re.search("[가-힣]", line.text)]
+    ended = any(line.text[-1] in ENDS or ends_in_verb(line.text) for line in korean[:-1])
+    if ended and korean[-1].item and not is_complete(korean[-1].text):
+        korean.pop()
+    return " ".join(_with_stop(line, after) for line, after in pairwise([*korean, AnswerLine("")]))
 
 
 def _drop_stump(line: AnswerLine) -> AnswerLine:
     """Drop an item's last sentence if it is cut off; a full stop would make it look finished."""
-    *whole, last = split_sentences(line.text)
-    cut = line.item and whole and not is_complete(last)
-    return line._replace(text="".join(whole).rstrip()) if cut else line
+    *finished, last = split_sentences(line.text)
+    cut = line.item and finished and not is_complete(last)
+    return line._replace(text="".join(finished).rstrip()) if cut else line
 
 
 def _with_stop(line: AnswerLine, after: AnswerLine) -> str:

@@ -34,7 +34,7 @@ def split_sentences(text: str) -> list[str]:
 
 def _boundaries(text: str, *, nested: bool) -> list[int] | None:
     """Find where sentences begin but for the first; None if brackets or quotes that should nest stay open."""
-    found: list[int] = []
+    starts: list[int] = []
     depth, quoted, start = 0, False, 0
     for mark in _MARK.finditer(text):
         sign = mark[0]
@@ -44,8 +44,8 @@ def _boundaries(text: str, *, nested: bool) -> list[int] | None:
             continue
         start = mark.end() + (text[mark.end() : mark.end() + 1] == " ")
         if start < len(text):
-            found.append(start)
-    return None if nested and (depth or quoted) else found
+            starts.append(start)
+    return None if nested and (depth or quoted) else starts
 
 
 # --- Korean ---
@@ -95,7 +95,7 @@ def has_no_korean_sentence(text: str) -> bool:
     return short or bool(re.match(r"[{\[]\s*[\"'{\[}\]]", text)) or is_foreign(text)
 
 
-_APART = re.compile(
+_SET_OFF = re.compile(
     r"\([^()]*\)|（[^（）]*）|\[[^\[\]]*\]|「[^「」]*」|『[^『』]*』|《[^《》]*》|〈[^〈〉]*〉|\"[^\"]*\"|“[^“”]*”"
     r"|'[^']*'|‘[^‘’]*’"
 )
@@ -113,7 +113,7 @@ def is_foreign(text: str) -> bool:
 
     Lone hanja of headlines (美, 前) are Korean.
     """
-    return bool(_OTHER_SCRIPT.search(_HANJA_WORD.sub("", _APART.sub(" ", text))))
+    return bool(_OTHER_SCRIPT.search(_HANJA_WORD.sub("", _SET_OFF.sub(" ", text))))
 
 
 # --- talk about the task ---
@@ -184,7 +184,7 @@ _INABILITY = re.compile(
     r"|(?:없는|않는|않은|불명확한|비어 있는) (?:부분|구간|장면|자막|내용|상태)(?:입니다|이다|임)?$"
 )
 _REQUEST = re.compile(r"(?:주세요|주십시오|주시면\s.*|주시기 바랍니다|주시겠어요|바랍니다|필요합니다)$")
-_ASKED = re.compile(
+_TASK_TOPIC = re.compile(
     r"자막|문맥|맥락|컨텍스트|스크립트|대본|텍스트|청크|구간|요청|발화|정보|도와|도움|답변|이해|접근|저작권|제공"
     r"|(?:영상|내용|대화|대사)[을의이은는].{0,12}(?:없|않|어렵|불가|필요|못)"
 )
@@ -208,7 +208,7 @@ def is_refusal(sentence: str) -> bool:
     text = sentence.strip().rstrip(" .!?~)]").lstrip("([ ")
     if _SELF.search(text):
         return True
-    if not _ASKED.search(text) or _has_own_subject(text):
+    if not _TASK_TOPIC.search(text) or _has_own_subject(text):
         return False
     return bool(_INABILITY.search(text))
 
@@ -216,12 +216,12 @@ def is_refusal(sentence: str) -> bool:
 def _has_own_subject(text: str) -> bool:
     """Tell whether one of the first two words is a subject of its own; 은 and 는 mark only the first."""
     for at, word in enumerate(text.split(maxsplit=2)[:2]):
-        found = _SUBJECT.fullmatch(word)
+        subject = _SUBJECT.fullmatch(word)
         if (
-            found
+            subject
             and not (at and word[-1] in "은는")
             and not _TASK_WORD.fullmatch(word)
-            and not _TASK_WORD.fullmatch(found[1])
+            and not _TASK_WORD.fullmatch(subject[1])
         ):
-            return not _NO_SUBJECT.fullmatch(found[1])
+            return not _NO_SUBJECT.fullmatch(subject[1])
     return False

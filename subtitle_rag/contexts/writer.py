@@ -81,9 +81,9 @@ class Writer:
         with self._lock(), logged_stage(logger, "contexts") as counts:
             self._index_late()
             shares, refusal = self._shares(selection)
-            due = sum(sum(share.work.values()) for share in shares)
+            windows_due = sum(sum(share.work.values()) for share in shares)
             videos = sum(len(share.work) for share in shares)
-            yield ContextsDue(videos, due if selection.limit is None else min(due, selection.limit))
+            yield ContextsDue(videos, windows_due if selection.limit is None else min(windows_due, selection.limit))
             for event in self._write_shares(shares, selection.limit, report):
                 report.count(event)
                 counts.update(counts_of(report))
@@ -137,13 +137,15 @@ class Writer:
 
         The usual one comes first, so that it is loaded once.
         """
-        own = self._library.contexts.models() if self._by_channel else {}
-        channel_ids = self._selected_channels(selection) if own else ()
+        by_channel = self._library.contexts.models() if self._by_channel else {}
+        channel_ids = self._selected_channels(selection) if by_channel else ()
         models: list[tuple[str, bool, tuple[str, ...]]] = []
-        if rest := tuple(id for id in channel_ids if id not in own):
+        if rest := tuple(id for id in channel_ids if id not in by_channel):
             models.append((self._model, False, rest))
-        for model in sorted({own[id] for id in channel_ids if id in own}):  # the usual one, chosen again, has no name
-            models.append((model or self._model, True, tuple(id for id in channel_ids if own.get(id) == model)))
+        for model in sorted(
+            {by_channel[id] for id in channel_ids if id in by_channel}
+        ):  # the usual one, chosen again, has no name
+            models.append((model or self._model, True, tuple(id for id in channel_ids if by_channel.get(id) == model)))
         return models or [(self._model, False, selection.channels)]
 
     def _selected_channels(self, selection: WindowSelection) -> Sequence[str]:
@@ -157,17 +159,17 @@ class Writer:
 
     def _hosts_with(self, model: str) -> list[tuple[Llm, ModelInfo]]:
         """List the hosts that have the model, in the same version."""
-        found: list[tuple[Llm, ModelInfo]] = []
+        ready: list[tuple[Llm, ModelInfo]] = []
         failure: AppError | None = None
         for host in self._hosts:
             try:
-                found.append((host, host.check(model)))
+                ready.append((host, host.check(model)))
             except AppError as error:
                 logger.info("a host cannot be used", exc_info=True)
                 failure = failure or error
-        if not found:
+        if not ready:
             raise failure or AppError("llm_off")
-        return [(host, info) for host, info in found if info.digest == found[0][1].digest]
+        return [(host, info) for host, info in ready if info.digest == ready[0][1].digest]
 
     def _collect(self, run: ContextHostRun, ready: Iterable[tuple[Llm, ModelInfo]]) -> Iterator[ContextEvent]:
         """Pass on the events of all hosts, and index each context as it comes."""

@@ -145,18 +145,18 @@ class Contexts:
 
     def _latest(self, test: str, values: tuple[object, ...]) -> dict[str, Context]:
         with self._read() as db:
-            found = db.execute(
+            rows = db.execute(
                 f"""SELECT {_COLUMNS} FROM {_OF_PRESENT_WINDOWS} WHERE context.text <> '' AND {test}
                     ORDER BY written_at, context.rowid""",
                 values,
             )
-            return {row[1]: _context(row) for row in found}
+            return {row[1]: _context(row) for row in rows}
 
     def missing(self, video_id: str, recipe: Recipe) -> dict[str, int]:
         """The windows of a video for which a context of this recipe is still to be asked, in order, with the tries
         so far."""
         with self._read() as db:
-            found = db.execute(
+            rows = db.execute(
                 f"""SELECT own.id, coalesce(max(done.tries), 0) FROM window AS own LEFT JOIN
                       (SELECT window_id, tries, context.text, stale FROM {_OF_PRESENT_WINDOWS}
                        WHERE (digest = ?2 OR ?5 AND context.text <> '') AND prompt = ?3 AND NOT stale
@@ -167,12 +167,12 @@ class Contexts:
                     ORDER BY own.ordinal""",
                 (video_id, recipe.digest, recipe.prompt, TRIES, recipe.keeps),
             )
-            return dict(found.fetchall())
+            return dict(rows.fetchall())
 
     def work(self, recipe: Recipe, *, channels: Sequence[str] = (), videos: Sequence[str] = ()) -> dict[str, int]:
         """Videos with windows to be asked for, the newest first, and how many each has; of some channels or videos."""
         with self._read() as db:
-            found = db.execute(
+            rows = db.execute(
                 f"""SELECT video.id, count(*) FROM window AS own JOIN video ON video.id = own.video_id
                     WHERE NOT EXISTS (SELECT 1 FROM {_OF_PRESENT_WINDOWS} WHERE context.window_id = own.id
                         AND (digest = :digest OR :keeps AND context.text <> '') AND prompt = :prompt AND NOT stale
@@ -188,12 +188,12 @@ class Contexts:
                     **_only(channels, videos),
                 },
             )
-            return dict(found.fetchall())
+            return dict(rows.fetchall())
 
     def unindexed(self) -> dict[str, list[str]]:
         """Windows whose `bm25` vector was made before their context came: video → window ids."""
         with self._read() as db:
-            found = db.execute(
+            rows = db.execute(
                 f"""SELECT video_id, window_id FROM
                       (SELECT window.video_id, context.window_id, context.key,
                               row_number() OVER (PARTITION BY context.window_id
@@ -203,7 +203,7 @@ class Contexts:
                     WHERE age = 1 AND vector = 'bm25' AND source_hash NOT LIKE '%/' || key"""
             ).fetchall()
         late: dict[str, list[str]] = {}
-        for video_id, window_id in found:
+        for video_id, window_id in rows:
             late.setdefault(video_id, []).append(window_id)
         return late
 
@@ -237,7 +237,7 @@ class Contexts:
     def by_model(self) -> dict[str, dict[str, int]]:
         """How many of the contexts that count each model has written: channel → model → windows."""
         with self._read() as db:
-            found = db.execute(
+            rows = db.execute(
                 f"""SELECT channel_id, model, count(*) FROM
                       (SELECT window.video_id, model, row_number() OVER (PARTITION BY context.window_id
                                 ORDER BY written_at DESC, context.rowid DESC) AS age
@@ -245,7 +245,7 @@ class Contexts:
                     JOIN video ON video.id = video_id WHERE age = 1 GROUP BY channel_id, model ORDER BY 1, 2"""
             ).fetchall()
         written: dict[str, dict[str, int]] = {}
-        for channel_id, model, windows in found:
+        for channel_id, model, windows in rows:
             written.setdefault(channel_id, {})[model] = windows
         return written
 

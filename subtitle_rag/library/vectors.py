@@ -81,10 +81,10 @@ class Vectors:
     def encoders(self) -> dict[str, tuple[str, int]]:
         """The encoders of which something is noted: the dense vector's name, and how many windows."""
         with self._read() as db:
-            found = db.execute(
+            rows = db.execute(
                 "SELECT encoder, vector, count(*) FROM indexed WHERE vector <> 'bm25' GROUP BY encoder, vector"
             )
-            return {encoder: (name, count) for encoder, name, count in found}
+            return {encoder: (name, count) for encoder, name, count in rows}
 
     # What is to be made
 
@@ -103,7 +103,7 @@ class Vectors:
         """
         test = "coalesce(instr(source_hash, '/'), 0) = 0" if without else f"own.window_id IS NULL OR NOT {_CURRENT}"
         with self._read() as db:
-            found = db.execute(
+            rows = db.execute(
                 f"""SELECT window.id, video_id, EXISTS (SELECT 1 FROM context WHERE context.window_id = window.id)
                     FROM video JOIN window ON window.video_id = video.id
                       LEFT JOIN indexed AS own
@@ -113,7 +113,7 @@ class Vectors:
                     ORDER BY published DESC, video.rowid, ordinal""",
                 {"encoder": encoder_id, **_only(channels, videos)},
             )
-            return [DueWindow(id, video_id, bool(asked)) for id, video_id, asked in found]
+            return [DueWindow(id, video_id, bool(asked)) for id, video_id, asked in rows]
 
     def counts(self, encoder_id: str | None) -> VectorCounts:
         """How far this encoder's vectors have come; of no encoder, none."""
@@ -129,12 +129,12 @@ class Vectors:
     def videos_in_work(self, now: float, seconds: float) -> set[str]:
         """The videos of the latest contexts that were written within so many seconds of `now` (Unix seconds)."""
         with self._read() as db:
-            found = db.execute(
+            rows = db.execute(
                 """SELECT video_id FROM (SELECT video_id, written_at FROM context ORDER BY rowid DESC LIMIT ?)
                    WHERE abs(? - written_at) <= ?""",
                 (RECENT, now, seconds),
             )
-            return {video_id for (video_id,) in found}
+            return {video_id for (video_id,) in rows}
 
     # What was made
 
@@ -178,10 +178,10 @@ class Vectors:
     def windows(self) -> list[str]:
         """The ids of all windows that have vectors."""
         with self._read() as db:
-            found = db.execute(
+            rows = db.execute(
                 "SELECT DISTINCT window_id FROM indexed WHERE vector <> 'bm25' AND instr(source_hash, '/') > 0"
             )
-            return [id for (id,) in found]
+            return [id for (id,) in rows]
 
     def noted(self, ids: Sequence[str]) -> dict[str, list[Noted]]:
         """What the index holds of these windows."""

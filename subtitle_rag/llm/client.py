@@ -62,10 +62,10 @@ class Llm:
         """Return the model if it may be used; `chat` asks this first, so that no prompt goes to a cloud."""
         self._refuse_cloud(model, is_cloud_name(model))
         version = self.version()
-        shown = self._wire.ask("POST", "/api/show", {"model": model}, model=model)
+        answer = self._wire.ask("POST", "/api/show", {"model": model}, model=model)
         tags = responses.model_entries(self._wire.ask("GET", "/api/tags"))
         entry: Json = next((each for each in tags if canonical(responses.text(each, "name")) == canonical(model)), {})
-        info = responses.model_from_show(shown, entry, model=model, server=version)
+        info = responses.model_from_show(answer, entry, model=model, server=version)
         self._refuse_cloud(model, bool(info.remote_host), info.remote_host)
         self._admitted.add(canonical(model))
         return info
@@ -150,25 +150,25 @@ class Llm:
 
     def _verified(self, messages: Messages, reply: Reply, num_ctx: int) -> Reply:
         """Return the reply if the model read the whole prompt, else raise."""
-        given = self._allocated(reply.model, num_ctx)
+        num_ctx_given = self._allocated(reply.model, num_ctx)
         gauge = self._gauges[canonical(reply.model)]
-        room = min(given or num_ctx, num_ctx)
+        room = min(num_ctx_given or num_ctx, num_ctx)
         if gauge.was_cut(messages, reply.prompt_tokens, num_ctx=room, answer=reply.tokens):
             tokens = max(gauge.estimate(messages), reply.prompt_tokens)
             raise overflow(tokens, room, exact=False, host=self.host, model=reply.model)
         gauge.learn(messages, reply.prompt_tokens)
-        return replace(reply, num_ctx=given)
+        return replace(reply, num_ctx=num_ctx_given)
 
     def _allocated(self, model: str, num_ctx: int) -> int:
         """Return the context that the server gave the model for `num_ctx`; asked once for each."""
         key = canonical(model), num_ctx
         if key not in self._given:
             try:
-                found = next((each for each in self.loaded() if canonical(each.name) == key[0]), None)
+                loaded = next((each for each in self.loaded() if canonical(each.name) == key[0]), None)
             except LlmError:  # the answer is there; whatever is wrong now, the next one meets it
                 logger.info("what the server made of num_ctx is not known", exc_info=True)
                 return 0
-            if found is None or not found.context_length:
+            if loaded is None or not loaded.context_length:
                 return 0
-            self._given[key] = found.context_length
+            self._given[key] = loaded.context_length
         return self._given[key]

@@ -11,7 +11,7 @@ TOKENS_PER_CHARACTER = 0.75
 """Of Korean speech, on the safe side for the models that are offered (A.X about 0.4, Gemma 0.5, Qwen 0.67)."""
 
 _LEAST_PER_BYTE, _MOST_PER_BYTE = 0.09, 0.5  # no vocabulary in use lies outside, in Korean or in English
-_KEPT = (4, 5)
+_FIRST_TOKENS = (4, 5)
 _NEAR = 3
 _LONG = 2_000  # bytes of a prompt from which a model's own rate is learned: the template's part is small there
 
@@ -23,7 +23,7 @@ def size(messages: Sequence[Mapping[str, str]]) -> int:
 
 def left_after_cut(num_ctx: int) -> tuple[int, ...]:
     """How many tokens of a prompt a cut leaves."""
-    return tuple(num_ctx - (num_ctx - kept) // 2 for kept in _KEPT)
+    return tuple(num_ctx - (num_ctx - first_tokens) // 2 for first_tokens in _FIRST_TOKENS)
 
 
 class Gauge:
@@ -51,5 +51,5 @@ class Gauge:
         least, most = _LEAST_PER_BYTE, _MOST_PER_BYTE
         if self._per_byte is not None:
             least, most = 0.5 * self._per_byte, 1.5 * self._per_byte
-        near = any(abs(count - left) <= _NEAR for left in left_after_cut(num_ctx))
+        near = any(abs(count - remaining) <= _NEAR for remaining in left_after_cut(num_ctx))
         return count < least * size(messages) or (near and most * size(messages) > num_ctx)

@@ -12,8 +12,8 @@ _NANOSECONDS = 1_000_000  # in a millisecond
 
 
 def model_entries(answer: Json) -> list[Json]:
-    found = answer.get("models")
-    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+    entries = answer.get("models")
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
 def text(entry: Json, key: str) -> str:

@@ -28,9 +28,9 @@ _UNKNOWN = re.compile(r"pull model manifest: .*(file does not exist|not found)",
 
 def tidy(text: str) -> str:
     """Put a server's words on one line, without control characters, and cut them."""
-    shown = "".join(" " if unicodedata.category(each).startswith("C") else each for each in text)
-    shown = " ".join(shown.split())
-    return shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + "…"
+    line = "".join(" " if unicodedata.category(each).startswith("C") else each for each in text)
+    line = " ".join(line.split())
+    return line if len(line) <= LONGEST else line[: LONGEST - 1] + "…"
 
 
 def from_response(status: int, error: Any, *, host: str, model: str) -> LlmError:
