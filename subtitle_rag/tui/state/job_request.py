@@ -64,7 +64,7 @@ class JobRequest:
         return cls(tuple(Path(path) for path in written["paths"]), source)
 
     def events(self, runtime: "Runtime", stop: threading.Event) -> Iterator[IndexEvent]:
-        """Carry it out. The doors that it needs are opened before this returns."""
+        """Run it, and yield its events. The doors that it needs are opened before this returns."""
         if self.paths:
             return runtime.indexer.index(self.paths)
         from subtitle_rag.fetching.run import Manner, Order
