@@ -39,7 +39,6 @@ from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_request import restore_unfinished
 from subtitle_rag.tui.state.model_offer import ModelDownload, find_download
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
-from subtitle_rag.tui.text import channel_lines
 from subtitle_rag.tui.threads import run_in_thread, to_app_error
 from subtitle_rag.tui.watchers import forget_closed
 
@@ -367,6 +366,8 @@ class SubtitleApp(App[object]):
 
     @on(messages.ChannelChanged)
     def _channel_changed(self, message: messages.ChannelChanged) -> None:
+        from subtitle_rag.tui.text import channel_lines
+
         self.notify(clean(channel_lines.saved(message.changes, message.name)), markup=False, timeout=8)
         self.look_up()
         if message.changes.model:  # a run under way asks the models of before

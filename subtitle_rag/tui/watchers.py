@@ -1,4 +1,4 @@
-"""Letting go of who watches a value and has closed.
+"""Removes watchers of closed widgets from reactive values.
 
 Textual 8.2.8 does so when the value changes next (`Reactive._check_watchers`); some change once a day, and until then a
 closed screen would stay with thousands of rows.

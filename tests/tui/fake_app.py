@@ -88,3 +88,24 @@ class FakeApp:
         for timer in due:
             if not timer.stopped:
                 timer.callback()
+
+
+@dataclass
+class Listener:
+    """What `JobListener` asks for."""
+
+    looks: int = 0
+    ends: list[Job] = field(default_factory=list)
+
+    def look_up(self) -> None:
+        self.looks += 1
+
+    def refresh_keys(self) -> None:
+        pass
+
+    def first_windows(self) -> None:
+        pass
+
+    def show_job_end(self, job: Job, error: object) -> bool:
+        self.ends.append(job)
+        return False

@@ -174,7 +174,7 @@ class TestTheSlowerOlderAnswer:
         async with app.run_test() as pilot:
             await settle(pilot)
             counts = app.search_screen.counts
-            counted = slow(app, "counted")
+            counted = slow(app.removals, "counts")
             app.look_up()
             await until(pilot, counted.begun.is_set)
             app.removals.hidden = frozenset({"sample-0001"})
@@ -317,7 +317,7 @@ class TestEnterTooEarly:
     @pytest.mark.campaign(part="app")
     async def test_in_the_field_of_the_library(self, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
         app, started = SubtitleApp(unindexed), list[JobRequest]()
-        monkeypatch.setattr(app, "start", started.append)
+        monkeypatch.setattr(app.jobs, "start", started.append)
         async with app.run_test() as pilot:
             await settle(pilot)
             assert isinstance(app.screen, LibraryScreen)

@@ -25,7 +25,7 @@ class Shown(App[None]):
     def _highlighted(self) -> None:
         self.told.append(f"at {self.list.chosen}")
 
-    @on(RowList.Clicked)
+    @on(RowList.RowClicked)
     def _clicked(self) -> None:
         self.told.append("clicked")
 

@@ -39,8 +39,8 @@ class Shown(App[None]):
     def compose(self) -> ComposeResult:
         yield Numbers()
 
-    @on(RowTable.Highlighted)
-    def _told(self, message: RowTable.Highlighted) -> None:
+    @on(RowTable.CursorMoved)
+    def _told(self, message: RowTable.CursorMoved) -> None:
         self.told.append((type(message).__name__, message.key))
 
 
@@ -96,10 +96,10 @@ async def test_the_cursor_stays_on_its_row_and_tells_where_it_is() -> None:
         assert any(line.split()[-1:] == ["60"] for line in lines(table))
         table.fill(rows(range(3)))
         await pilot.pause()
-        assert (table.chosen, app.told[-1]) == ("2", ("Highlighted", "2"))
+        assert (table.chosen, app.told[-1]) == ("2", ("CursorMoved", "2"))
         table.fill([])
         await pilot.pause()
-        assert (table.chosen, table.value, app.told[-1]) == ("", None, ("Highlighted", ""))
+        assert (table.chosen, table.value, app.told[-1]) == ("", None, ("CursorMoved", ""))
 
 
 async def test_enter_and_a_second_click_choose() -> None:
@@ -113,7 +113,7 @@ async def test_enter_and_a_second_click_choose() -> None:
         top = table.scroll_offset.y
         app.told.clear()
         await pilot.click(Numbers, offset=(3, 2))
-        assert (table.cursor_row, app.told) == (top + 1, [("Highlighted", str(top + 1))])
+        assert (table.cursor_row, app.told) == (top + 1, [("CursorMoved", str(top + 1))])
         await pilot.click(Numbers, offset=(3, 2))
         assert app.told[-1] == ("Selected", str(top + 1))
         app.told.clear()

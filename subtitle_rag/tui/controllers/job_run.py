@@ -30,15 +30,15 @@ logger = logging.getLogger(__name__)
 
 
 class JobRun(threading.Thread):
-    """Carries out one errand and posts how far it has come; setting `stop` ends it."""
+    """Runs one job request and posts its progress; setting `stop` ends it."""
 
-    def __init__(self, errand: JobRequest, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
-        super().__init__(name="errand", daemon=True)
-        self.errand = errand
+    def __init__(self, request: JobRequest, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+        super().__init__(name="job", daemon=True)
+        self.request = request
         self.stop = threading.Event()
         self._runtime = runtime
         self._to_app = post
-        self._job = errand.job()
+        self._job = request.job()
         self._blocked: Resting | None = None
 
     def run(self) -> None:
@@ -58,13 +58,13 @@ class JobRun(threading.Thread):
 
     def _job_kind(self) -> str:
         """For the log, which holds no names."""
-        if self.errand.paths:
+        if self.request.paths:
             return "files"
-        return self.errand.source.kind if self.errand.source else "sync"
+        return self.request.source.kind if self.request.source else "sync"
 
     def _carry_out(self) -> None:
         began = time.monotonic()
-        events = self.errand.events(self._runtime, self.stop)
+        events = self.request.events(self._runtime, self.stop)
         with closing(cast("Generator[IndexEvent]", events)):
             for event in events:
                 self._job = self._job.after(event, time.monotonic() - began)
@@ -73,13 +73,13 @@ class JobRun(threading.Thread):
                 if isinstance(event, Resting) and not event.goes_on:
                     self._blocked = event
                 self._post(JobAdvanced(self._job))
-                if self.errand.paths and self.stop.is_set():  # what is done stays; the next run goes on
+                if self.request.paths and self.stop.is_set():  # what is done stays; the next run goes on
                     return
 
     def _know_name(self) -> None:
         """A source that has answered has a better name than its address, and so has a video that is known."""
-        source, library = self.errand.source, self._runtime.library
-        if source and self._job.source == self.errand.name:
+        source, library = self.request.source, self._runtime.library
+        if source and self._job.source == self.request.name:
             known = library.sources.find(source.url)
             video = library.video(source.key) if source.kind == "video" else None
             name = known.name if known else video.title if video else self._job.source

@@ -34,7 +34,7 @@ ProgressT = TypeVar("ProgressT", bound=StageProgress)
 
 
 class StageRun(threading.Thread, Generic[ProgressT]):
-    """Does what is missing of one stage, if there is anything, and posts how far it has come; `halt` ends it."""
+    """Does the pending work of one stage and posts its progress; `halt` ends it. Subclasses implement `_work`."""
 
     stage: ClassVar[StageName]
     _progress: ProgressT
@@ -49,7 +49,7 @@ class StageRun(threading.Thread, Generic[ProgressT]):
 
     @abstractmethod
     def _work(self) -> None:
-        """Do it until all is there or `_stop_work` is set; whatever it raises is told."""
+        """Work until nothing is pending or `_stop_work` is set. What this raises is reported as the run's failure."""
 
     def halt(self) -> None:
         """End it as soon as it can be; what is under way at the moment may be lost."""

@@ -7,7 +7,7 @@ before the field has the syllable. So what keys do waits in the field's own queu
 from datetime import date
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import getters, on, work
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -15,7 +15,6 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
-from textual.worker import get_current_worker
 
 from subtitle_rag.i18n import _
 from subtitle_rag.library.names import named
@@ -28,10 +27,11 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.filter_options import MOST, FilterCatalogue, FilterOption, FilterOptions
 from subtitle_rag.tui.state.query_filters import Chip
 from subtitle_rag.tui.text.content import MUTED
-from subtitle_rag.tui.threads import to_app_error
+from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
+    from subtitle_rag.errors import AppError
     from subtitle_rag.tui.context import AppContext
 
 NAME_CELLS = 11
@@ -85,17 +85,19 @@ class FilterScreen(ModalScreen[str]):
 
     # --- what is offered ---
 
-    @work(thread=True, group="offers", exclusive=True, exit_on_error=False)
     def _read(self) -> None:
-        worker = get_current_worker()
-        try:
-            library = self.context.runtime.library
-            catalogue = FilterCatalogue(named(library))
-        except Exception as error:  # whatever a door throws, the app stays up
-            self.app.post_message(ActionFailed(to_app_error(error, self.context.settings.paths)))
-            return
-        if not worker.is_cancelled:
-            self.post_message(OffersRead(catalogue))
+        run_in_thread(
+            self,
+            lambda: FilterCatalogue(named(self.context.runtime.library)),
+            OffersRead,
+            self._reading_failed,
+            paths=self.context.settings.paths,
+            group="offers",
+            exclusive=True,
+        )
+
+    def _reading_failed(self, error: "AppError") -> None:
+        self.app.post_message(ActionFailed(error))
 
     @on(OffersRead)
     def _offers_read(self, message: OffersRead) -> None:

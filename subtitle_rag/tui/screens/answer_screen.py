@@ -315,8 +315,8 @@ class AnswerScreen(BaseScreen):
         self._draw_sources()
         self._draw_answers()
 
-    @on(AnswerView.Clicked)
-    def _citation_clicked(self, message: AnswerView.Clicked) -> None:
+    @on(AnswerView.CitationClicked)
+    def _citation_clicked(self, message: AnswerView.CitationClicked) -> None:
         """The first click chooses, the second one jumps."""
         if message.choice == self._chosen:
             self._jump()

@@ -76,7 +76,7 @@ class BaseScreen(Screen[None]):
         (self.focused or self).call_later(self.call_later, act, *arguments)
 
     def _spoken(self, binding: Binding) -> Binding:
-        """The binding with its description translated."""
+        """Translate the binding. A hook: screens change here what their footer says."""
         description = _(binding.description) if binding.description else ""
         tooltip = _(binding.tooltip) if binding.tooltip else ""
         shown = binding.show and binding.id not in self.FOOTER_HIDDEN

@@ -4,14 +4,13 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import getters, on, work
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
-from textual.worker import get_current_worker
 
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.commands import bindings
@@ -21,13 +20,11 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.conversation import QuestionTurn, kept_turn
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.content import MUTED
-from subtitle_rag.tui.threads import to_app_error
 from subtitle_rag.tui.widgets.footer import KeyBar
 
 if TYPE_CHECKING:
-    from textual.worker import Worker
-
-    from subtitle_rag.library.answers import Answers, KeptAnswer
+    from subtitle_rag.errors import AppError
+    from subtitle_rag.library.answers import KeptAnswer
     from subtitle_rag.tui.context import AppContext
 
 MOST = 200
@@ -69,27 +66,26 @@ class HistoryScreen(BaseScreen):
 
     # --- what is kept ---
 
-    @work(thread=True, group="kept", exclusive=True, exit_on_error=False)
     def _load(self) -> None:
-        self._look_up(get_current_worker())
+        self.run_in_thread(self._read, lambda listed: listed, self._reading_failed, group="kept", exclusive=True)
 
-    @work(thread=True, group="kept", exit_on_error=False)
     def _forget(self, id: int | None) -> None:
-        self._look_up(get_current_worker(), lambda answers: answers.forget(id))
+        """Delete an answer, or all of them, and list the others."""
 
-    def _look_up(self, worker: "Worker[None]", first: "Callable[[Answers], object]" = lambda _answers: None) -> None:
-        """In a worker: list what is kept, after doing something to it."""
-        try:
-            library = self.context.runtime.library
-            first(library.answers)
-            kept = library.answers.latest(MOST)
-            ids = {source.video for one in kept for source in one.sources}
-            videos = {id: video for id in ids if (video := library.video(id))}
-        except Exception as error:  # whatever a door throws, the app stays up
-            self.app.post_message(ActionFailed(to_app_error(error, self.context.settings.paths)))
-            return
-        if not worker.is_cancelled:
-            self.post_message(AnswersListed(kept, videos))
+        def forget() -> AnswersListed:
+            self.context.runtime.library.answers.forget(id)
+            return self._read()
+
+        self.run_in_thread(forget, lambda listed: listed, self._reading_failed, group="kept")
+
+    def _read(self) -> AnswersListed:
+        library = self.context.runtime.library
+        kept = library.answers.latest(MOST)
+        ids = {source.video for one in kept for source in one.sources}
+        return AnswersListed(kept, {id: video for id in ids if (video := library.video(id))})
+
+    def _reading_failed(self, error: "AppError") -> None:
+        self.app.post_message(ActionFailed(error))
 
     @on(AnswersListed)
     def _listed(self, message: AnswersListed) -> None:

@@ -305,11 +305,11 @@ class LibraryScreen(BaseScreen):
             states = [replace(state, listed_at=None) for state in states]
         self.channels.show(states, running=self._fetches)
 
-    @on(RowTable.Highlighted, "#channels")
+    @on(RowTable.CursorMoved, "#channels")
     def _channel_highlighted(self) -> None:
         self._narrow()
 
-    @on(RowTable.Highlighted, "#videos")
+    @on(RowTable.CursorMoved, "#videos")
     def _video_highlighted(self) -> None:
         self._show_detail()
 
@@ -450,8 +450,8 @@ class LibraryScreen(BaseScreen):
         if state is None:
             return
         video = state.video
-        errand = JobRequest((Path(video.source),)) if video.source else JobRequest(source=parse(video.url or ""))
-        if self.context.jobs.start(errand):
+        request = JobRequest((Path(video.source),)) if video.source else JobRequest(source=parse(video.url or ""))
+        if self.context.jobs.start(request):
             self.app.notify(_("Asked for again: {title}").format(title=clean(video.title)), markup=False)
 
     def action_pause(self) -> None:

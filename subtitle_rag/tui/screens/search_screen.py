@@ -214,8 +214,8 @@ class SearchScreen(BaseScreen):
     def filtered(self) -> bool:
         return bool(query_filters.of(self.query_line.value))
 
-    @on(FilterBar.Removed)
-    def _filter_removed(self, message: FilterBar.Removed) -> None:
+    @on(FilterBar.FilterRemoved)
+    def _filter_removed(self, message: FilterBar.FilterRemoved) -> None:
         self._rewrite(query_filters.without(self.query_line.value, message.chip))
 
     @on(FilterBar.More)
@@ -240,8 +240,8 @@ class SearchScreen(BaseScreen):
         self.search_for(text)
         self.recent.note(text)
 
-    @on(ReadyQueryList.Chosen)
-    def _choice_clicked(self, message: ReadyQueryList.Chosen) -> None:
+    @on(ReadyQueryList.QueryChosen)
+    def _choice_clicked(self, message: ReadyQueryList.QueryChosen) -> None:
         self.take(message.query)
 
     @on(RecentsRead)
@@ -520,7 +520,7 @@ class SearchScreen(BaseScreen):
         self._chosen = self.scenes.chosen
         self.preview.show(self.scenes.scene, self._answer.result if self._answer else None)
 
-    @on(SceneList.Clicked)
+    @on(SceneList.RowClicked)
     def _clicked(self) -> None:
         self.action_focus_query()  # a click alone must not start a player
 

@@ -64,7 +64,7 @@ class JobRequest:
         return cls(tuple(Path(path) for path in written["paths"]), source)
 
     def events(self, runtime: "Runtime", stop: threading.Event) -> Iterator[IndexEvent]:
-        """Carry it out. The doors that it needs are opened before this returns."""
+        """Run it, and yield its events. The doors that it needs are opened before this returns."""
         if self.paths:
             return runtime.indexer.index(self.paths)
         from subtitle_rag.fetching.run import Manner, Order
@@ -117,20 +117,20 @@ def followed_orders(runtime: "Runtime", *, without: Collection[int] = ()) -> "li
 
 @dataclass(slots=True)
 class JobQueue:
-    """One errand at a time: the one that is under way, those that wait for it, and those that were stopped."""
+    """One request at a time: the current one, those that wait for it, and those that were stopped."""
 
     current: JobRequest | None = None
     waiting: list[JobRequest] = field(default_factory=list)
     held: list[JobRequest] = field(default_factory=list)
     """They begin again only when the user says so."""
 
-    def add(self, errand: JobRequest) -> bool:
+    def add(self, request: JobRequest) -> bool:
         """False if it is there already."""
-        if errand == self.current or errand in self.waiting:
+        if request == self.current or request in self.waiting:
             return False
-        if errand in self.held:
-            self.held.remove(errand)
-        self.waiting.append(errand)
+        if request in self.held:
+            self.held.remove(request)
+        self.waiting.append(request)
         return True
 
     def next(self) -> JobRequest | None:
@@ -146,10 +146,10 @@ class JobQueue:
     def release(self) -> None:
         self.waiting, self.held = [*self.waiting, *self.held], []
 
-    def hold_kept(self, errands: Iterable[JobRequest]) -> bool:
+    def hold_kept(self, requests: Iterable[JobRequest]) -> bool:
         """Put aside what was left when the app ended; False if there is nothing of it."""
         there = {self.current, *self.waiting, *self.held}
-        left = [errand for errand in dict.fromkeys(errands) if errand not in there]
+        left = [request for request in dict.fromkeys(requests) if request not in there]
         self.held += left
         return bool(left)
 

@@ -66,11 +66,11 @@ class Removal:
         files = frozenset(video.source for video in found if video and video.source)
         return cls(target, meant.videos, leaving.addresses(library, meant.sources), files, windows, contexts)
 
-    def named_by(self, errand: JobRequest) -> bool:
-        """Whether the errand would bring some of it back."""
-        if errand.source:
-            return errand.source.url in self.addresses or errand.source.key in self.videos
-        return any(Path(file).is_relative_to(path.absolute()) for file in self.files for path in errand.paths)
+    def named_by(self, request: JobRequest) -> bool:
+        """Return whether the request would bring some of it back."""
+        if request.source:
+            return request.source.url in self.addresses or request.source.key in self.videos
+        return any(Path(file).is_relative_to(path.absolute()) for file in self.files for path in request.paths)
 
     def carry_out(self, library: "Library", indexer: "Indexer") -> None:
         """Take it out of the library and of the index; raises what `Indexer.remove` raises."""
@@ -130,9 +130,9 @@ class Removals:
             self.waiting.insert(0, replace(self.current, due=until))
             self.current = None
 
-    def undo(self, errand: JobRequest | None = None) -> PendingRemoval | None:
-        """Take the newest one back, or the newest that an errand would bring back."""
-        found = [one for one in self.waiting if errand is None or one.removal.named_by(errand)]
+    def undo(self, request: JobRequest | None = None) -> PendingRemoval | None:
+        """Take the newest one back, or the newest that a request would bring back."""
+        found = [one for one in self.waiting if request is None or one.removal.named_by(request)]
         if not found:
             return None
         self.waiting.remove(found[-1])

@@ -48,7 +48,7 @@ class WindowProgress(StageProgress):
     model: str = ""
     windows: int = 0
     missing: int = 0
-    """Windows that lack it: by the library's own count, and by the run's once that has begun."""
+    """Pending windows: the library's count until the run starts, then the run's."""
     untimed: int = 1
     """Of those that were taken: before the first one the model is loaded."""
     seconds: float = 0.0
@@ -56,12 +56,12 @@ class WindowProgress(StageProgress):
 
     @property
     def done(self) -> int:
-        """Windows of the library that need not be worked on any more."""
+        """Windows that are finished."""
         return min(self.windows, max(0, self.windows - self.missing + self.taken))
 
     @property
     def rate(self) -> float | None:
-        """Windows in a second, once that can be said."""
+        """Windows per second; None until enough are done."""
         timed = self.taken - self.untimed
         return timed / self.seconds if self.taken >= WINDOWS_BEFORE_RATE and timed > 0 and self.seconds > 0 else None
 

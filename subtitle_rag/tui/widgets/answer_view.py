@@ -25,7 +25,7 @@ class AnswerView(VerticalScroll):
 
     can_focus = False
 
-    class Clicked(Message):
+    class CitationClicked(Message):
         """A citation was clicked."""
 
         def __init__(self, choice: CitationRef) -> None:
@@ -62,7 +62,7 @@ class AnswerView(VerticalScroll):
 
     def on_click(self, event: events.Click) -> None:
         if (found := event.style.meta.get(META)) is not None:
-            self.post_message(self.Clicked(CitationRef(*found)))
+            self.post_message(self.CitationClicked(CitationRef(*found)))
 
 
 class SourceList(SceneList):

@@ -22,7 +22,7 @@ class FilterBar(Widget):
     """A row that is there as long as there are filters. A click on a chip takes its filter away."""
 
     @dataclass
-    class Removed(Message):
+    class FilterRemoved(Message):
         chip: Chip
 
     class More(Message):
@@ -47,7 +47,7 @@ class FilterBar(Widget):
         offset = event.get_content_offset(self)
         for end, content, chip in self._placed():
             if offset and end - content.cell_length <= offset.x < end:
-                self.post_message(self.Removed(chip) if chip else self.More())
+                self.post_message(self.FilterRemoved(chip) if chip else self.More())
 
     def _placed(self) -> list[tuple[int, Content, Chip | None]]:
         """What is drawn, each with the cell that it ends before; without a chip it stands for the rest of them."""

@@ -33,7 +33,7 @@ class ReadyQueryList(OptionList, can_focus=False):
     What must not surprise: nothing is highlighted until somebody goes there, so that Enter by itself does nothing.
     """
 
-    class Chosen(Message):
+    class QueryChosen(Message):
         """One was clicked."""
 
         def __init__(self, query: str) -> None:
@@ -89,7 +89,7 @@ class ReadyQueryList(OptionList, can_focus=False):
     def _clicked(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         if query := self.chosen:
-            self.post_message(self.Chosen(query))
+            self.post_message(self.QueryChosen(query))
 
 
 def _drawn(choice: ReadyQuery) -> Content:

@@ -59,7 +59,7 @@ class RowList(ScrollView, can_focus=True):
     class Highlighted(Message):
         """The highlight has come to another row."""
 
-    class Clicked(Message):
+    class RowClicked(Message):
         """A row was clicked; the highlight is there."""
 
     def __init__(self, id: str) -> None:
@@ -163,7 +163,7 @@ class RowList(ScrollView, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         if (at := self._under(event)) is not None:
             self.highlighted = at
-            self.post_message(self.Clicked())
+            self.post_message(self.RowClicked())
 
     # --- drawing ---
 

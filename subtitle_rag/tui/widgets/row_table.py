@@ -69,7 +69,7 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
 
     cursor_row: var[int] = var(0)
 
-    class Highlighted(Message):
+    class CursorMoved(Message):
         """The cursor has come to the row of this key; to none where it is empty."""
 
         def __init__(self, table: "RowTable[Any]", key: str) -> None:
@@ -80,7 +80,7 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
         def control(self) -> "RowTable[Any]":
             return self.table
 
-    class Selected(Highlighted):
+    class Selected(CursorMoved):
         """The row under the cursor was chosen with Enter or a click."""
 
     def __init__(self, id: str) -> None:
@@ -121,7 +121,7 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
         else:
             self.cursor_row = at  # which may be beyond the end
             if self.chosen != before:
-                self.post_message(self.Highlighted(self, self.chosen))
+                self.post_message(self.CursorMoved(self, self.chosen))
         self.refresh()
 
     @property
@@ -151,7 +151,7 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
     def watch_cursor_row(self, before: int, row: int) -> None:
         for changed in (before, row):
             self.refresh_line(changed + 1)
-        self.post_message(self.Highlighted(self, self.chosen))
+        self.post_message(self.CursorMoved(self, self.chosen))
 
     def move_cursor(self, row: int) -> None:
         """Put the cursor on a row, and that into view."""

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class SceneList(RowList):
-    """The scenes of a search. The keys that move it come from the screen, for the query has the focus."""
+    """The scenes of a search, and the base of other lists of scenes.
+
+    The keys that move it come from the screen, for the query has the focus.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "list.previous-of-video", "list.next-of-video", "list.copy", "list.play-with", "list.query"

@@ -1,6 +1,6 @@
 """Removals without an app: what is hidden, what is written and when, and what jobs may fetch meanwhile."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -12,31 +12,9 @@ from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.controllers.removals import RemovalController
 from subtitle_rag.tui.messages import RemovalEnded
-from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.removal import Removal, RemovalTarget
-from tests.tui.fake_app import FakeApp
-
-
-@dataclass
-class Listener:
-    """What `JobListener` asks for."""
-
-    looks: int = 0
-    ends: list[Job] = field(default_factory=list)
-
-    def look_up(self) -> None:
-        self.looks += 1
-
-    def refresh_keys(self) -> None:
-        pass
-
-    def first_windows(self) -> None:
-        pass
-
-    def show_job_end(self, job: Job, error: object) -> bool:
-        self.ends.append(job)
-        return False
+from tests.tui.fake_app import FakeApp, Listener
 
 
 @dataclass

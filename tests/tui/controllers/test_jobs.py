@@ -1,0 +1,163 @@
+"""Jobs without an app: the queue, what is kept of it, and how often the sums are shown."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.errors import FetchError, UsageError
+from subtitle_rag.library.errands import kept_errands
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.controllers import jobs as module
+from subtitle_rag.tui.controllers.background import BackgroundController
+from subtitle_rag.tui.controllers.jobs import JobController
+from subtitle_rag.tui.controllers.terminal import TerminalController
+from subtitle_rag.tui.messages import JobAdvanced, JobEnded
+from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state.job_request import JobRequest
+from tests.tui.fake_app import FakeApp, Listener
+
+FIRST, SECOND = JobRequest((Path("/first"),)), JobRequest((Path("/second"),))
+
+
+class FakeRun:
+    """A job's thread that does nothing until a test ends it."""
+
+    def __init__(self, request: JobRequest, _runtime: Runtime, _post: object) -> None:
+        self.request = request
+        self.stop = Flag()
+
+    def start(self) -> None:
+        pass
+
+
+class Flag:
+    def __init__(self) -> None:
+        self.raised = False
+
+    def set(self) -> None:
+        self.raised = True
+
+    def is_set(self) -> bool:
+        return self.raised
+
+
+@pytest.fixture
+def app() -> FakeApp:
+    return FakeApp()
+
+
+@pytest.fixture
+def listener() -> Listener:
+    return Listener()
+
+
+@pytest.fixture
+def jobs(app: FakeApp, listener: Listener, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> JobController:
+    monkeypatch.setattr(module, "JobRun", FakeRun)
+    background = BackgroundController(app, unindexed, search_again=lambda: None, refresh_keys=lambda: None)
+    return JobController(app, unindexed, background, listener)
+
+
+def kept(runtime: Runtime) -> list[str]:
+    return [Path(path).name for written in kept_errands(runtime.library) for path in written["paths"]]
+
+
+def test_requests_run_one_after_the_other(app: FakeApp, jobs: JobController) -> None:
+    assert jobs.start(FIRST)
+    assert jobs.start(SECOND)
+    assert not jobs.start(SECOND)
+    assert app.toasts == ["That is under way already."]
+    assert (jobs.queue.current, jobs.queue.waiting) == (FIRST, [SECOND])
+    jobs.ended(JobEnded(Job("first"), None, stopped=False))
+    jobs.start_next()
+    assert (jobs.queue.current, jobs.queue.waiting) == (SECOND, [])
+
+
+def test_whatever_is_unfinished_is_in_the_library(jobs: JobController, unindexed: Runtime) -> None:
+    jobs.restore([])
+    jobs.start(FIRST)
+    jobs.start(SECOND)
+    assert kept(unindexed) == ["first", "second"]
+    jobs.ended(JobEnded(Job("first"), None, stopped=False))
+    jobs.start_next()
+    assert kept(unindexed) == ["second"]
+
+
+def test_nothing_is_written_before_the_library_was_read(jobs: JobController, unindexed: Runtime) -> None:
+    """What an earlier app left there would be lost."""
+    jobs.start(FIRST)
+    assert kept(unindexed) == []
+    jobs.restore([SECOND])
+    assert kept(unindexed) == ["first", "second"]
+
+
+def test_what_was_left_waits_for_the_key(app: FakeApp, jobs: JobController) -> None:
+    jobs.restore([FIRST, SECOND])
+    assert app.job
+    assert (app.job.left, app.job.waiting, jobs.busy) == (True, 1, False)
+    jobs.sync()
+    assert (jobs.queue.current, jobs.queue.waiting) == (FIRST, [SECOND])
+
+
+def test_a_stopped_job_and_those_after_it_are_held(app: FakeApp, jobs: JobController) -> None:
+    jobs.start(FIRST)
+    jobs.start(SECOND)
+    jobs.stop()
+    assert app.job
+    assert app.job.stopping
+    jobs.ended(JobEnded(Job("first"), None, stopped=True))
+    jobs.start_next()
+    assert (jobs.queue.held, jobs.busy) == ([FIRST, SECOND], False)
+    assert app.toasts == ["Stopped. What is done stays; ctrl+r goes on with the rest."]
+
+
+@pytest.mark.parametrize(
+    ("error", "held"), [(UsageError("bad_source", source="x"), []), (FetchError("network", reason="x"), [FIRST])]
+)
+def test_a_failed_job_is_held_unless_the_request_is_wrong(
+    app: FakeApp, jobs: JobController, error: Any, held: list[JobRequest]
+) -> None:
+    jobs.start(FIRST)
+    jobs.ended(JobEnded(Job("first"), error, stopped=False))
+    assert jobs.queue.held == held
+    assert app.errors == [error]
+
+
+def test_reports_are_throttled(app: FakeApp, jobs: JobController) -> None:
+    jobs.start(FIRST)
+    jobs.advanced(JobAdvanced(Job("first", videos=1)))
+    jobs.advanced(JobAdvanced(Job("first", videos=2)))
+    assert app.job
+    assert app.job.videos == 0
+    app.fire()
+    assert app.job.videos == 2
+
+
+def test_the_first_windows_are_told_at_once(listener: Listener, jobs: JobController) -> None:
+    jobs.start(FIRST)
+    jobs.advanced(JobAdvanced(Job("first", videos=1, searchable=3)))
+    assert listener.looks == 1
+
+
+class TestTerminal:
+    """The title, and the bell at the end."""
+
+    ENDED = Job("first", videos=3, done=frozenset("abc"), ended=True, seconds=90.0)
+
+    def test_the_title_tells_the_end_until_somebody_looks(self) -> None:
+        written: list[str] = []
+        terminal = TerminalController(written.append, enabled=True)
+        terminal.job_changed(None, Job("first", videos=3), focused=False)
+        assert "0/3" in written[-1]
+        terminal.job_changed(Job("first"), self.ENDED, focused=False)
+        assert any("3 videos can be searched now." in one for one in written)
+        assert written[-1].startswith("\a")
+        terminal.give_back_title()
+        assert "subtitle-rag" in written[-1]
+
+    def test_it_is_silent_where_the_settings_do_not_ask_for_it(self) -> None:
+        written: list[str] = []
+        terminal = TerminalController(written.append, enabled=False)
+        terminal.job_changed(None, self.ENDED, focused=False)
+        assert written == []
