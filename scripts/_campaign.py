@@ -137,7 +137,6 @@ PARTS = (
         "install",
         "uv tool, uvx, pipx and pip install the wheel, extras and yt-dlp; what is missing is told with the line.",
         12,
-        ci=True,
         parallel=False,
     ),
     Part("browser", "The app in a real Chromium.", 1, parallel=False, programs=(CHROMIUM,)),

@@ -20,7 +20,7 @@ PROMPT_S = 10.0
 CHILD = """
 import os, signal, subprocess, sys, time
 {ignore}
-code = "{ignore}\\nimport time; print('child', flush=True); time.sleep(600)"
+code = "{ignore}\\nimport time; print('child', flush=True); time.sleep(60)"
 child = subprocess.Popen([sys.executable, "-S", "-c", code]{silent})
 print("pids", os.getpid(), child.pid, flush=True)
 {end}
@@ -114,12 +114,12 @@ def test_an_installer_that_cannot_be_started_is_a_failure(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("ignore", "end"),
     [
-        ("", "time.sleep(600)"),
+        ("", "time.sleep(60)"),
         ("", "os._exit(0)"),
-        ("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)", "time.sleep(600)"),
+        ("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)", "time.sleep(60)"),
         (
             "import signal; [signal.signal(n, signal.SIG_IGN) for n in (signal.SIGINT, signal.SIGTERM)]",
-            "time.sleep(600)",
+            "time.sleep(60)",
         ),
     ],
     ids=["sleeping", "gone before its child", "deaf to an interruption", "deaf"],
@@ -142,7 +142,7 @@ def test_a_stop_ends_the_installer_and_what_it_has_started(
 
 
 def test_who_reads_no_further_leaves_nothing_behind(tmp_path: Path) -> None:
-    said = lines(installer(tmp_path, CHILD.format(ignore="", end="time.sleep(600)", silent="")), threading.Event())
+    said = lines(installer(tmp_path, CHILD.format(ignore="", end="time.sleep(60)", silent="")), threading.Event())
     pids = next([int(word) for word in line.split()[1:]] for line in said if line.startswith("pids"))
     said.close()
     until(lambda: all(map(is_over, pids)))
@@ -162,7 +162,7 @@ def test_a_stop_before_the_first_line_ends_it_too(tmp_path: Path) -> None:
     stop = threading.Event()
     stop.set()
     with pytest.raises(AppError) as stopped:
-        list(lines(installer(tmp_path, "import time; time.sleep(600)"), stop))
+        list(lines(installer(tmp_path, "import time; time.sleep(60)"), stop))
     assert stopped.value.code == "interrupted"
 
 
