@@ -158,7 +158,8 @@ def _is_passing(prefix: Path, config: dict[str, str]) -> bool:
     """Whether the environment lies in a cache, as those of `uvx`, `uv run --with` and `pipx run` do."""
     if "extends-environment" in config or (prefix / "pipx_expired_venv").exists() or prefix.parent.name == ".cache":
         return True
-    return "uv" in config and any((folder / "CACHEDIR.TAG").is_file() for folder in prefix.parents)
+    folders = prefix.parents if "uv" in config else [prefix.parent]
+    return any((folder / "CACHEDIR.TAG").is_file() for folder in folders)
 
 
 def _is_managed(prefix: Path) -> bool:

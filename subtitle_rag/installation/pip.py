@@ -48,8 +48,12 @@ class Pip:
     constraints: Path
     stop: threading.Event
 
-    def add(self, requirements: Sequence[str], *, cuda: bool) -> Generator[PackagesEvent, None, None]:
+    def add(
+        self, requirements: Sequence[str], *, cuda: bool, command: Sequence[str] = ()
+    ) -> Generator[PackagesEvent, None, None]:
         """Install what is missing of the requirements. The last event is `PackagesInstalled`.
+
+        `command` has pip install them, and notes it (`pipx inject NAME`).
 
         Raises:
             InstallerError: CudaError where only a build with CUDA is to be had, unless `cuda` allows it.
@@ -66,7 +70,9 @@ class Pip:
             if each.requirement not in there:
                 self._fetch(each, cache)
         yield PackagesAdvanced("installing", "", len(needed), len(needed))
-        if needed:
+        if needed and command:
+            self._run_installer([*command, *requirements], needed)
+        elif needed:
             offline = ["install", "--no-deps", "--no-index", "--find-links", str(self.folder)]
             self._run(*offline, *(each.requirement for each in needed))
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -107,6 +113,16 @@ class Pip:
             self._run("wheel", *cache, "--no-deps", "--wheel-dir", name, package.requirement)
             for wheel in Path(name).glob("*.whl"):
                 wheel.replace(self.folder / wheel.name)
+
+    def _run_installer(self, command: Sequence[str], needed: Sequence[Pinned]) -> None:
+        """Run a command that has pip install from the folder what was resolved."""
+        pins = self.folder / "pins.txt"
+        held = self.constraints.read_text(encoding="utf-8")
+        pins.write_text(held + "".join(f"{each.requirement}\n" for each in needed), encoding="utf-8")
+        # as addresses, for pip splits what these hold at spaces
+        places = {"PIP_FIND_LINKS": self.folder.as_uri(), "PIP_CONSTRAINT": pins.as_uri()}
+        for _line in lines(command, self.stop, {"PIP_NO_INDEX": "1", **places}):
+            pass
 
     def _arrived(self) -> Iterator[str]:
         from packaging.utils import InvalidWheelFilename, parse_wheel_filename

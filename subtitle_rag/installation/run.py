@@ -121,7 +121,7 @@ class PackageInstaller:
         """Have pip install an extra. Where it knows PyTorch with CUDA alone and no GPU is here, uv brings PyTorch."""
         pip = self._pip(constraints)
         try:
-            yield from pip.add(extra.requirements(), cuda=not cpu)
+            yield from pip.add(extra.requirements(), cuda=not cpu, command=self._inject_command)
             return
         except CudaError as error:
             uv = program("uv")
@@ -131,7 +131,13 @@ class PackageInstaller:
         for event in Uv(uv, self._environment.python, constraints, self._stop).add(torch, advice.CPU_BUILD):
             if not isinstance(event, PackagesInstalled):
                 yield event
-        yield from self._pip(self._constraints()).add(extra.requirements(), cuda=False)
+        yield from self._pip(self._constraints()).add(extra.requirements(), cuda=False, command=self._inject_command)
+
+    @property
+    def _inject_command(self) -> list[str]:
+        """The command by which pipx has pip install and notes it: it notes nothing that is there already."""
+        is_pipx = self._environment.installer == "pipx"
+        return [self._program, "inject", self._environment.prefix.name] if is_pipx else []
 
     def _inject(self, extra: Extra, constraints: Path, *, cpu: bool) -> Generator[PackagesEvent, None, None]:
         """Have pipx and its uv install an extra, and note it."""
@@ -143,14 +149,10 @@ class PackageInstaller:
         yield PackagesInstalled(tuple(extra.requirements()))
 
     def _record(self, extra: Extra) -> None:
-        """Have the installer note what was added, so that its own updates keep it; nothing is fetched for that."""
-        environment = self._environment
-        if environment.installer == "uv tool" and environment.origin.is_here:
-            command = advice.tool_arguments(environment, extra)
-        elif environment.installer == "pipx" and not environment.uses_uv:
-            command = ["inject", environment.prefix.name, *extra.requirements()]
-        else:
+        """Have uv note what a tool has more now, so that its own updates keep it; nothing is fetched for that."""
+        if self._environment.installer != "uv tool" or not self._environment.origin.is_here:
             return
+        command = advice.tool_arguments(self._environment, extra)
         try:
             for _line in lines([self._program, *command], self._stop):
                 pass

@@ -37,7 +37,7 @@ LINES = {
     "pip": "{python} -m pip install '{name}'",
     "sdist": "{python} -m pip install '{name}'",
     "uv": "uv pip install --python {python} '{name}'",
-    "uv tool": "uv tool install '{name}'",
+    "uv tool": "uv tool install --python {base} '{name}'",
     "pipx with pip": "pipx inject subtitle-rag ",
     "pipx with uv": "pipx inject subtitle-rag ",
 }
@@ -103,7 +103,11 @@ def bare(place: Path, tools: Path, way: str) -> dict[str, str]:
     home = place / way.replace(" ", "-") / "home"
     home.mkdir(parents=True, exist_ok=True)
     path = os.pathsep.join((str(tools), "/usr/bin", "/bin"))
-    cache = {"UV_CACHE_DIR": str(place / "uv"), "PIP_CACHE_DIR": str(place / "pip"), "UV_PYTHON_DOWNLOADS": "never"}
+    cache = {
+        "UV_CACHE_DIR": str(place / "cache-of-uv"),
+        "PIP_CACHE_DIR": str(place / "cache-of-pip"),
+        "UV_PYTHON_DOWNLOADS": "never",
+    }
     return {**kept(), **cache, "HOME": str(home), "PATH": path, "LC_ALL": "C.UTF-8"}
 
 
@@ -176,7 +180,7 @@ def test_what_is_missing_is_told_with_the_line(copy: Copy) -> None:
         assert "Traceback" not in ended.stderr
         assert f"(extra {extra})" in ended.stderr, ended.stderr
         name = f"subtitle-rag[{extra}] @ {copy.source.as_uri()}"
-        line = LINES[copy.way].format(python=copy.python, name=name)
+        line = LINES[copy.way].format(python=copy.python, base=sys.executable, name=name)
         if extra == "neural":  # on Linux without a GPU with what takes no CUDA
             line = line.split(" '")[0].split(" {")[0].split(" install")[0]
         assert line in ended.stderr, ended.stderr

@@ -86,8 +86,9 @@ class TestEnvironment:
         assert found(prefix).installer == "uvx"
 
     @pytest.mark.parametrize("keys", [{}, UV])
-    def test_pipx_run_is_passing_whoever_works_for_it(self, tmp_path: Path, keys: dict[str, str]) -> None:
-        prefix = write_config(in_cache(tmp_path / "pipx" / ".cache", "9f2ab81"), **keys)
+    @pytest.mark.parametrize("place", ["home/pipx/.cache", "cache/pipx"])
+    def test_pipx_run_is_passing_whoever_works_for_it(self, tmp_path: Path, place: str, keys: dict[str, str]) -> None:
+        prefix = write_config(in_cache(tmp_path / place, "9f2ab81"), **keys)
         (prefix / "pipx_metadata.json").write_text("{}")
         here = found(prefix)
         assert (here.installer, here.uses_uv) == ("uvx", bool(keys))

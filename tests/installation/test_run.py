@@ -384,13 +384,22 @@ sys.exit(int(os.path.exists({str(tmp_path / "refused")!r}) and sys.argv[1] == "t
         list(PackageInstaller(cache, environment=tool).add(WEB))
         assert [row[1] for row in asked()] == ["pip"]
 
-    def test_pipx_with_pip_has_the_extra_on_record(
-        self, environment: Environment, cache: Path, index: Index, asked: Callable[[], list[list[str]]]
+    def test_pipx_with_pip_installs_what_has_arrived_and_notes_it(
+        self, environment: Environment, tmp_path: Path, index: Index, asked: Callable[[], list[list[str]]]
     ) -> None:
-        index.push(wheel("textual-serve", "1.1.4"))
+        """It notes nothing that is there already, so the program has it install."""
+        index.push(wheel("textual-serve", "1.1.4", ["aiohttp"]), wheel("aiohttp", "4.0"))
+        put(environment.prefix, wheel("aiohttp", "3.1"))
+        pipx = Path.home() / ".local" / "bin" / "pipx"
+        noting = pipx.read_text().splitlines()[1:-3]
+        python = str(environment.python)
+        run_pip = f"os.execv({python!r}, [{python!r}, '-m', 'pip', 'install', *sys.argv[3:]])"
+        program(pipx.parent, "pipx", "\n".join([*noting, run_pip]))
+        cache = tmp_path / "my cache"
         list(PackageInstaller(cache, environment=replace(environment, installer="pipx")).add(WEB))
-        assert installed(environment.prefix) == {"textual_serve==1.1.4"}
+        assert installed(environment.prefix) == {"textual_serve==1.1.4", "aiohttp==3.1"}
         assert asked() == [["pipx", "inject", environment.prefix.name, "textual-serve<2,>=1.1.3"]]
+        assert index.asked.count("textual_serve-1.1.4-py3-none-any.whl") == 1
 
     def test_pipx_with_uv_gets_constraints_and_build_by_variables(
         self,
