@@ -35,7 +35,7 @@ PYTHON
 ensure_environment() {
   local extra="$1" size="about 2 GB; a few minutes" options=() python stamp wanted
   if [ -z "$extra" ]; then
-    size="about 300 MB; a minute"
+    size="about 350 MB; a minute"
     options=(--no-compile) # Python compiles what it uses, which is half of the packages' modules
   fi
   stamp=".venv/installed${extra:+-$extra}"
