@@ -109,10 +109,10 @@ class TestTheApp:
     async def test_in_a_browser_nothing_is_written(
         self, notifying: Runtime, written: list[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")  # as the server starts the app
         app = SubtitleApp(notifying)
         async with app.run_test() as pilot:
             await settle(pilot)
-            monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")
             await blur(pilot)
             app.job = under_way(61.0)
             app.job = app.job.after(IndexReport(), 61.0)
