@@ -37,6 +37,7 @@ def here(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Environme
     return environment
 
 
+@pytest.mark.campaign(part="wheel")
 def test_an_extra_is_added_and_said_to_be_here(run: Run, here: Environment, index: Index) -> None:
     index.push(wheel("textual-serve", "1.1.4", ["aiohttp"]))
     added = run("self", "add", "web")
@@ -47,6 +48,7 @@ def test_an_extra_is_added_and_said_to_be_here(run: Run, here: Environment, inde
     assert (again.err, again.result) == ("", {"extra": "web", "packages": []})
 
 
+@pytest.mark.campaign(part="wheel")
 def test_json_tells_what_was_brought(run: Run, here: Environment, index: Index) -> None:
     index.push(wheel("textual-serve", "1.1.4", ["aiohttp"]))
     put(here.prefix, wheel("aiohttp", "3.1"))

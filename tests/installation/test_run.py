@@ -164,6 +164,7 @@ class TestPip:
         assert [name for name in arrived if index.asked.count(name) > 1] == []
         assert sorted(set(index.asked)) == WEB_WHEELS
 
+    @pytest.mark.campaign(part="wheel")
     def test_one_program_at_a_time_installs_whatever_library_it_has(
         self, environment: Environment, index: Index, tmp_path: Path
     ) -> None:
@@ -384,6 +385,7 @@ sys.exit(int(os.path.exists({str(tmp_path / "refused")!r}) and sys.argv[1] == "t
         list(PackageInstaller(cache, environment=tool).add(WEB))
         assert [row[1] for row in asked()] == ["pip"]
 
+    @pytest.mark.campaign(part="wheel")
     def test_pipx_with_pip_installs_what_has_arrived_and_notes_it(
         self, environment: Environment, tmp_path: Path, index: Index, asked: Callable[[], list[list[str]]]
     ) -> None:
