@@ -23,7 +23,7 @@ from subtitle_rag.config import Settings
 from subtitle_rag.doctor import Check
 from subtitle_rag.errors import UsageError
 from subtitle_rag.installation.environment import current
-from subtitle_rag.installation.extras import EXTRAS
+from subtitle_rag.installation.extras import EXTRAS, PACKAGE
 from subtitle_rag.redaction import MARK, describe, one_line, redact, register_secret
 from subtitle_rag.runtime import Runtime
 
@@ -31,7 +31,6 @@ logger = logging.getLogger(__name__)
 
 LINES = 500
 """Lines of the log."""
-DISTRIBUTION = "subtitle-rag"
 WITHHELD = frozenset({("youtube", "cookies_from_browser"), ("youtube", "cookie_file")})
 """Settings of which only is told that they are set."""
 NAMES_ONLY = frozenset({"players", "themes"})
@@ -105,11 +104,11 @@ def _versions() -> Iterator[str]:
 def dependencies() -> list[str]:
     """The packages that the program needs or can use, by name; none where it runs without being installed."""
     try:
-        wanted = requires(DISTRIBUTION) or []
+        wanted = requires(PACKAGE) or []
     except PackageNotFoundError:
         return []
     names = {re.split(r"[\s;<>=!~\[(]", each, maxsplit=1)[0] for each in wanted if "extra == 'test'" not in each}
-    return sorted(names - {DISTRIBUTION}, key=str.lower)
+    return sorted(names - {PACKAGE}, key=str.lower)
 
 
 def _settings(settings: Settings) -> Iterator[str]:

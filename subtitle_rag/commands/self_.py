@@ -12,6 +12,7 @@ from subtitle_rag.errors import AppError
 from subtitle_rag.events import PackagesAdvanced, PackagesEvent
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation.extras import EXTRAS
+from subtitle_rag.installation.steps import step_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,11 +20,6 @@ if TYPE_CHECKING:
     from subtitle_rag.config import Settings
     from subtitle_rag.installation.distributions import Needed
 
-STEPS = {
-    "resolving": N_("choosing versions {package}"),
-    "fetching": N_("fetching {package}"),
-    "installing": N_("installing"),
-}
 UPDATABLE = ("yt-dlp",)
 """Packages that age faster than releases of this program come."""
 
@@ -91,7 +87,8 @@ def self_update(settings: "Settings", package: str, as_json: bool) -> int:
 )
 @json_option
 def self_check(as_json: bool) -> int:
-    from subtitle_rag.installation.distributions import NAME, standing
+    from subtitle_rag.installation.distributions import standing
+    from subtitle_rag.installation.extras import PACKAGE
 
     found = standing()
     errors = [_error(one) for one in found.unfit]
@@ -106,7 +103,7 @@ def self_check(as_json: bool) -> int:
         result = {"version": found.version, "python": python, "packages": packages, "extras": extras}
         output.envelope("self check", output.Outcome(result, entries, code))
         return code
-    output.data(f"{NAME} {found.version}")
+    output.data(f"{PACKAGE} {found.version}")
     for line in output.table([_row(one) for one in (found.python, *found.packages)]):
         output.data(line)
     for name, lacking in found.extras.items():
@@ -122,7 +119,7 @@ def _followed(events: "Iterable[PackagesEvent]", name: str) -> tuple[str, ...]:
         for event in events:
             if not isinstance(event, PackagesAdvanced):
                 return event.packages
-            said = _(STEPS[event.step]).format(package=event.package).strip()
+            said = step_text(event)
             bar.update(task, description=f"{name}: {said}"[:40], completed=event.done, total=event.all or None)
     return ()
 

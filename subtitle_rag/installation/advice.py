@@ -1,8 +1,6 @@
 """What a user types to install or update packages, for the way in which this copy came here."""
 
 import shlex
-import subprocess
-import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,6 +9,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.installation.environment import Environment, current
 from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra
 from subtitle_rag.installation.gpu import wants_cpu_build
+from subtitle_rag.platforms import command_line
 
 TORCH_PAGE = "https://pytorch.org/get-started/locally/"
 CPU_BUILD = ("--torch-backend", "cpu")
@@ -47,22 +46,22 @@ def install_line(extra: Extra, environment: Environment) -> str:
     named = origin.arguments(extra.name) if origin.is_here else extra.requirements()
     match environment.installer:
         case "uv tool" if origin.is_here:
-            return spelled("uv", *tool_arguments(environment, extra, torch))
+            return command_line(["uv", *tool_arguments(environment, extra, torch)])
         case "uvx" if environment.uses_uv or torch:
-            return spelled("uvx", *torch, "--from", origin.requirement(extra.name), PACKAGE)
+            return command_line(["uvx", *torch, "--from", origin.requirement(extra.name), PACKAGE])
         case "uvx":
-            return spelled("pipx", "run", "--spec", origin.requirement(extra.name), PACKAGE)
+            return command_line(["pipx", "run", "--spec", origin.requirement(extra.name), PACKAGE])
         case "pipx":
-            line = spelled("pipx", "inject", environment.prefix.name, *extra.requirements())
+            line = command_line(["pipx", "inject", environment.prefix.name, *extra.requirements()])
             return f"UV_TORCH_BACKEND=cpu {line}" if torch and environment.uses_uv else line
         case "uv" | "uv tool":
-            return spelled("uv", "pip", "install", "--python", str(environment.python), *torch, *named)
+            return command_line(["uv", "pip", "install", "--python", str(environment.python), *torch, *named])
         case "system" if environment.externally_managed and torch:
-            return spelled("uv", "tool", "install", *torch, *origin.arguments(extra.name))
+            return command_line(["uv", "tool", "install", *torch, *origin.arguments(extra.name)])
         case "system" if environment.externally_managed:
-            return spelled("pipx", "install", *origin.arguments(extra.name))
+            return command_line(["pipx", "install", *origin.arguments(extra.name)])
         case _:
-            return spelled(str(environment.python), "-m", "pip", "install", *named)
+            return command_line([str(environment.python), "-m", "pip", "install", *named])
 
 
 def tool_arguments(environment: Environment, extra: Extra, options: Sequence[str] = ()) -> list[str]:
@@ -78,22 +77,17 @@ def upgrade_line(package: str, environment: Environment | None = None) -> str:
     environment = environment or current()
     match environment.installer:
         case "uv" | "uv tool":
-            return spelled("uv", "pip", "install", "--python", str(environment.python), "--upgrade", package)
+            return command_line(["uv", "pip", "install", "--python", str(environment.python), "--upgrade", package])
         case "uvx" if environment.uses_uv:
-            return spelled("uvx", "--refresh", "--from", environment.origin.requirement(), PACKAGE)
+            return command_line(["uvx", "--refresh", "--from", environment.origin.requirement(), PACKAGE])
         case "uvx":
-            return spelled("pipx", "run", "--no-cache", "--spec", environment.origin.requirement(), PACKAGE)
+            return command_line(["pipx", "run", "--no-cache", "--spec", environment.origin.requirement(), PACKAGE])
         case "pipx":
-            return spelled("pipx", "runpip", environment.prefix.name, "install", "--upgrade", package)
+            return command_line(["pipx", "runpip", environment.prefix.name, "install", "--upgrade", package])
         case "system" if environment.externally_managed:
-            return spelled("pipx", "install", *environment.origin.arguments())
+            return command_line(["pipx", "install", *environment.origin.arguments()])
         case _:
-            return spelled(str(environment.python), "-m", "pip", "install", "--upgrade", package)
-
-
-def spelled(*arguments: str) -> str:
-    """The arguments as this system's shell takes them."""
-    return subprocess.list2cmdline(arguments) if sys.platform == "win32" else shlex.join(arguments)
+            return command_line([str(environment.python), "-m", "pip", "install", "--upgrade", package])
 
 
 def _takes_cpu_build(extra: Extra) -> bool:

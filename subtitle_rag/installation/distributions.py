@@ -10,12 +10,12 @@ from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from typing import TYPE_CHECKING, Literal
 
 from subtitle_rag.errors import AppError
+from subtitle_rag.installation.extras import PACKAGE
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
     from packaging.specifiers import SpecifierSet
 
-NAME = "subtitle-rag"
 DEVELOPERS = frozenset({"test"})
 """Extras that no user installs."""
 
@@ -51,7 +51,7 @@ class Standing:
         return [one for one in (self.python, *self.packages) if not one.extras and one.state != "ok"]
 
 
-def standing(name: str = NAME) -> Standing:
+def standing(name: str = PACKAGE) -> Standing:
     """How the copy stands that is installed.
 
     Raises:

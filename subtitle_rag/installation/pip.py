@@ -17,6 +17,7 @@ from pathlib import Path
 
 from subtitle_rag.events import PackagesAdvanced, PackagesEvent, PackagesInstalled
 from subtitle_rag.installation.process import InstallerError, lines
+from subtitle_rag.platforms import replace_path
 
 CUDA = re.compile(r"nvidia-|cuda-|triton$|pytorch-triton")
 """Packages that come with the CUDA build of PyTorch alone."""
@@ -112,7 +113,7 @@ class Pip:
         with tempfile.TemporaryDirectory(prefix=".part-", dir=self.folder) as name:
             self._run("wheel", *cache, "--no-deps", "--wheel-dir", name, package.requirement)
             for wheel in Path(name).glob("*.whl"):
-                wheel.replace(self.folder / wheel.name)
+                replace_path(wheel, self.folder / wheel.name)
 
     def _run_installer(self, command: Sequence[str], needed: Sequence[Pinned]) -> None:
         """Run a command that has pip install from the folder what was resolved."""

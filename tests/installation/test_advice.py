@@ -4,7 +4,7 @@ import shlex
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import get_args
 
 import pytest
@@ -216,11 +216,12 @@ def test_pipx_run_is_made_anew() -> None:
 
 
 def test_each_system_quotes_in_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = ("/my files/python", "-m", "pip", "install", "a[b]>=1", "it's")
-    assert shlex.split(advice.spelled(*arguments)) == list(arguments)
+    here = Environment("pip", Path("/my files"), Path("/my files/it's python"))
+    words = ["/my files/it's python", "-m", "pip", "install", "--upgrade", "a[b]>=1"]
+    assert shlex.split(upgrade_line("a[b]>=1", here)) == words
     monkeypatch.setattr(sys, "platform", "win32")
-    windows = advice.spelled("C:\\Program Files\\python.exe", "-m", "pip", "install", "subtitle-rag[web]")
-    assert windows == '"C:\\Program Files\\python.exe" -m pip install subtitle-rag[web]'
+    windows = upgrade_line("yt-dlp", Environment("pip", Path("C:/"), PureWindowsPath("C:\\Program Files\\python.exe")))  # type: ignore[arg-type]
+    assert windows == '"C:\\Program Files\\python.exe" -m pip install --upgrade yt-dlp'
 
 
 @pytest.mark.parametrize("extra", EXTRAS.values(), ids=list(EXTRAS))

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from subtitle_rag.events import PackagesAdvanced
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import _
+from subtitle_rag.installation.steps import step_text
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.model_offer import ModelDownload
@@ -25,11 +26,6 @@ class InstallWay:
 
 IN_PROCESS = "packages"
 """Encoder and reranker run in a process of this program, by PyTorch."""
-STEPS = {
-    "resolving": N_("choosing versions {package}"),
-    "fetching": N_("fetching {package}"),
-    "installing": N_("installing"),
-}
 
 
 def ways(offer: ModelDownload) -> tuple[InstallWay, ...]:
@@ -107,7 +103,7 @@ def brief(offer: ModelDownload) -> str:
 def _packages_progress(step: PackagesAdvanced | None) -> str:
     parts = [_("Installing what search by meaning needs")]
     if step is not None:
-        parts.append(clean(_(STEPS[step.step]).format(package=step.package)).strip())
+        parts.append(clean(step_text(step)))
         if step.all:
             parts.append(f"{step.done}/{step.all}")
     return "  ".join(parts)
