@@ -24,8 +24,8 @@ from subtitle_rag.installation.advice import upgrade_line
 from subtitle_rag.installation.aging import EXTRACTOR, extractor_age
 from subtitle_rag.installation.extras import EXTRAS, NEURAL
 from subtitle_rag.installation.missing import require
+from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.library.connection import unwritable
-from subtitle_rag.library.preferred import preferred_player
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.platforms import on_windows
 from subtitle_rag.runtime import Runtime
@@ -158,7 +158,7 @@ def _disk(runtime: Runtime) -> Check:
 
 def _player(runtime: Runtime) -> Check:
     settings = runtime.settings
-    name = player.default(settings.player.default, preferred_player(runtime.library), settings.players)
+    name = player.default(settings.player.default, runtime.library.database.get_setting(PLAYER), settings.players)
     if not player.installed(name, settings.players):
         error = AppError("no_player", player=name)
         return Check("player", "warning", error.message, error.hint)

@@ -17,9 +17,9 @@ from contextlib import AbstractContextManager
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import EncoderActive, VectorEvent, VectorsDue, VectorsMade, VectorsReport, VectorsWaiting
+from subtitle_rag.library.app_state import EMBEDDED, index_address
 from subtitle_rag.library.contexts import WindowSelection
 from subtitle_rag.library.locks import alone
-from subtitle_rag.library.place import EMBEDDED, index_place
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.vectors import DueWindow
 from subtitle_rag.log_file import counts_of, logged_stage
@@ -120,7 +120,7 @@ class EncodingRun:
 
     def _check_place(self) -> None:
         """Vectors are noted for the index that the library has filled, whatever this process has opened."""
-        filled = index_place(self._library)
+        filled = index_address(self._library)
         if self._library.counts().searchable and filled != self._index.place:
             raise AppError("index_elsewhere", found=filled, wanted=self._index.place)
 

@@ -20,8 +20,8 @@ from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.errors import AppError, BusyError, CaptionError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
+from subtitle_rag.library.app_state import INDEX, index_address
 from subtitle_rag.library.locks import alone
-from subtitle_rag.library.place import index_place, put_index_place
 from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.index import Index, Point
@@ -150,7 +150,7 @@ class Indexer:
             self._rewindow()
             kept.take(self._index, self._library)
             self._library.forget_index()
-            put_index_place(self._library, self._index.place)
+            self._library.database.put_setting(INDEX, self._index.place)
             self._purge()
             kept.make_room(self._index)
             for work in self._pending():
@@ -316,11 +316,11 @@ class Indexer:
         path, place = self._library.path, self._index.place
         busy = BusyError("library_busy", path=str(path.parent))
         with alone(path.with_suffix(".lock"), busy, MOMENT_S if patience is None else patience):
-            filled = index_place(self._library)
+            filled = index_address(self._library)
             if filled != place and not anew:
                 if self._library.counts().searchable:
                     raise AppError("index_elsewhere", found=filled, wanted=place)
-                put_index_place(self._library, place)
+                self._library.database.put_setting(INDEX, place)
             yield
 
 

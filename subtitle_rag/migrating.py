@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import _
+from subtitle_rag.library.app_state import EMBEDDED, INDEX
 from subtitle_rag.library.locks import alone
-from subtitle_rag.library.place import EMBEDDED, put_index_place
 from subtitle_rag.library.store import Library
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, Index, Point, SparseVector, Vector
@@ -80,7 +80,7 @@ class Migration:
             self._count()
             points, queries = self._spot_check()
             counts.update(windows=len(self._own), points=points, queries=queries)
-            put_index_place(self._library, self._target.place)
+            self._library.database.put_setting(INDEX, self._target.place)
             yield Migrated(len(self._own), points, queries)
 
     @contextmanager

@@ -144,9 +144,9 @@ class Runtime:
             AppError: `index_elsewhere` where the library has filled another one, `index_damaged` where it has lost
                 points that the library knows of.
         """
-        from subtitle_rag.library.place import index_place
+        from subtitle_rag.library.app_state import index_address
 
-        filled, wanted = index_place(self.library), self.place
+        filled, wanted = index_address(self.library), self.place
         known = self.library.counts().searchable
         if known and filled != wanted:
             raise AppError("index_elsewhere", found=filled, wanted=wanted)
@@ -162,8 +162,8 @@ class Runtime:
 
     @property
     def place(self) -> str:
-        """Where the index is that the settings name, as `library.place` notes it."""
-        from subtitle_rag.library.place import EMBEDDED
+        """Where the index is that the settings name, as `library.app_state` notes it."""
+        from subtitle_rag.library.app_state import EMBEDDED
         from subtitle_rag.retrieval.server_terms import address
 
         return address(self.settings.qdrant.url) if self.settings.qdrant.url else EMBEDDED

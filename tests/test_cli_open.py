@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import cli, config, doctor, player
-from subtitle_rag.library.preferred import prefer_player
+from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.runtime import Runtime
 from tests.commandline import Run, ran
 from tests.invented import end_hosts
@@ -61,7 +61,7 @@ def run(capsys: pytest.CaptureFixture[str], home: Path) -> Run:
 
 def prefer(home: Path, name: str) -> None:
     with Runtime(config.load(home=home)) as runtime:
-        prefer_player(runtime.library, name)
+        runtime.library.database.put_setting(PLAYER, name)
 
 
 def test_a_file_without_a_link_is_played_and_printed(run: Run, home: Path, played: list[dict[str, Any]]) -> None:

@@ -10,7 +10,7 @@ from qdrant_client import models
 
 from subtitle_rag import config, migrating
 from subtitle_rag.errors import AppError
-from subtitle_rag.library.place import EMBEDDED, index_place
+from subtitle_rag.library.app_state import EMBEDDED, index_address
 from subtitle_rag.migrating import Copied, Migrated, Migration, heaviest, same, same_order
 from subtitle_rag.retrieval.index import DenseVector, Hit, Index, Point, Vector
 from subtitle_rag.retrieval.index_edge import EdgeIndex
@@ -82,11 +82,11 @@ def test_there_and_back_all_is_as_it_was(place: Place, server: StandIn, tmp_path
     assert migrating.QUERIES <= done.queries <= 3 * migrating.QUERIES
     assert there.vectors() == {"bm25": None, DENSE: 3, SPARSE: None}
     assert alike(place.index, there)
-    assert index_place(place.library) == there.place
+    assert index_address(place.library) == there.place
     with closing(EdgeIndex(tmp_path / "back", META)) as back:
         moved(place, there, back)
         assert alike(place.index, back)
-        assert index_place(place.library) == EMBEDDED
+        assert index_address(place.library) == EMBEDDED
 
 
 def test_a_run_that_was_ended_goes_on(place: Place, server: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +95,7 @@ def test_a_run_that_was_ended_goes_on(place: Place, server: StandIn, monkeypatch
     with closing(Migration(place.library, place.index, there).run()) as run:
         assert next(run) == Copied(3, len(all_ids(place)))
     assert there.count() == 3
-    assert index_place(place.library) == EMBEDDED
+    assert index_address(place.library) == EMBEDDED
     server.asked.clear()
     moved(place, place.index, there)
     inserted = sum(len(body["points"]) for method, path, body in server.asked if method == "PUT" and "/points" in path)
@@ -160,7 +160,7 @@ def test_what_is_not_the_same_in_the_end_is_told(
     with pytest.raises(AppError) as caught:
         next(run)
     assert caught.value.code == "index_differs"
-    assert index_place(place.library) == EMBEDDED
+    assert index_address(place.library) == EMBEDDED
     moved(place, place.index, there)  # the same command mends it
 
 
@@ -186,7 +186,7 @@ def test_who_still_has_the_earlier_index_open_writes_nothing_there(
     assert caught.value.code == "index_elsewhere"
     assert place.index.count() == held
     list(place.indexer.rebuild())  # which brings it back
-    assert index_place(place.library) == EMBEDDED
+    assert index_address(place.library) == EMBEDDED
     assert place.report(videos(tmp_path / "more", 3)).new == 1
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from subtitle_rag import config
 from subtitle_rag.errors import BusyError
+from subtitle_rag.library.app_state import index_address
 from subtitle_rag.library.contexts import Context
-from subtitle_rag.library.place import index_place
 from subtitle_rag.retrieval.index_server import COLLECTION
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
@@ -62,7 +62,7 @@ def test_a_library_is_indexed_and_searched_on_a_server(machine: Machine, server:
     assert not machine.embedded.exists()  # neither an index nor a process of its own
     assert machine("index", captions, "--json").result["windows_indexed"] == 0
     with opened(machine) as runtime:
-        assert index_place(runtime.library) == runtime.index.place == server.base
+        assert index_address(runtime.library) == runtime.index.place == server.base
         assert held(server) == runtime.library.counts().searchable
     machine.use("")
     assert machine("rebuild").code == 0

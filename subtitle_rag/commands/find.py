@@ -18,7 +18,7 @@ from subtitle_rag.config import Settings
 from subtitle_rag.domain import Chapter, Details, Track, Video, clock, parse_clock, watch_url
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.preferred import preferred_player
+from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.retrieval.query import Query, day, kind_named, parse, tidy
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, SearchResult
@@ -291,7 +291,9 @@ def _doubts(track: Track | None) -> Iterator[str]:
 def open_(settings: Settings, target: str, name: str | None, only_print: bool, as_json: bool) -> int:
     with Runtime(settings) as runtime:
         video, at_ms = _place(runtime, target)
-        asked = name or player.default(settings.player.default, preferred_player(runtime.library), settings.players)
+        asked = name or player.default(
+            settings.player.default, runtime.library.database.get_setting(PLAYER), settings.players
+        )
     file = None if only_print else media(video)
     if video.url is None and file is None:
         raise UsageError("no_link", video=video.title)

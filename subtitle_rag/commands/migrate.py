@@ -12,7 +12,7 @@ from subtitle_rag.commands import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.place import EMBEDDED, index_place
+from subtitle_rag.library.app_state import EMBEDDED, index_address
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def migrate_(settings: Settings, to: str, as_json: bool) -> int:
 
     target = EMBEDDED if to == EMBEDDED else address(to)
     with Runtime(settings) as runtime:
-        source = index_place(runtime.library)
+        source = index_address(runtime.library)
     if source == target:
         raise UsageError("same_index", place=source)
     done = _moved(settings, source, target)

@@ -134,3 +134,25 @@ class Database:
             db.execute("BEGIN IMMEDIATE")
             with db:
                 yield db
+
+    def get_setting(self, key: str) -> str | None:
+        with self.read() as db:
+            return read_setting(db, key)
+
+    def put_setting(self, key: str, value: str | None) -> None:
+        """Write a row of the table `setting`, or delete it. An unchanged value is not written again."""
+        if self.get_setting(key) != value:
+            with self.write() as db:
+                write_setting(db, key, value)
+
+
+def read_setting(db: sqlite3.Connection, key: str) -> str | None:
+    row = db.execute("SELECT value FROM setting WHERE key = ?", (key,)).fetchone()
+    return str(row[0]) if row else None
+
+
+def write_setting(db: sqlite3.Connection, key: str, value: str | None) -> None:
+    if value is None:
+        db.execute("DELETE FROM setting WHERE key = ?", (key,))
+    else:
+        db.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (key, value))

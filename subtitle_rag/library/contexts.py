@@ -94,6 +94,7 @@ class Contexts:
     """The part of a library that is about contexts. Raises what `Library` raises."""
 
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._read = database.read
         self._write = database.write
 
@@ -288,13 +289,11 @@ class Contexts:
 
     def tokens_per_character(self, digest: str) -> float | None:
         """What a model's tokenizer makes of Korean, as measured."""
-        with self._read() as db:
-            row = db.execute("SELECT value FROM setting WHERE key = ?", (f"tokens {digest}",)).fetchone()
-        return float(row[0]) if row else None
+        ratio = self._database.get_setting(f"tokens {digest}")
+        return float(ratio) if ratio else None
 
     def put_tokens_per_character(self, digest: str, ratio: float) -> None:
-        with self._write() as db:
-            db.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (f"tokens {digest}", f"{ratio:.4f}"))
+        self._database.put_setting(f"tokens {digest}", f"{ratio:.4f}")
 
 
 def _keeps_text(db: sqlite3.Connection, context: Context) -> bool:

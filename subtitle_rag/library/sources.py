@@ -65,6 +65,7 @@ class Sources:
     """The part of a library that is about fetching. Raises what `Library` raises."""
 
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._read = database.read
         self._write = database.write
 
@@ -134,18 +135,14 @@ class Sources:
 
     def rest(self) -> tuple[int, str]:
         """Until when (Unix seconds) nothing is to be asked for, and the code of what the queue rests from."""
-        with self._read() as db:
-            row = db.execute("SELECT value FROM setting WHERE key = ?", (REST,)).fetchone()
-        until, code = row[0].split(" ") if row else ("0", "")
+        until, code = (self._database.get_setting(REST) or "0 ").split(" ")
         return int(until), code
 
     def put_rest(self, until: int, code: str) -> None:
-        with self._write() as db:
-            db.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (REST, f"{until} {code}"))
+        self._database.put_setting(REST, f"{until} {code}")
 
     def end_rest(self) -> None:
-        with self._write() as db:
-            db.execute("DELETE FROM setting WHERE key = ?", (REST,))
+        self._database.put_setting(REST, None)
 
     # Lists
 

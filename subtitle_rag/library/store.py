@@ -95,18 +95,14 @@ class Library:
 
     def stale(self, rule: str) -> list[str]:
         """The videos that have windows of another rule than this."""
+        if self.database.get_setting("rule") == rule:
+            return []
         with self._read() as db:
-            if db.execute("SELECT 1 FROM setting WHERE key = 'rule' AND value = ?", (rule,)).fetchone():
-                return []
             return [id for (id,) in db.execute("SELECT DISTINCT video_id FROM window WHERE rule_hash <> ?", (rule,))]
 
     def put_rule(self, rule: str) -> None:
         """Note that no window is of another rule."""
-        with self._read() as db:
-            known = db.execute("SELECT 1 FROM setting WHERE key = 'rule' AND value = ?", (rule,)).fetchone()
-        if not known:
-            with self._write() as db:
-                db.execute("INSERT OR REPLACE INTO setting VALUES ('rule', ?)", (rule,))
+        self.database.put_setting("rule", rule)
 
     def put_failure(self, video: Video, code: str, details: Mapping[str, Any]) -> None:
         """Remember why a video's captions could not be used; what was stored of it before stays.

@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.library.connection import Database
+from subtitle_rag.library.connection import Database, write_setting
 
 ACTIVE = "encoder"
 """The setting that names the encoder whose vectors are searched."""
@@ -61,6 +61,7 @@ class Vectors:
     """The part of a library that is about neural vectors. Raises what `Library` raises."""
 
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._read = database.read
         self._write = database.write
 
@@ -68,14 +69,12 @@ class Vectors:
 
     def active(self) -> str | None:
         """The id of the encoder whose vectors are searched; None where there is none yet."""
-        with self._read() as db:
-            row = db.execute("SELECT value FROM setting WHERE key = ?", (ACTIVE,)).fetchone()
-        return row[0] if row else None
+        return self._database.get_setting(ACTIVE)
 
     def activate(self, encoder_id: str, *, forget: Iterable[str] = ()) -> None:
         """Have this encoder's vectors searched, and forget what is noted of others."""
         with self._write() as db:
-            db.execute("INSERT OR REPLACE INTO setting VALUES (?, ?)", (ACTIVE, encoder_id))
+            write_setting(db, ACTIVE, encoder_id)
             db.executemany("DELETE FROM indexed WHERE encoder = ? AND vector <> 'bm25'", ((id,) for id in forget))
 
     def encoders(self) -> dict[str, tuple[str, int]]:

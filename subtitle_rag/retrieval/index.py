@@ -113,7 +113,7 @@ class Index(Searched, Protocol):
 
     @property
     def place(self) -> str:
-        """Where it is, as `library.place` notes it."""
+        """Where it is, as `library.app_state` notes it."""
 
     def insert(self, points: Sequence[Point]) -> None:
         """Write points that are durable when the call returns; an id that is already there keeps all it has."""

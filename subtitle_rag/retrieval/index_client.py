@@ -10,7 +10,7 @@ from typing import Any
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import AppError
 from subtitle_rag.hosting.client import Client
-from subtitle_rag.library.place import EMBEDDED
+from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, Vector, VectorSearch
 from subtitle_rag.retrieval.index_host import KIND
 from subtitle_rag.retrieval.index_rules import check_id, check_name, check_payload, check_points, check_vector

@@ -26,7 +26,7 @@ from uuid import UUID
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import write_atomically
-from subtitle_rag.library.place import EMBEDDED
+from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.platforms import replace_path
 from subtitle_rag.retrieval.edge_terms import (
     edge_filter,

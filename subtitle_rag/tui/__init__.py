@@ -33,7 +33,7 @@ def run(settings: "Settings") -> int:
     if not settings.tui.kitty_keyboard:
         os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")
     os.environ.setdefault("TEXTUAL_FPS", "120")
-    from subtitle_rag.library.theme import remembered_theme
+    from subtitle_rag.library.app_state import theme_at
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui import keymap, themes
     from subtitle_rag.tui.app import SubtitleApp
@@ -46,7 +46,7 @@ def run(settings: "Settings") -> int:
         app = SubtitleApp(runtime)
         app.garbage = garbage
         app.trouble = picture.prepare(settings)
-        app.first_theme = remembered_theme(settings.paths.library)
+        app.first_theme = theme_at(settings.paths.library)
         app.run()
         app.wait_for_threads(LEAVING_S)
     return app.return_code or 0

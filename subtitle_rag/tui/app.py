@@ -17,7 +17,7 @@ from textual.widgets import TextArea
 from textual.worker import Worker, WorkerFailed, WorkerState
 
 from subtitle_rag import i18n
-from subtitle_rag.library.theme import remember_theme
+from subtitle_rag.library.app_state import THEME
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.tui import keymap, messages, palette, themes
 from subtitle_rag.tui.browser import in_browser
@@ -552,7 +552,7 @@ class SubtitleApp(App[object]):
         if theme.name != self._shown_theme:
             self._shown_theme = theme.name
             self.run_in_thread(
-                lambda: remember_theme(self.runtime.library, theme.name),
+                lambda: self.runtime.library.database.put_setting(THEME, theme.name),
                 lambda _none: None,
                 messages.NotRemembered,
                 group="theme",

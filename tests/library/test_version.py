@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from subtitle_rag.library.recent import note_search
+from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.store import Library
 
 

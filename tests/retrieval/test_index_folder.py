@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.library.place import EMBEDDED
+from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.retrieval.index import Point
 from tests.retrieval.points import META, Open, dense, found, pid, point, settle
 

@@ -22,7 +22,7 @@ from textual.worker import WorkerCancelled
 from subtitle_rag import config, player
 from subtitle_rag.config import LlmSettings, ModelSettings, Settings, YoutubeSettings
 from subtitle_rag.domain import Line, Video
-from subtitle_rag.library.recent import forget_searches
+from subtitle_rag.library.app_state import forget_searches
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult

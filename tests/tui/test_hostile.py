@@ -16,7 +16,7 @@ from subtitle_rag.contexts.glossary import parse_list
 from subtitle_rag.domain import Chapter, Line, Track, Video
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import Resting, VideoFailed
-from subtitle_rag.library.recent import note_search
+from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.sources import Wishes
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult

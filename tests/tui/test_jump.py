@@ -11,7 +11,7 @@ from textual.app import App
 from subtitle_rag import player
 from subtitle_rag.config import PlayerSettings
 from subtitle_rag.domain import Video
-from subtitle_rag.library.preferred import prefer_player, preferred_player
+from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
@@ -113,7 +113,7 @@ class TestChoosing:
             await settle(pilot)
             assert [play["name"] for play in outside.played] == ["mpv", "browser"]
             assert {play["link"] for play in outside.played} == {LINK}
-            assert preferred_player(app.runtime.library) is None
+            assert app.runtime.library.database.get_setting(PLAYER) is None
 
     @pytest.mark.campaign(part="app")
     async def test_a_digit_plays(self, app_of: MakeApp, outside: Outside) -> None:
@@ -224,7 +224,7 @@ class TestDefault:
             await settle(pilot)
             assert "mpv plays until you quit: the config names browser." in toasts(app)
         assert [play["name"] for play in outside.played] == ["mpv"]
-        assert preferred_player(runtime.library) is None
+        assert runtime.library.database.get_setting(PLAYER) is None
 
     @pytest.mark.campaign(part="app")
     async def test_one_that_is_gone_is_not_missed(self, app_of: MakeApp, outside: Outside, programs: Path) -> None:
@@ -340,7 +340,7 @@ class TestInABrowser:
     ) -> None:
         opened = web(monkeypatch)
         app = app_of(scenes=[scene()])
-        prefer_player(app.runtime.library, "mpv")
+        app.runtime.library.database.put_setting(PLAYER, "mpv")
         async with app.run_test() as pilot:
             screen = await chooser(pilot)
             assert rows(screen) == ["1 browser opens the link ✓ default"]

@@ -9,7 +9,7 @@ import pytest
 
 from subtitle_rag.captions.sources import parse
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.library.errands import keep_errands, kept_errands
+from subtitle_rag.library.app_state import put_unfinished_jobs, unfinished_jobs
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
@@ -137,11 +137,11 @@ class TestNothingIsLost:
             app.jobs.start(JobRequest((file,)))
             await until(pilot, lambda: app.job and app.job.ended)
             await settle(pilot)
-            assert kept_errands(empty.library) == []
+            assert unfinished_jobs(empty.library) == []
 
     @pytest.mark.campaign(part="app")
     async def test_an_errand_held_is_kept_and_a_second_start_holds_it_once(self, resting: Runtime) -> None:
-        keep_errands(resting.library, [KITCHEN.written(), KITCHEN.written()])
+        put_unfinished_jobs(resting.library, [KITCHEN.written(), KITCHEN.written()])
         for _start in range(2):
             app = SubtitleApp(resting)
             async with app.run_test() as pilot:
@@ -153,7 +153,7 @@ class TestNothingIsLost:
     async def test_what_cannot_be_read_any_more_is_left_out(self, resting: Runtime) -> None:
         foreign = json.loads(json.dumps(KITCHEN.written())) | {"source": {"url": "https://x.invalid/", "tabs": []}}
         foreign["source"]["playlist"] = None
-        keep_errands(resting.library, [foreign, LIST.written()])
+        put_unfinished_jobs(resting.library, [foreign, LIST.written()])
         assert restore_unfinished(resting.library) == [LIST]
 
 

@@ -17,8 +17,8 @@ from subtitle_rag.doctor import Check
 from subtitle_rag.domain import Chapter, Line, Video
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import Resting, VideoFailed
+from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.overview import channel_states
-from subtitle_rag.library.recent import note_search
 from subtitle_rag.library.sources import Wishes
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.fusion import RetrieverScore

@@ -11,7 +11,7 @@ from textual import events
 
 from subtitle_rag import doctor, player
 from subtitle_rag.library import overview
-from subtitle_rag.library.recent import note_search
+from subtitle_rag.library.app_state import note_search
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.retrieval.suggestions import Suggestion

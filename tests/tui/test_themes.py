@@ -10,8 +10,8 @@ import pytest
 from subtitle_rag import config
 from subtitle_rag.config import Settings, ThemeSettings, TuiSettings
 from subtitle_rag.errors import UsageError
+from subtitle_rag.library.app_state import THEME, theme_at
 from subtitle_rag.library.store import Library
-from subtitle_rag.library.theme import remember_theme, remembered_theme
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import themes
 from subtitle_rag.tui.app import SubtitleApp
@@ -121,9 +121,9 @@ class TestInTheApp:
         app = SubtitleApp(empty)
         async with app.run_test() as pilot:
             await settle(pilot)
-            assert remembered_theme(empty.settings.paths.library) == ""
+            assert theme_at(empty.settings.paths.library) == ""
             app.theme = "nord"
-            await until(pilot, lambda: remembered_theme(empty.settings.paths.library) == "nord")
+            await until(pilot, lambda: theme_at(empty.settings.paths.library) == "nord")
 
     @pytest.mark.campaign(part="app")
     async def test_it_is_there_from_the_first_paint_unless_the_config_names_one(self, empty: Runtime) -> None:
@@ -134,7 +134,7 @@ class TestInTheApp:
             async with app.run_test() as pilot:
                 assert app.theme == begun
                 await settle(pilot)
-                assert remembered_theme(empty.settings.paths.library) == ""
+                assert theme_at(empty.settings.paths.library) == ""
 
     @pytest.mark.campaign(part="app")
     async def test_a_remembered_theme_that_is_no_more_is_passed_over(self, empty: Runtime) -> None:
@@ -148,19 +148,19 @@ class TestInTheApp:
 class TestRemembering:
     def test_it_is_read_without_opening_the_library(self, tmp_path: Path) -> None:
         path = tmp_path / "이 곳?" / "library.db"
-        assert remembered_theme(path) == ""
+        assert theme_at(path) == ""
         assert not path.parent.exists()
         path.parent.mkdir()
         library = Library(path)
-        assert remembered_theme(path) == ""
-        remember_theme(library, "nord")
-        remember_theme(library, "dracula")
-        assert remembered_theme(path) == "dracula"
+        assert theme_at(path) == ""
+        library.database.put_setting(THEME, "nord")
+        library.database.put_setting(THEME, "dracula")
+        assert theme_at(path) == "dracula"
         library.close()
 
     @pytest.mark.parametrize("content", [b"", b"no database at all" * 100])
     def test_a_library_that_cannot_be_read_names_none(self, tmp_path: Path, content: bytes) -> None:
         path = tmp_path / "library.db"
         path.write_bytes(content)
-        assert remembered_theme(path) == ""
+        assert theme_at(path) == ""
         assert path.read_bytes() == content

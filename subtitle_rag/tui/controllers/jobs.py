@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.library.errands import keep_errands
+from subtitle_rag.library.app_state import put_unfinished_jobs
 from subtitle_rag.tui.controllers.job_run import JobRun
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded, NotRemembered
@@ -207,7 +207,7 @@ class JobController:
         with self._writing:
             unfinished = self._unfinished
             if self._written is not None and unfinished != self._written:
-                keep_errands(self._runtime.library, [request.written() for request in unfinished])
+                put_unfinished_jobs(self._runtime.library, [request.written() for request in unfinished])
                 self._written = unfinished
 
     # --- progress ---

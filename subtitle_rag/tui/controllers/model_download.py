@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _
-from subtitle_rag.library.offer import dismiss_offer
+from subtitle_rag.library.app_state import MODEL_OFFER
 from subtitle_rag.tui.messages import NotRemembered
 
 if TYPE_CHECKING:
@@ -71,7 +71,10 @@ class ModelDownloadController:
         """Offer the models no more; a command still downloads them."""
         self._background.show_state("offer", "dismissed")
         self._app.run_in_thread(
-            lambda: dismiss_offer(self._runtime.library), lambda _none: None, NotRemembered, group="offer"
+            lambda: self._runtime.library.database.put_setting(MODEL_OFFER, "dismissed"),
+            lambda _none: None,
+            NotRemembered,
+            group="offer",
         )
 
     def looked_up(self, download: "ModelDownload | None") -> None:

@@ -11,7 +11,7 @@ from subtitle_rag import player
 from subtitle_rag.domain import clock, watch_url
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.library.preferred import prefer_player, preferred_player
+from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.tui.messages import ActionFailed, Jumped, LinkCopied, PlayerPreferred, PlayersFound, VideoOpened
 from subtitle_rag.tui.state.clean_text import clean
 
@@ -107,7 +107,7 @@ class PlaybackController:
             return player.BROWSER
         if self._chosen_player:
             return self._chosen_player
-        remembered = preferred_player(self._runtime.library)
+        remembered = self._runtime.library.database.get_setting(PLAYER)
         return player.default(self._settings.player.default, remembered, self._settings.players)
 
     def find_players(self, scene: "Scene") -> None:
@@ -155,7 +155,7 @@ class PlaybackController:
 
     def _remember(self, name: str) -> None:
         if not self._settings.player.default:
-            prefer_player(self._runtime.library, name)
+            self._runtime.library.database.put_setting(PLAYER, name)
 
     def preferred(self, message: PlayerPreferred) -> None:
         configured = self._settings.player.default

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
-from subtitle_rag.library.recent import forget_searches, note_search, recent_searches
+from subtitle_rag.library.app_state import forget_searches, note_search, recent_searches
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.retrieval.suggestions import suggestions
 from subtitle_rag.tui.messages import RecentsRead, SuggestionsMade

@@ -12,7 +12,7 @@ from subtitle_rag.captions.sources import Source, parse
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import IndexEvent
 from subtitle_rag.i18n import _
-from subtitle_rag.library.errands import kept_errands
+from subtitle_rag.library.app_state import unfinished_jobs
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job import Job
 
@@ -85,7 +85,7 @@ def sample_request() -> JobRequest:
 def restore_unfinished(library: "Library") -> list[JobRequest]:
     """What was not done yet when the app ended."""
     found = []
-    for written in kept_errands(library):
+    for written in unfinished_jobs(library):
         try:
             found.append(JobRequest.read(written))
         except UsageError:  # as below

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.errors import BusyError
 from subtitle_rag.events import PackagesAdvanced
 from subtitle_rag.installation.extras import NEURAL
-from subtitle_rag.library.offer import offer_dismissed
+from subtitle_rag.library.app_state import MODEL_OFFER
 from subtitle_rag.models import manifest
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Neural
 from subtitle_rag.tui.state.stage_progress import StageProgress, StageState
@@ -56,7 +56,7 @@ def find_download(runtime: "Runtime") -> ModelDownload | None:
             return None
         if begun and any(_elsewhere(runtime, one) for one in due):
             return sized_download(runtime, due, "elsewhere")
-        if offer_dismissed(runtime.library):
+        if runtime.library.database.get_setting(MODEL_OFFER):
             return sized_download(runtime, due, "dismissed")
         return sized_download(runtime, due, "paused" if begun else "offered")
     except OSError:  # a folder that cannot be read takes no library down

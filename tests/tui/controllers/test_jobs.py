@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.errors import FetchError, UsageError
-from subtitle_rag.library.errands import kept_errands
+from subtitle_rag.library.app_state import unfinished_jobs
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers import jobs as module
 from subtitle_rag.tui.controllers.background import BackgroundController
@@ -60,7 +60,7 @@ def jobs(app: FakeApp, listener: Listener, unindexed: Runtime, monkeypatch: pyte
 
 
 def kept(runtime: Runtime) -> list[str]:
-    return [Path(path).name for written in kept_errands(runtime.library) for path in written["paths"]]
+    return [Path(path).name for written in unfinished_jobs(runtime.library) for path in written["paths"]]
 
 
 def test_requests_run_one_after_the_other(app: FakeApp, jobs: JobController) -> None:

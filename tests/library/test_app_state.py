@@ -1,5 +1,6 @@
-"""Searches that are kept: newest first, each once, not without end, and forgotten when somebody says so."""
+"""State of the app: its rows are a contract; searches are newest first, each once, and not without end."""
 
+import json
 import unicodedata
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -7,7 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.library.recent import KEPT, forget_searches, note_search, recent_searches
+from subtitle_rag.library.app_state import (
+    INDEX,
+    MAX_SEARCHES,
+    MODEL_OFFER,
+    PLAYER,
+    forget_searches,
+    index_address,
+    note_search,
+    recent_searches,
+    theme_at,
+    unfinished_jobs,
+)
 from subtitle_rag.library.store import Library
 
 
@@ -16,6 +28,36 @@ def library(tmp_path: Path) -> Iterator[Library]:
     opened = Library(tmp_path / "library.db")
     yield opened
     opened.close()
+
+
+def test_the_stored_rows_are_a_contract(library: Library) -> None:
+    job = {"paths": ["/a.srt"], "source": None}
+    rows = {
+        "theme": "nord",
+        "player": "mpv",
+        "models_offer": "dismissed",
+        "index": "http://127.0.0.1:6333",
+        "errands": json.dumps([job]),
+        "recent_searches": '["캠핑", "치킨"]',
+    }
+    with library.database.write() as db:
+        db.executemany("INSERT INTO setting VALUES (?, ?)", rows.items())
+    assert theme_at(library.path) == "nord"
+    stored = [library.database.get_setting(key) for key in (PLAYER, MODEL_OFFER, INDEX)]
+    assert stored == ["mpv", "dismissed", index_address(library)] == ["mpv", "dismissed", "http://127.0.0.1:6333"]
+    assert unfinished_jobs(library) == [job]
+    assert recent_searches(library) == ["캠핑", "치킨"]
+
+
+def test_a_setting_of_the_same_value_writes_nothing(library: Library, tmp_path: Path) -> None:
+    other = Library(tmp_path / "library.db")
+    for value in ("nord", None):
+        library.database.put_setting("theme", value)
+        before = other.version()
+        library.database.put_setting("theme", value)
+        assert other.version() == before
+        assert other.database.get_setting("theme") == value
+    other.close()
 
 
 def test_the_newest_is_first_and_each_is_there_once(library: Library) -> None:
@@ -33,11 +75,11 @@ def test_decomposed_hangul_is_the_same_search(library: Library) -> None:
 
 
 def test_only_so_many_are_kept_and_nothing_is_no_search(library: Library) -> None:
-    for number in range(KEPT + 3):
+    for number in range(MAX_SEARCHES + 3):
         note_search(library, f"장면 {number}")
     note_search(library, "  ")
     kept = recent_searches(library)
-    assert (len(kept), kept[0], kept[-1]) == (KEPT, f"장면 {KEPT + 2}", "장면 3")
+    assert (len(kept), kept[0], kept[-1]) == (MAX_SEARCHES, f"장면 {MAX_SEARCHES + 2}", "장면 3")
 
 
 def test_the_first_one_again_writes_nothing(library: Library, tmp_path: Path) -> None:

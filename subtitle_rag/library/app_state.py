@@ -1,0 +1,90 @@
+"""State of the app between its runs, in the table `setting`: theme, player, searches, unfinished jobs, the index.
+
+A plain value is read and written by `Database.get_setting` and `Database.put_setting` under one of these keys.
+"""
+
+import json
+import logging
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subtitle_rag.domain import nfc
+from subtitle_rag.library.connection import read_setting, write_setting
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.store import Library
+
+logger = logging.getLogger(__name__)
+
+THEME = "theme"
+PLAYER = "player"
+"""The player for every jump. The config's comes first, as it does for the theme."""
+MODEL_OFFER = "models_offer"
+"""Set once the offer of models for search by meaning is dismissed."""
+INDEX = "index"
+"""The address of the Qdrant server that the library has filled, or `EMBEDDED`."""
+EMBEDDED = "embedded"
+"""The index in the library's own folder."""
+_JOBS = "errands"
+_SEARCHES = "recent_searches"
+
+MAX_SEARCHES = 50
+
+
+def theme_at(path: Path) -> str:
+    """Return the theme in the library at `path`, or an empty string if it cannot be read at once.
+
+    The app needs it before its first paint. Opening the `Library` could migrate it.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as db:
+            row = db.execute("SELECT value FROM setting WHERE key = ?", (THEME,)).fetchone()
+            return str(row[0]) if row else ""
+    except sqlite3.Error:
+        logger.debug("no theme is remembered", exc_info=True)
+        return ""
+
+
+def index_address(library: "Library") -> str:
+    """Return the address of the index that the library has filled."""
+    return library.database.get_setting(INDEX) or EMBEDDED
+
+
+def unfinished_jobs(library: "Library") -> list[dict[str, Any]]:
+    """Read the job requests that the app has not finished, in their order."""
+    return list(json.loads(library.database.get_setting(_JOBS) or "[]"))
+
+
+def put_unfinished_jobs(library: "Library", jobs: Sequence[Mapping[str, Any]]) -> None:
+    """Replace all unfinished job requests."""
+    library.database.put_setting(_JOBS, json.dumps(jobs, ensure_ascii=False) if jobs else None)
+
+
+def recent_searches(library: "Library") -> list[str]:
+    """Read the last searches as they were typed, the newest first."""
+    return _searches(library.database.get_setting(_SEARCHES))
+
+
+def note_search(library: "Library", text: str) -> list[str]:
+    """Put a search first, once, and return all recent ones. A search that is first already is not written again."""
+    text = nfc(" ".join(text.split()))
+    searches = recent_searches(library)
+    if not text or searches[:1] == [text]:
+        return searches
+
+    with library.database.write() as db:
+        searches = [text, *(search for search in _searches(read_setting(db, _SEARCHES)) if search != text)]
+        searches = searches[:MAX_SEARCHES]
+        write_setting(db, _SEARCHES, json.dumps(searches, ensure_ascii=False))
+    return searches
+
+
+def forget_searches(library: "Library") -> None:
+    library.database.put_setting(_SEARCHES, None)
+
+
+def _searches(value: str | None) -> list[str]:
+    return [str(text) for text in json.loads(value or "[]")]
