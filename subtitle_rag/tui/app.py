@@ -368,7 +368,7 @@ class SubtitleApp(App[object]):
     def _channel_changed(self, message: messages.ChannelChanged) -> None:
         from subtitle_rag.tui.text import channel_lines
 
-        self.notify(clean(channel_lines.saved(message.changes, message.name)), markup=False, timeout=8)
+        self.notify(clean(channel_lines.saved_text(message.changes, message.name)), markup=False, timeout=8)
         self.look_up()
         if message.changes.model:  # a run under way asks the models of before
             self.background.restart("contexts")

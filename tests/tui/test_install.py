@@ -226,7 +226,7 @@ class TestLines:
         assert told == "Installing what search by meaning needs  fetching torch  3/41  ctrl+g stops"
 
     def test_models_that_are_here_are_not_counted(self) -> None:
-        (way,) = model_lines.ways(ModelDownload("offered", packages=1_600))
+        (way,) = model_lines.install_ways(ModelDownload("offered", packages=1_600))
         assert way.detail == "packages 1.6 GB"
 
     def test_an_update_is_told_by_age_and_by_failure(self) -> None:

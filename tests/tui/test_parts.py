@@ -151,13 +151,13 @@ class TestPaths:
 class TestReasons:
     @pytest.mark.usefixtures("noon")
     def test_when_a_video_is_asked_for_again(self) -> None:
-        assert failure_reasons.again(None) == ""
-        assert failure_reasons.again(NOON + 300) == "asked again 12:05"
-        assert failure_reasons.again(NOON + 10 * DAY_S) == "asked again 12-01"
-        assert failure_reasons.again(NOON + 50 * DAY_S) == "asked again 2027-01-10"
-        assert failure_reasons.again(NOON - 1) == "asked again with ctrl+r"
-        assert failure_reasons.end_of_rest(NOON + 1) == "12:01"
-        assert failure_reasons.end_of_rest(NOON + 13 * 3600) == "11-22 01:00"
+        assert failure_reasons.retry_text(None) == ""
+        assert failure_reasons.retry_text(NOON + 300) == "asked again 12:05"
+        assert failure_reasons.retry_text(NOON + 10 * DAY_S) == "asked again 12-01"
+        assert failure_reasons.retry_text(NOON + 50 * DAY_S) == "asked again 2027-01-10"
+        assert failure_reasons.retry_text(NOON - 1) == "asked again with ctrl+r"
+        assert failure_reasons.rest_end_text(NOON + 1) == "12:01"
+        assert failure_reasons.rest_end_text(NOON + 13 * 3600) == "11-22 01:00"
 
     def test_every_refusal_has_its_words(self) -> None:
         assert refusals.RULES.keys() == failure_reasons.WORDS.keys()

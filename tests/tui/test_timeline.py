@@ -18,7 +18,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.state.scene_surroundings import Surroundings
 from subtitle_rag.tui.text import timeline, transcript
-from subtitle_rag.tui.text.timeline import BAR, BLOCKS, CHAPTER, CHOSEN, FOUND, LISTED, ROWS, Timeline
+from subtitle_rag.tui.text.timeline import BAR, BLOCKS, CHAPTER, CURRENT, FURTHER, LISTED, ROWS, Timeline
 from subtitle_rag.tui.widgets import preview
 from subtitle_rag.tui.widgets.preview import TimelineBar
 from tests.stand_ins.ollama import Model, StandIn
@@ -30,7 +30,7 @@ CAMPING = "sample-0006"
 
 
 def rows(line: Timeline, width: int) -> list[str]:
-    return timeline.drawn(line, width).plain.split("\n")
+    return timeline.draw_timeline(line, width).plain.split("\n")
 
 
 def heats(count: int, length: int) -> list[Heat]:
@@ -44,13 +44,13 @@ class TestDrawing:
         assert rows(line, 20) == [
             "",
             "3 places in this vi…",
-            f"{LISTED}{BAR * 9}{CHOSEN}{BAR * 8}{FOUND}",
+            f"{LISTED}{BAR * 9}{CURRENT}{BAR * 8}{FURTHER}",
             f"0:00  {CHAPTER} 5:00   10:00",
         ]
 
     def test_the_chosen_place_hides_the_others_of_its_cell(self) -> None:
         line = Timeline(10 * MINUTE, 5 * MINUTE, [5 * MINUTE + 1, 0], [5 * MINUTE + 2, 1])
-        assert rows(line, 10)[2] == f"{LISTED}{BAR * 4}{CHOSEN}{BAR * 4}"
+        assert rows(line, 10)[2] == f"{LISTED}{BAR * 4}{CURRENT}{BAR * 4}"
 
     def test_a_curve_has_its_label_and_a_video_without_one_has_none(self) -> None:
         line = Timeline(8 * MINUTE, 0, heat=heats(100, 8 * MINUTE))
@@ -97,15 +97,15 @@ class TestAnyNumbers:
     @given(LINES, st.integers(1, 300))
     @pytest.mark.campaign(part="app")
     def test_never_wider_than_the_width_and_every_place_inside(self, line: Timeline, width: int) -> None:
-        drawn = timeline.drawn(line, width)
+        drawn = timeline.draw_timeline(line, width)
         lines = drawn.split("\n", allow_blank=True)
         assert len(lines) == ROWS
         assert all(row.cell_length <= width for row in lines)
         bar = lines[2].plain
         assert len(bar) == width
-        assert all(bar[line.cell(ms, width)] in (CHOSEN, LISTED, FOUND) for ms in line.places)
-        assert bar.count(BAR) >= width - len(line.places)
-        assert bar.count(CHOSEN) == (line.chosen is not None)
+        assert all(bar[line.cell(ms, width)] in (CURRENT, LISTED, FURTHER) for ms in line.marks)
+        assert bar.count(BAR) >= width - len(line.marks)
+        assert bar.count(CURRENT) == (line.current_ms is not None)
 
     @given(LINES, st.integers(1, 300), st.integers(-5, 305))
     @pytest.mark.campaign(part="app")
@@ -115,7 +115,7 @@ class TestAnyNumbers:
             assert line.cell(line.at_ms(cell, width), width) == cell
 
     def test_without_a_width_there_is_nothing(self) -> None:
-        assert timeline.drawn(Timeline(MINUTE, 0), 0).plain == ""
+        assert timeline.draw_timeline(Timeline(MINUTE, 0), 0).plain == ""
 
 
 class TestSurroundings:
@@ -149,14 +149,14 @@ class TestSurroundings:
         assert timeline.scene_timeline(one, Surroundings((), 90_000), [one]).duration_ms == 90_000
         told = replace(one, video=replace(one.video, duration_ms=80_000))
         line = timeline.scene_timeline(told, Surroundings((), 90_000), [told])
-        assert (line.duration_ms, line.chosen, line.listed, line.chapters) == (80_000, 30_000, [], [5_000])
+        assert (line.duration_ms, line.current_ms, line.listed_ms, line.chapters) == (80_000, 30_000, [], [5_000])
 
     def test_a_place_within_a_listed_scene_is_no_further_one(self) -> None:
         one = replace(self.SCENE, start_ms=20_000, end_ms=40_000)
         other = replace(scene(2, at_ms=70_000), start_ms=60_000, end_ms=80_000)
         places = [Place(str(at), at, at + 9_000, at) for at in (0, 20_000, 65_000, 80_000)]
         line = timeline.scene_timeline(one, Surroundings(places=places), [one, other], [75_000])
-        assert (line.chosen, line.listed, line.found) == (30_000, [70_000, 75_000], [0, 80_000])
+        assert (line.current_ms, line.listed_ms, line.further_ms) == (30_000, [70_000, 75_000], [0, 80_000])
 
 
 @pytest.fixture
@@ -206,8 +206,8 @@ class TestOnTheScreen:
             places = heated.searcher.places(parse("캠핑 video:캠핑"), CAMPING)
             outside = [place for place in places if not one.start_ms <= place.at_ms < one.end_ms]
             assert len(outside) >= 2
-            assert bar(app).count(CHOSEN) == 1
-            assert bar(app).count(FOUND) == len(outside)
+            assert bar(app).count(CURRENT) == 1
+            assert bar(app).count(FURTHER) == len(outside)
             assert f"{len(outside) + 1} places in this video · most replayed 8:07" in drawn_by(app)
 
     @pytest.mark.campaign(part="app")
@@ -269,7 +269,7 @@ class TestOnTheScreen:
             await until(pilot, lambda: app.search_screen.shown == "캠핑 video:캠핑 불멍")
             gate.set()
             await settle(pilot)
-            assert FOUND not in bar(app)
+            assert FURTHER not in bar(app)
 
     @pytest.mark.campaign(part="app")
     async def test_what_cannot_be_asked_leaves_the_listed_scenes(
@@ -300,7 +300,7 @@ class TestOnTheScreen:
                 await pilot.click(TimelineBar, offset=(at, 2))
                 await settle(pilot)
                 assert screen.scenes.scene == one
-                assert bar(app)[at] == CHOSEN
+                assert bar(app)[at] == CURRENT
             assert screen.query_line.has_focus
 
     @pytest.mark.campaign(part="app")
@@ -309,7 +309,7 @@ class TestOnTheScreen:
         async with app.run_test(size=(120, 40), tooltips=True) as pilot:
             await camping(app, pilot)
             await pilot.hover(TimelineBar)
-            await until(pilot, lambda: f"{CHOSEN} this scene · {LISTED} in the list" in drawn_by(app))
+            await until(pilot, lambda: f"{CURRENT} this scene · {LISTED} in the list" in drawn_by(app))
 
     async def test_brackets_go_through_the_video_and_stay_in_it(self, app_of: MakeApp) -> None:
         own = [
@@ -356,9 +356,9 @@ class TestOnTheScreen:
             await typed(pilot, "치킨")
             await pilot.press("escape")
             await settle(pilot)
-            assert CHOSEN not in drawn_by(app)
+            assert CURRENT not in drawn_by(app)
             await typed(pilot, "치킨")
-            assert f"{BAR}{CHOSEN}{BAR}" in drawn_by(app)
+            assert f"{BAR}{CURRENT}{BAR}" in drawn_by(app)
 
     async def test_a_hostile_scene_of_another_library_is_drawn(self, app_of: MakeApp) -> None:
         far = scene(text="\x1b[31m[red]국수\u202e", at_ms=10**15, start_ms=0, end_ms=0, lines=(Line(0, 10**15),))
@@ -366,7 +366,7 @@ class TestOnTheScreen:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await typed(pilot, "국수")
-            assert bar(app).endswith(CHOSEN)
+            assert bar(app).endswith(CURRENT)
             assert "[31m[red]국수" in shown(app, "#lines")
 
     @pytest.mark.campaign(part="app")
@@ -395,6 +395,6 @@ class TestOnTheScreen:
                 cited = screen.sources.cited(one.video.id)
                 assert one.at_ms in cited
                 cells = str(screen.query_one(TimelineBar).content).split("\n")[2]
-                assert cells.count(CHOSEN) == 1
-                assert FOUND not in cells
+                assert cells.count(CURRENT) == 1
+                assert FURTHER not in cells
                 assert 1 <= cells.count(LISTED) <= len(listed) + len(cited)

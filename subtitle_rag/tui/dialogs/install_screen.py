@@ -15,7 +15,7 @@ from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED, paragraphs
-from subtitle_rag.tui.text.model_lines import ways
+from subtitle_rag.tui.text.model_lines import install_ways
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.state.model_offer import ModelDownload
@@ -30,7 +30,7 @@ class InstallScreen(ModalScreen[str]):
     def __init__(self, offer: "ModelDownload") -> None:
         super().__init__()
         self._offer = offer
-        self._ways = ways(offer)
+        self._ways = install_ways(offer)
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="install", can_focus=False) as page:

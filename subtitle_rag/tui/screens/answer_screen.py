@@ -290,7 +290,7 @@ class AnswerScreen(BaseScreen):
     def _draw_answers(self, *, to_end: bool = False) -> None:
         if self._turns:
             scene = self.sources.scene
-            said, place = answer_lines.drawn(self._turns, self._chosen, scene.id if scene else None)
+            said, place = answer_lines.draw_answers(self._turns, self._chosen, scene.id if scene else None)
             self.view.show(said, place, to_end=to_end)
         else:
             self.view.show(answer_lines.welcome())

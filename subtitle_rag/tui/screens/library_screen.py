@@ -180,7 +180,7 @@ class LibraryScreen(BaseScreen):
     @on(messages.FieldChecked)
     def _field_checked(self, message: messages.FieldChecked) -> None:
         if message.typed == self.path.value:
-            self.check.update(Content(clean(library_text.checked(message.check))))
+            self.check.update(Content(clean(library_text.field_line(message.check))))
             source = message.check.source
             self._set_listed(source.playlist if source else None)
 

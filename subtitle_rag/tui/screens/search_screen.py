@@ -397,7 +397,7 @@ class SearchScreen(BaseScreen):
             said += f" {stage}"
         if self.context.show_times:
             said += f" {sum(result.took_ms.values()):.0f}ms"
-        if part := empty_states.searched(self.counts):
+        if part := empty_states.searchable_videos(self.counts):
             said += " · " + _("{done}/{all} videos").format(done=part[0], all=part[1])
         return said
 
@@ -440,7 +440,7 @@ class SearchScreen(BaseScreen):
         return (
             []
             if self.scenes.row_count
-            else empty_states.nothing(self.shown, self.counts, self.recent.suggested(self.shown))
+            else empty_states.no_scenes(self.shown, self.counts, self.recent.suggested(self.shown))
         )
 
     # --- keys ---

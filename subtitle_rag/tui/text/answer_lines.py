@@ -1,6 +1,6 @@
-"""Questions and their answers as the screen draws them: `Content` without markup, with citations that can be chosen.
+"""Questions and answers as `Content` without markup, with citations for the cursor and the mouse.
 
-What a model has written is outside text like captions are: it goes through `clean`, line by line.
+A model's answer is outside text, as captions are: `clean` filters it line by line.
 """
 
 import re
@@ -21,7 +21,7 @@ from subtitle_rag.tui.state.conversation import SIGNS, CitationRef, QuestionTurn
 from subtitle_rag.tui.text.content import MUTED, byline
 
 META = "citation"
-"""What the mouse finds under a citation: its turn and its place among that turn's citations."""
+"""Style meta of a citation for the mouse: its turn, and its index among that turn's citations."""
 _NUMBER = re.compile(r"\[\d{1,3}\]")
 _CITED = "bold $text-accent"
 _WARNED = "bold $text-warning"
@@ -29,65 +29,67 @@ NUMBER_CELLS = 4
 _INDENT = "  "
 
 
-def drawn(turns: Sequence[QuestionTurn], chosen: CitationRef | None, shown: str | None) -> tuple[Content, int | None]:
-    """All questions and answers, and where the chosen citation begins in that.
+def draw_answers(
+    turns: Sequence[QuestionTurn], cursor: CitationRef | None, scene_id: str | None
+) -> tuple[Content, int | None]:
+    """Return all questions and answers, and the offset of the citation under the cursor.
 
-    Citations of the scene `shown` (its id) are underlined.
+    Citations of the scene `scene_id` are underlined.
     """
     parts: list[Content] = []
-    place, length = None, 0
+    offset, length = None, 0
     for number, turn in enumerate(turns):
-        for mark, piece in _pieces(turn, number, chosen, shown):
-            if mark is not None and mark == chosen:
-                place = length
+        for mark, piece in _pieces(turn, number, cursor, scene_id):
+            if mark is not None and mark == cursor:
+                offset = length
             parts.append(piece)
             length += len(piece.plain)
-    return Content("").join(parts), place
+    return Content("").join(parts), offset
 
 
 def _pieces(
-    turn: QuestionTurn, number: int, chosen: CitationRef | None, shown: str | None
+    turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_id: str | None
 ) -> Iterator[tuple[CitationRef | None, Content]]:
-    """A question, its answer and what is to be said of it; a mark comes with the citation that it stands for."""
+    """Yield a question, its answer and the remarks on it; a mark comes with its citation."""
     yield None, Content("\n\n" if number else "") + Content.styled(f"❯ {clean(turn.question)}", "bold") + Content("\n")
-    yield from _answer(turn, number, chosen, shown)
+    yield from _answer(turn, number, cursor, scene_id)
     rows = list(_below(turn))
     if rows:
         yield None, Content("\n\n" if turn.text else "") + Content("\n").join(rows)
 
 
 def _answer(
-    turn: QuestionTurn, number: int, chosen: CitationRef | None, shown: str | None
+    turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_id: str | None
 ) -> Iterator[tuple[CitationRef | None, Content]]:
     if turn.answer is None:
         if turn.text:
-            said = _lines(turn.text).highlight_regex(_NUMBER, style=_CITED)  # what they rest on is not looked up yet
-            yield None, said + Content.styled(" …", MUTED)
+            text_so_far = _lines(turn.text).highlight_regex(_NUMBER, style=_CITED)  # citations are checked at the end
+            yield None, text_so_far + Content.styled(" …", MUTED)
         return
     text, at = turn.text, 0
     order = sorted(range(len(turn.citations)), key=lambda index: turn.citations[index].span)
     for (start, end), group in groupby(order, key=lambda index: turn.citations[index].span):
-        own = [CitationRef(number, index) for index in group]
+        refs = [CitationRef(number, index) for index in group]
         yield None, _lines(text[at:start])
-        current = next((one for one in own if one == chosen), None)
-        yield current or own[0], _mark(turn, text[start:end], own, current, shown)
+        current = next((ref for ref in refs if ref == cursor), None)
+        yield current or refs[0], _mark(turn, text[start:end], refs, current, scene_id)
         at = end
     yield None, _lines(text[at:].rstrip())
 
 
 def _mark(
-    turn: QuestionTurn, text: str, own: Sequence[CitationRef], chosen: CitationRef | None, shown: str | None
+    turn: QuestionTurn, text: str, refs: Sequence[CitationRef], cursor: CitationRef | None, scene_id: str | None
 ) -> Content:
-    statuses = {turn.citations[one.at].status for one in own}
+    statuses = {turn.citations[ref.at].status for ref in refs}
     sign = "".join(SIGNS[status] for status in sorted(statuses))
     style = _WARNED if sign else _CITED
-    ids = {source.scene for one in own if (source := turn.source(turn.citations[one.at].number))}
-    if chosen is not None:
+    ids = {source.scene for ref in refs if (source := turn.source(turn.citations[ref.at].number))}
+    if cursor is not None:
         style += " reverse"
-    elif shown in ids:
+    elif scene_id in ids:
         style += " underline"
     mark = Content.styled(clean(text) + sign, style)
-    return mark.stylize(Style.from_meta({META: tuple(chosen or own[0])}))
+    return mark.stylize(Style.from_meta({META: tuple(cursor or refs[0])}))
 
 
 def _lines(text: str) -> Content:
@@ -95,7 +97,7 @@ def _lines(text: str) -> Content:
 
 
 def _below(turn: QuestionTurn) -> Iterator[Content]:
-    """What stands under an answer, or in its place."""
+    """Yield the remarks under an answer, or the lines that replace it."""
     if turn.answer is None:
         if turn.error is not None:
             yield from _failure(turn.error)
@@ -104,20 +106,20 @@ def _below(turn: QuestionTurn) -> Iterator[Content]:
         return
     for (sign, words), numbers in _faults(turn.answer).items():
         yield Content.styled(clean(f"{sign} {''.join(f'[{number}]' for number in numbers)} {words}"), "$text-warning")
-    for said in _remarks(turn.answer):
-        yield Content.styled(f"· {clean(said)}", MUTED)
+    for remark in _remarks(turn.answer):
+        yield Content.styled(f"· {clean(remark)}", MUTED)
     if turn.answer.error is not None:
         yield from _failure(turn.answer.error)
 
 
 def _faults(answer: Answer) -> dict[tuple[str, str], list[int]]:
-    """What is wrong with which citations, in their order."""
-    found: dict[tuple[str, str], list[int]] = {}
+    """Return the numbers of faulty citations by (sign, words), in their order."""
+    faults: dict[tuple[str, str], list[int]] = {}
     for citation in answer.citations:
         if citation.status != "supported":
-            numbers = found.setdefault((SIGNS[citation.status], wording.fault(answer, citation)), [])
+            numbers = faults.setdefault((SIGNS[citation.status], wording.fault(answer, citation)), [])
             numbers += [] if citation.number in numbers else [citation.number]
-    return found
+    return faults
 
 
 def _awaited(evidence: Evidence | None) -> str:
@@ -145,9 +147,9 @@ def _remarks(answer: Answer) -> Iterator[str]:
 
 
 def welcome() -> Content:
-    """Nothing is asked yet: what happens to a question."""
+    """Return the page of an empty conversation."""
     choose = {"keys": f"{key('answer.previous')} {key('answer.next')}", "key": key("answer.enter")}
-    kept = _("Answers are kept on this computer alone; {key} shows and deletes them.")
+    history_note = _("Answers are kept on this computer alone; {key} shows and deletes them.")
     return Content("\n").join(
         [
             Content.styled(_("Ask what the videos say"), "bold"),
@@ -156,15 +158,15 @@ def welcome() -> Content:
             Content(_("{keys} go through the citations, {key} plays the second that one rests on.").format(**choose)),
             Content(""),
             Content.styled(_("of one video: video:TITLE · of one channel: channel:NAME"), MUTED),
-            Content.styled(kept.format(key=key("answer.history")), MUTED),
+            Content.styled(history_note.format(key=key("answer.history")), MUTED),
         ]
     )
 
 
 def row(turn: QuestionTurn, source: EvidenceSource, at_ms: int) -> tuple[Content, Content]:
-    """A scene in the list: its number, whether it is cited, when and what is said, then of which video."""
+    """Return a scene's two lines in the list: number, sign of citation, time and words; then the byline."""
     scene = scene_of(source, at_ms)
     sign = turn.sign(source)
     number = (f"[{source.number}]".rjust(NUMBER_CELLS), "bold" if sign.strip() else "")
-    said = f" {sign} {clock(at_ms)}  {clean(source.line(at_ms))}"
-    return Content.assemble(number, said), Content.assemble(" " * (NUMBER_CELLS + 3), (byline(scene), MUTED))
+    line = f" {sign} {clock(at_ms)}  {clean(source.line(at_ms))}"
+    return Content.assemble(number, line), Content.assemble(" " * (NUMBER_CELLS + 3), (byline(scene), MUTED))

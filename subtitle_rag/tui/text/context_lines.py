@@ -1,15 +1,15 @@
-"""What the screens say of the contexts that are being written."""
+"""Lines about the run of contexts."""
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.stage_progress import ContextProgress
-from subtitle_rag.tui.text.pace import far, pace
+from subtitle_rag.tui.text.pace import pace, with_counts
 
 
 def line(progress: ContextProgress) -> str:
-    """What the library says of its contexts; empty where there is nothing to tell."""
+    """Return the line of the library; empty without news."""
     if not progress.windows:
         return ""
     match progress.state:
@@ -18,8 +18,8 @@ def line(progress: ContextProgress) -> str:
         case "working":
             return "  ".join((brief(progress), *cost(progress)))
         case "paused":
-            said = far(_("Contexts are paused at {done}/{all}; {key} goes on"), progress)
-            return "  ".join((said, *cost(progress)))
+            sentence = with_counts(_("Contexts are paused at {done}/{all}; {key} goes on"), progress)
+            return "  ".join((sentence, *cost(progress)))
         case "failed" if progress.missing and progress.error:
             return _failure(progress, progress.error)
     if not progress.failed:
@@ -32,15 +32,15 @@ def line(progress: ContextProgress) -> str:
 
 
 def brief(progress: ContextProgress) -> str:
-    """How far a run has come, how fast it is, and how long it still takes."""
-    parts = [far(_("Contexts {done}/{all}"), progress), *pace(progress)]
+    """Return counts, rate and remaining time of the run."""
+    parts = [with_counts(_("Contexts {done}/{all}"), progress), *pace(progress)]
     if progress.failed:
         parts.append(n_("! {n} failed", "! {n} failed", progress.failed).format(n=progress.failed))
     return "  ".join((*parts, clean(progress.model)))
 
 
 def cost(progress: ContextProgress) -> list[str]:
-    """What all contexts of the library have cost so far."""
+    """Return the tokens of all contexts of the library."""
     if not progress.written:
         return []
     spent = _("{read} tokens read, {written} written")

@@ -1,4 +1,4 @@
-"""The calm page that stands in the place of the scenes where there are none to show."""
+"""The calm page in place of an empty list of scenes."""
 
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ Rows = list[str | tuple[str, str]]
 
 
 def failure(error: AppError) -> Rows:
-    """The library cannot be used."""
+    """Return the page of a library that failed to open."""
     retry = _("{key} tries again, {quit} leaves.").format(key=key("library.retry"), quit=key("app.quit"))
     checks = _("{key} checks what is there and what is missing.").format(key=key("app.checks"))
     return [(f"! {clean(error.message)}", "bold"), "", clean(error.hint), "", (retry, MUTED), (checks, MUTED)]
@@ -35,13 +35,13 @@ def welcome(
     words_alone: bool = False,
     recents: bool = False,
 ) -> Rows:
-    """Nothing is typed: how much there is to search in, and how to ask; last, the title of the last searches."""
+    """Return the page of an empty query: sizes, how to ask, and the title of the last searches."""
     if counts is None:
         return [(_("Opening the library…"), MUTED)]
     sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
     rows: Rows = [(sizes, "bold"), ""]
-    if told := _so_far(counts):
-        rows += [*told, ""]
+    if progress_rows := _so_far(counts):
+        rows += [*progress_rows, ""]
     elif counts.searchable < counts.windows:
         part = _("Only {done} of {all} windows can be searched yet.")
         rows += [part.format(done=f"{counts.searchable:,}", all=f"{counts.windows:,}"), ""]
@@ -50,8 +50,8 @@ def welcome(
         (_('Exactly these words: "in quotes" · without: -word · channel: · after:2026-01-01'), MUTED),
     ]
     notes = [_("So far scenes are found by their words alone.")] if words_alone and counts.searchable else []
-    if models_told := model_lines.line(models):
-        notes.append(models_told)
+    if model_line := model_lines.line(models):
+        notes.append(model_line)
     if notes:
         rows += ["", *notes]
     if recents:
@@ -59,8 +59,8 @@ def welcome(
     return rows
 
 
-def nothing(typed: str, counts: "Counts | None", suggested: "Sequence[object] | None" = None) -> Rows:
-    """Nothing was found, and what may help; `suggested` queries follow, None while they are looked for."""
+def no_scenes(typed: str, counts: "Counts | None", suggested: "Sequence[object] | None" = None) -> Rows:
+    """Return the page of a query without scenes. `suggested` queries follow; None until they are known."""
     rows: Rows = [(_("No scene for “{query}”.").format(query=typed), "bold"), *_so_far(counts), ""]
     if suggested:
         return [*rows, (_("What finds something (↓ chooses)"), MUTED)]
@@ -68,7 +68,7 @@ def nothing(typed: str, counts: "Counts | None", suggested: "Sequence[object] | 
 
 
 def tips(typed: str, suggested: int = 0) -> Rows:
-    """What may help in general, beside so many queries that were `suggested`; the first they have done already."""
+    """Return general tips, without the first ones if so many queries are `suggested`: those say the same."""
     rows: Rows = []
     try:
         query = parse(typed)
@@ -82,16 +82,16 @@ def tips(typed: str, suggested: int = 0) -> Rows:
     return rows[suggested:WANTED]
 
 
-def searched(counts: "Counts | None") -> tuple[int, int] | None:
-    """How many videos can be searched, and how many it will be, while some are still to be fetched."""
+def searchable_videos(counts: "Counts | None") -> tuple[int, int] | None:
+    """Return (searchable videos, videos in all) while some are due; else None."""
     if not counts or not counts.due:
         return None
-    coming = counts.videos - counts.failed
-    return coming - counts.due, coming
+    obtainable = counts.videos - counts.failed
+    return obtainable - counts.due, obtainable
 
 
 def _so_far(counts: "Counts | None") -> Rows:
-    part = searched(counts)
+    part = searchable_videos(counts)
     if not part:
         return []
     return [_("{done} of {all} videos are searched so far.").format(done=f"{part[0]:,}", all=f"{part[1]:,}")]

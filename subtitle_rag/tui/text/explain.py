@@ -1,4 +1,4 @@
-"""F2: why a scene stands where it does. What `search --explain` tells in a line, as a block."""
+"""F2: the reasons for a scene's rank, the block form of `search --explain`."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -15,30 +15,30 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.search import SearchResult
 
 BY = {"bm25": N_("words"), "dense": N_("meaning"), "sparse": N_("weighted words")}
-"""What each retriever goes by."""
+"""What each retriever compares."""
 PARTS = {"retrieve": N_("retrieve"), "encode": N_("encode"), "rerank": N_("rerank")}
-"""What takes time."""
+"""Parts of a search whose time is measured."""
 DIGITS = {"bm25": 2, "fused": 4}
-"""After the point, of a score; three of the others."""
+"""Decimals of a score; others have three."""
 WORDS = 12
-"""Words that are listed, at most."""
+"""Most words in a list."""
 GAP = 2
 
 
 def rows(scene: "Scene", result: "SearchResult", width: int, *, times: bool) -> list[Content]:
-    """Where every retriever, the fusion and the reranker placed the scene's best window among all windows, which words
-    of the query stand where, and how the whole answer came about. The table keeps within `width` cells where it can.
+    """Return the ranks of the scene's best window by retriever, fusion and reranker, the matched words of the query,
+    and how the answer came about. The table keeps within `width` cells if it can.
     """
     head = Content.styled(_("Why this is scene {n}").format(n=scene.rank), "bold $text-accent")
-    met, told = _words(scene, result), _answer(result, times)
-    wide = max(map(_cells, (*met, *told)))
-    words = (_labelled(label, said, wide).truncate(width, ellipsis=True) for label, said in met.items())
-    answer = (_labelled(label, said, wide) for label, said in told.items())
-    return [head, *_table(scene, result, width), Content(""), *words, Content(""), *answer, *_missing(result)]
+    words_by_label, answer_by_label = _words(scene, result), _answer(result, times)
+    wide = max(map(_cells, (*words_by_label, *answer_by_label)))
+    word_rows = (_labelled(label, text, wide).truncate(width, ellipsis=True) for label, text in words_by_label.items())
+    answer_rows = (_labelled(label, text, wide) for label, text in answer_by_label.items())
+    return [head, *_table(scene, result, width), Content(""), *word_rows, Content(""), *answer_rows, *_missing(result)]
 
 
 def _table(scene: "Scene", result: "SearchResult", width: int) -> Iterator[Content]:
-    """Name, what it goes by (where there is room), rank and score in columns."""
+    """Yield rows of name, compared quantity (if there is room), rank and score."""
     names = {name: name for name in (*result.retrievers, *(name for name, _error in result.missing))}
     names.pop("rerank", None)
     if len(result.retrievers) > 1:
@@ -47,9 +47,9 @@ def _table(scene: "Scene", result: "SearchResult", width: int) -> Iterator[Conte
         names["rerank"] = _("reranked")
     lines = []
     for name, title in names.items():
-        own = scene.scores.get(name) if name != "rerank" or result.reranked else None
-        placed = (f"#{own.rank}", f"{own.score:.{DIGITS.get(name, 3)}f}") if own else ("–", "")
-        lines.append([title, _(BY[name]) if name in BY else "", *placed])
+        score = scene.scores.get(name) if name != "rerank" or result.reranked else None
+        rank_and_score = (f"#{score.rank}", f"{score.score:.{DIGITS.get(name, 3)}f}") if score else ("–", "")
+        lines.append([title, _(BY[name]) if name in BY else "", *rank_and_score])
     widths = _widths(lines)
     if sum(widths) + GAP * len(widths) > width:
         lines = [[line[0], *line[2:]] for line in lines]
@@ -66,52 +66,52 @@ def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
     return [max(map(_cells, column)) for column in zip(*lines, strict=True)]
 
 
-def _cells(said: str) -> int:
-    return Content(said).cell_length
+def _cells(text: str) -> int:
+    return Content(text).cell_length
 
 
-def _padded(said: Content, width: int, *, right: bool) -> Content:
-    room = width - said.cell_length
-    return said.pad_left(room) if right else said.pad_right(room)
+def _padded(content: Content, width: int, *, right: bool) -> Content:
+    room = width - content.cell_length
+    return content.pad_left(room) if right else content.pad_right(room)
 
 
 def _words(scene: "Scene", result: "SearchResult") -> dict[str, str]:
-    """The words that are met in what is said, in the title and in the context; the latter two by their letters alone,
-    for their analyses are not kept."""
+    """Return the matched words by label: speech, title, context. The latter two are compared by letters alone, for the
+    library has no analyses of them."""
     from subtitle_rag.retrieval.highlights import spans
 
-    met = {_("Said"): _distinct(scene.text, scene.highlights)}
+    by_label = {_("Said"): _distinct(scene.text, scene.highlights)}
     if result.lexical is not None:
         for label, text in ((_("Title"), scene.video.title), (_("Context"), scene.context or "")):
             if text:
-                met[label] = _distinct(text, spans(text, None, result.lexical))
-    return {label: " · ".join(found[:WORDS]) or "–" for label, found in met.items()}
+                by_label[label] = _distinct(text, spans(text, None, result.lexical))
+    return {label: " · ".join(words[:WORDS]) or "–" for label, words in by_label.items()}
 
 
 def _distinct(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
     return list(dict.fromkeys(clean(text[start:end]) for start, end in spans))
 
 
-def _labelled(label: str, said: str, wide: int) -> Content:
+def _labelled(label: str, text: str, wide: int) -> Content:
     title = _padded(Content.styled(label, MUTED), wide, right=False)
-    return Content.assemble(" " * GAP, title, " " * GAP, said)
+    return Content.assemble(" " * GAP, title, " " * GAP, text)
 
 
 def _answer(result: "SearchResult", times: bool) -> dict[str, str]:
-    """Which retrievers have answered, and how long it took."""
+    """Return the retrievers of the answer and their times, by label."""
     names = [*result.retrievers, *([_("reranked")] if result.reranked else [])]
-    told = {_("Answered by"): " · ".join(names) + ("" if result.final else " …")}
+    by_label = {_("Answered by"): " · ".join(names) + ("" if result.final else " …")}
     if times:
         spent = (f"{_(PARTS[part]) if part in PARTS else part} {ms:.0f} ms" for part, ms in result.took_ms.items())
-        told[_("Time")] = " · ".join(spent)
-    return told
+        by_label[_("Time")] = " · ".join(spent)
+    return by_label
 
 
 def _missing(result: "SearchResult") -> Iterator[Content]:
-    """Who had no part in the answer, by reason."""
+    """Yield the retrievers without part in the answer, by reason."""
     by_code: dict[str, tuple[AppError, list[str]]] = {}
     for name, error in result.missing:
         by_code.setdefault(error.code, (error, []))[1].append(_("reranked") if name == "rerank" else name)
-    for error, missed in by_code.values():
-        said = _("{names} had no part: {reason}").format(names=", ".join(missed), reason=error.message)
-        yield Content.styled(f"  ! {clean(said)}", "$text-warning")
+    for error, retrievers in by_code.values():
+        sentence = _("{names} had no part: {reason}").format(names=", ".join(retrievers), reason=error.message)
+        yield Content.styled(f"  ! {clean(sentence)}", "$text-warning")

@@ -1,4 +1,4 @@
-"""What the screens say of an update of yt-dlp."""
+"""The line about an update of yt-dlp."""
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keymap import key
@@ -7,20 +7,20 @@ from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
 
 
 def line(update: ExtractorUpdate | None) -> str:
-    """What the library says of it; empty where there is nothing to tell."""
+    """Return the line of the library; empty without news."""
     match update:
         case ExtractorUpdate(state="offered", has_failed=True):
-            said = _(
+            sentence = _(
                 "YouTube has answered in a way that yt-dlp {version} does not understand: {key} brings the newest one."
             )
         case ExtractorUpdate(state="offered"):
-            said = _("yt-dlp {version} is {days} days old and may soon fail: {key} brings the newest one.")
+            sentence = _("yt-dlp {version} is {days} days old and may soon fail: {key} brings the newest one.")
         case ExtractorUpdate(state="working" | "asking"):
             return _("Bringing the newest yt-dlp…")
         case ExtractorUpdate(state="failed", error=error) if error:
-            said = clean(f"! {error.message} {error.hint}  ").replace("{", "{{").replace("}", "}}")
-            said += _("{key} tries again")
+            sentence = clean(f"! {error.message} {error.hint}  ").replace("{", "{{").replace("}", "}}")
+            sentence += _("{key} tries again")
         case _:
             return ""
     assert update is not None
-    return said.format(version=update.version, days=update.days, key=key("packages.update"))
+    return sentence.format(version=update.version, days=update.days, key=key("packages.update"))

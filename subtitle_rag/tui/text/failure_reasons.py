@@ -1,6 +1,6 @@
-"""Why a video is not there, in a few words, and when it is asked for again.
+"""Why a video is missing, in a few words, and when it is retried.
 
-The sentences of `errors` name the video; in a row that shows its title already, and in sums, a word or two are enough.
+The sentences of `errors` name the video. In its own row and in sums, a word or two are enough.
 """
 
 import time
@@ -32,7 +32,7 @@ WORDS = {
 EXPECTED = frozenset(
     {"members_only", "private", "age_restricted", "geo_blocked", "not_found", "upcoming", "live", "no_captions"}
 )
-"""What every channel has some of; nothing is wrong and nothing is to be done."""
+"""Usual in every channel: no fault, and nothing to do."""
 
 
 def words(code: str, details: Mapping[str, Any]) -> str:
@@ -40,17 +40,17 @@ def words(code: str, details: Mapping[str, Any]) -> str:
 
 
 def sums(codes: Iterable[str]) -> str:
-    """How often each, the most frequent first: "members only 12 · no captions 3"."""
+    """Count each code, the most frequent first: "members only 12 · no captions 3"."""
     return " · ".join(f"{_(WORDS.get(code, code))} {n}" for code, n in Counter(codes).most_common())
 
 
 def sign(code: str) -> str:
-    """An alarm, or none."""
+    """Return "!" for an alarm, "–" for a usual reason."""
     return "–" if code in EXPECTED else "!"
 
 
-def again(retry_at: int | None, now: float | None = None) -> str:
-    """When a failed video is asked for again (Unix seconds); empty where never by itself."""
+def retry_text(retry_at: int | None, now: float | None = None) -> str:
+    """Say when a failed video is retried (Unix seconds); empty without automatic retry."""
     if retry_at is None:
         return ""
     now = time.time() if now is None else now
@@ -60,15 +60,15 @@ def again(retry_at: int | None, now: float | None = None) -> str:
 
 
 def moment(at: float, now: float) -> str:
-    """Local time: 14:05 today, 12-01 on another day of this year, else 2027-12-01."""
-    then, today = time.localtime(at), time.localtime(now)
-    if then[:3] == today[:3]:
-        return time.strftime("%H:%M", then)
-    return time.strftime("%m-%d" if then.tm_year == today.tm_year else "%Y-%m-%d", then)
+    """Return local time: 14:05 today, 12-01 on another day of this year, else 2027-12-01."""
+    moment_time, now_time = time.localtime(at), time.localtime(now)
+    if moment_time[:3] == now_time[:3]:
+        return time.strftime("%H:%M", moment_time)
+    return time.strftime("%m-%d" if moment_time.tm_year == now_time.tm_year else "%Y-%m-%d", moment_time)
 
 
-def ago(at: float, now: float | None = None) -> str:
-    """How long ago, in the largest unit that fits: "3 hours ago"."""
+def age_text(at: float, now: float | None = None) -> str:
+    """Return the age in the largest unit that fits: "3 hours ago"."""
     seconds = max(0, (time.time() if now is None else now) - at)
     minutes, hours, days = int(seconds // 60), int(seconds // 3_600), int(seconds // 86_400)
     if days:
@@ -78,8 +78,8 @@ def ago(at: float, now: float | None = None) -> str:
     return n_("{n} minute ago", "{n} minutes ago", minutes).format(n=minutes) if minutes else _("just now")
 
 
-def end_of_rest(until: float, now: float | None = None) -> str:
-    """14:06, or 12-01 03:00 on another day; never a minute too early."""
+def rest_end_text(until: float, now: float | None = None) -> str:
+    """Return 14:06, or 12-01 03:00 on another day; never a minute too early."""
     now = time.time() if now is None else now
     until = -(-until // 60) * 60
     clock = time.strftime("%H:%M", time.localtime(until))

@@ -1,4 +1,4 @@
-"""The keys in force and what they are for, for the help and for `subtitle-rag keys`."""
+"""The keys in force and their meaning, for the help and for `subtitle-rag keys`."""
 
 from collections.abc import Iterable, Iterator
 from itertools import zip_longest
@@ -28,17 +28,17 @@ _WITH = {id: ids for ids in TOGETHER for id in ids}
 
 
 def meaning(id: str) -> str:
-    """What the key with this id is for."""
+    """Return the meaning of the key with this id."""
     return _(COMMANDS[id].sentence)
 
 
 def rows(kinds: Iterable[type[DOMNode]]) -> Iterator[tuple[str, str]]:
-    """The keys in force of what these classes declare, and what they are for."""
-    told: set[str] = set()
+    """Yield (keys, meaning) of everything these classes declare."""
+    seen_ids: set[str] = set()
     for id in (id for kind in kinds for id in keymap.declared_by(kind)):
         ids = _WITH.get(id, (id,))
-        if id not in told:
-            told.update(ids)
-            side_by_side = zip_longest(*(keymap.keys(one) for one in ids))
+        if id not in seen_ids:
+            seen_ids.update(ids)
+            side_by_side = zip_longest(*(keymap.keys(each) for each in ids))
             names = (keymap.spoken(name) for names in side_by_side for name in names if name)
             yield " ".join(names), _(TOGETHER[ids]) if ids in TOGETHER else meaning(id)

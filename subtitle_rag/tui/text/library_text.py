@@ -1,4 +1,4 @@
-"""What the library's screen says of its field and of a job's failures."""
+"""Lines about the library's field and about failures."""
 
 from typing import TYPE_CHECKING
 
@@ -16,41 +16,41 @@ if TYPE_CHECKING:
     from subtitle_rag.library.rows import VideoState
 
 FAILURES = 4
-"""Failures that are told one by one."""
+"""Most failures with lines of their own."""
 
 Rows = list[str | tuple[str, str]]
 """Lines, some with a style."""
 
 
-def checked(check: FieldCheck) -> str:
-    """What the field names and what Enter does with it."""
+def field_line(check: FieldCheck) -> str:
+    """Say how the field was understood, and the effect of Enter."""
     if check.kind == "nothing":
         return ""
     if check.source:
-        return _named(check.source)
+        return _source_line(check.source)
     if check.refusal:
         return f"! {check.refusal}"
     if check.kind == "missing":
         return _("… nothing there yet")
     if check.more:
-        said = _("✓ more than {n} caption files so far; {key} indexes them")
-        return said.format(n=check.files, key=key("library.index"))
+        template = _("✓ more than {n} caption files so far; {key} indexes them")
+        return template.format(n=check.files, key=key("library.index"))
     if not check.files:
         return _("! no caption files there (.vtt, .srt, .sbv or .json3)")
-    found = n_("✓ {n} caption file; {key} indexes it", "✓ {n} caption files; {key} indexes them", check.files)
-    return found.format(n=check.files, key=key("library.index"))
+    template = n_("✓ {n} caption file; {key} indexes it", "✓ {n} caption files; {key} indexes them", check.files)
+    return template.format(n=check.files, key=key("library.index"))
 
 
-def _named(source: Source) -> str:
+def _source_line(source: Source) -> str:
     take = key("library.index")
     if source.kind == "playlist":
         return _("✓ playlist {name}; {key} brings its captions in").format(name=source.key, key=take)
     if source.kind == "channel":
-        said = _("✓ channel {name}; {key} brings its captions in")
-        return said.format(name=" · ".join((source.key, *source.tabs)), key=take)
+        template = _("✓ channel {name}; {key} brings its captions in")
+        return template.format(name=" · ".join((source.key, *source.tabs)), key=take)
     if source.playlist:
-        said = _("✓ video {name}; {key} takes the video alone, {all} the whole list")
-        return said.format(name=source.key, key=take, all=key("library.list"))
+        template = _("✓ video {name}; {key} takes the video alone, {all} the whole list")
+        return template.format(name=source.key, key=take, all=key("library.list"))
     return _("✓ video {name}; {key} brings its captions in").format(name=source.key, key=take)
 
 
@@ -59,8 +59,8 @@ def failure(error: AppError) -> Rows:
 
 
 def shortfalls(job: Job) -> Rows:
-    """Why the job rests; what of it did not come, in sums, and the last ones by themselves, the newest first: where
-    there is little room, the others are cut off."""
+    """Return the reason of a rest, the sums of skipped videos, and the last failures, the newest first: little room
+    cuts off the others."""
     rows: Rows = []
     if job.resting:
         rows += failure(AppError(job.resting.code, **job.resting.details))
@@ -81,21 +81,21 @@ def _one(title: str, error: AppError) -> Rows:
 
 
 def failed_video(state: "VideoState") -> Rows:
-    """Why the video is not there, whether it comes by itself, and what can be done."""
+    """Return why a video is missing, when it is retried, and the keys for it."""
     code = state.failure or ""
     keys = [_("{key} asks again now").format(key=key("video.retry"))]
     if state.video.url:
         keys.append(_("{key} opens it in the browser").format(key=key("video.open")))
     message, hint = _sentences(state)
     usual = code in failure_reasons.EXPECTED
-    again = failure_reasons.again(state.retry_at) or _("not asked again by itself")
+    again = failure_reasons.retry_text(state.retry_at) or _("not asked again by itself")
     rows: Rows = [(f"{failure_reasons.sign(code)} {message}", "" if usual else "bold")]
     rows.append("  " + " · ".join((again, *keys)))
     return rows if usual or not hint else [*rows, (f"  {hint}", MUTED)]
 
 
 def _sentences(state: "VideoState") -> tuple[str, str]:
-    """What failed, and what to do."""
+    """Return the error's message and hint."""
     code = state.failure or ""
     error = AppError(code, **{"title": state.video.title, **state.details})
     try:

@@ -1,4 +1,4 @@
-"""What the screens say of the packages and models for search by meaning."""
+"""Lines about the packages and models for search by meaning."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,14 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.model_offer import ModelDownload
 from subtitle_rag.tui.text import pace
 
-KEPT = frozenset({"hub_unreachable", "hub_busy", "download_damaged"})
-"""Failures after which nothing is to be done but to go on."""
+RESUMABLE = frozenset({"hub_unreachable", "hub_busy", "download_damaged"})
+"""Failures after which the user only has to resume."""
 _MB = 1e6
 
 
 @dataclass(frozen=True, slots=True)
 class InstallWay:
-    """A way in which search by meaning can be had here."""
+    """A way to run search by meaning here."""
 
     name: str
     title: str
@@ -28,8 +28,8 @@ IN_PROCESS = "packages"
 """Encoder and reranker run in a process of this program, by PyTorch."""
 
 
-def ways(offer: ModelDownload) -> tuple[InstallWay, ...]:
-    """The ways from which a user chooses; none where the program does not install packages by itself."""
+def install_ways(offer: ModelDownload) -> tuple[InstallWay, ...]:
+    """Return the choices of the user; none if the program does not install packages by itself."""
     if offer.by_hand:
         return ()
     size = _("packages {size}").format(size=_size(offer.packages * 1_000_000))
@@ -39,58 +39,58 @@ def ways(offer: ModelDownload) -> tuple[InstallWay, ...]:
 
 
 def _keys() -> dict[str, str]:
-    """What fetches and stops, and what puts the offer away."""
+    """Return the keys of fetching and dismissing."""
     return {"key": key("models.fetch"), "away": key("models.dismiss")}
 
 
 def line(offer: ModelDownload | None) -> str:
-    """What the screens say of it; empty where there is nothing to tell."""
+    """Return the line of the screens; empty without news."""
     match offer:
         case ModelDownload(state="offered" | "paused", packages=packages) if packages:
             return _packages_line(offer)
         case ModelDownload(state="offered"):
-            said = _(
+            template = _(
                 "Scenes can be found by what they mean, too: {key} fetches {models} ({size}) onto this computer, "
                 "{away} puts this away."
             )
-            return said.format(models=_listed(offer), size=_size(offer.all - offer.done), **_keys())
+            return template.format(models=_listed(offer), size=_size(offer.all - offer.done), **_keys())
         case ModelDownload(state="working" | "asking"):
             return "  ".join((brief(offer), _("{key} stops").format(**_keys())))
         case ModelDownload(state="paused"):
-            said = _("{done} of {all} MB of {models} are here; {key} fetches the rest, {away} puts this away.")
-            return _megabytes(said, offer)
+            template = _("{done} of {all} MB of {models} are here; {key} fetches the rest, {away} puts this away.")
+            return _megabytes(template, offer)
         case ModelDownload(state="failed", error=error) if error:
-            then = _("What has arrived is kept.") if error.code in KEPT else error.hint
-            return clean(f"! {error.message} {then}  " + _("{key} tries again").format(**_keys()))
+            hint = _("What has arrived is kept.") if error.code in RESUMABLE else error.hint
+            return clean(f"! {error.message} {hint}  " + _("{key} tries again").format(**_keys()))
         case ModelDownload(state="elsewhere"):
             return _("Another subtitle-rag is fetching {models}.").format(models=_listed(offer))
     return ""
 
 
 def _packages_line(offer: ModelDownload) -> str:
-    """What is said where packages are missing, and perhaps models."""
-    said = _(
+    """Return the line of an offer with packages."""
+    template = _(
         "Scenes can be found by what they mean, too: {key} installs what that needs ({size}), {away} puts this away."
     )
     if offer.state == "paused":
-        said = _("Installing what search by meaning needs has stopped; {key} goes on, {away} puts this away.")
-    return said.format(size=_size(_due_bytes(offer)), **_keys())
+        template = _("Installing what search by meaning needs has stopped; {key} goes on, {away} puts this away.")
+    return template.format(size=_size(_due_bytes(offer)), **_keys())
 
 
 def _due_bytes(offer: ModelDownload) -> int:
-    """Of packages and models."""
+    """Return the bytes of packages and models to download."""
     return offer.packages * 1_000_000 + offer.all - offer.done
 
 
 def size(offer: ModelDownload) -> str:
-    """What is to be fetched, and how much."""
+    """Return names and size of the download."""
     if offer.packages:
         return _("packages and models, {size} onto this computer").format(size=_size(_due_bytes(offer)))
     return _("{models}, {size} onto this computer").format(models=_listed(offer), size=_size(offer.all - offer.done))
 
 
 def brief(offer: ModelDownload) -> str:
-    """How far it has come, how fast it is, and how long it still takes."""
+    """Return counts, rate and remaining time of the download."""
     if offer.packages:
         return _packages_progress(offer.step)
     parts = [_megabytes(_("Fetching {models}  {done}/{all} MB"), offer)]
@@ -109,9 +109,9 @@ def _packages_progress(step: PackagesAdvanced | None) -> str:
     return "  ".join(parts)
 
 
-def _megabytes(said: str, offer: ModelDownload) -> str:
+def _megabytes(template: str, offer: ModelDownload) -> str:
     done, all = f"{offer.done / _MB:,.0f}", f"{offer.all / _MB:,.0f}"
-    return said.format(models=_listed(offer), done=done, all=all, **_keys())
+    return template.format(models=_listed(offer), done=done, all=all, **_keys())
 
 
 def _size(count: int) -> str:
@@ -119,5 +119,5 @@ def _size(count: int) -> str:
 
 
 def _listed(offer: ModelDownload) -> str:
-    """The models' names without their makers'."""
+    """Return the models' names without their makers'."""
     return clean(", ".join(name.rpartition("/")[2] for name in offer.names))

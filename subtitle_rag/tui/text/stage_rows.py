@@ -1,7 +1,7 @@
-"""How far the four stages have come: captions, windows, contexts, vectors, each a bar with counts, pace and state.
+"""Progress of the four stages: captions, windows, contexts, vectors, each a bar with counts, pace and state.
 
-What would surprise: captions and windows are those of the job, contexts and vectors those of the whole library, for
-they are made of whatever lacks them.
+Captions and windows are those of the job. Contexts and vectors are those of the whole library: their runs take every
+pending window.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,12 +27,12 @@ LONGEST_BAR = 28
 SHORTEST_BAR = 8
 
 ROWS = ("job", "captions", "windows", "contexts", "vectors")
-"""The widgets, from top to bottom; the first one says what the job is about and how it stands."""
+"""The widgets, from top to bottom; the first one is the job's headline."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageRow:
-    """One stage: how much of it is done, and what is said beside the bar, the most important first."""
+    """One stage: its counts, and notes beside the bar, the most important first."""
 
     name: str
     done: int
@@ -56,7 +56,7 @@ def rows(
     vectors: "VectorProgress | None",
     width: int,
 ) -> dict[str, Content]:
-    """What the rows say in so many cells, by their names in `ROWS`; those that are missing have nothing to tell."""
+    """Return the rows in so many cells, by their names in `ROWS`; rows without news are missing."""
     if job is not None and job.ended and not job.stopped:
         job = None
     stages: dict[str, StageRow] = {}
@@ -73,9 +73,9 @@ def rows(
             sentences[name] = line
         elif line or (job is not None and progress.state in ("working", "done")):
             stages[name] = _background(name, progress, line)
-    said = {"job": Content.styled(clean(job_lines.headline(job)), "bold")} if job is not None else {}
+    headline = {"job": Content.styled(clean(job_lines.headline(job)), "bold")} if job is not None else {}
     bars = dict(zip(stages, _lines(list(stages.values()), width), strict=True))
-    return said | bars | {name: Content(told) for name, told in sentences.items() if told}
+    return headline | bars | {name: Content(sentence) for name, sentence in sentences.items() if sentence}
 
 
 def _captions(job: "Job") -> StageRow:
@@ -94,7 +94,7 @@ def _waiting(job: "Job") -> list[str]:
 
 
 def _background(name: str, progress: "WindowProgress", line: str) -> StageRow:
-    """Of contexts or vectors; `line` is what is told of them in a line of text."""
+    """Return the row of contexts or vectors; `line` is their line of text."""
     title = _("write contexts") if name == "contexts" else _("make vectors")
     model = clean(progress.model)
     match progress.state:
@@ -121,7 +121,7 @@ def _cost(progress: "WindowProgress") -> list[str]:
 
 
 def _lines(stages: "list[StageRow]", width: int) -> Iterator[Content]:
-    """The bars under each other, in so many cells; of the notes, those for which there is room."""
+    """Yield the bars in so many cells, with as many notes as there is room for."""
     if not stages:
         return
     name = max(cell_len(stage.name) for stage in stages)
@@ -129,17 +129,17 @@ def _lines(stages: "list[StageRow]", width: int) -> Iterator[Content]:
     bar = max(SHORTEST_BAR, min(LONGEST_BAR, width // 6))  # by nothing that changes while work goes on
     for stage in stages:
         head = " " * INDENT + stage.name + " " * (name - cell_len(stage.name) + 1)
-        counted = stage.counts + " " * (counts - cell_len(stage.counts))
-        left = width - INDENT - name - bar - counts - 4
-        yield Content.assemble(head, stage.bar(bar), f" {counted}  ", (_fitting(stage.notes, left), MUTED)).rstrip()
+        counts_cell = stage.counts + " " * (counts - cell_len(stage.counts))
+        room = width - INDENT - name - bar - counts - 4
+        yield Content.assemble(head, stage.bar(bar), f" {counts_cell}  ", (_fitting(stage.notes, room), MUTED)).rstrip()
 
 
 def _fitting(notes: Iterable[str], cells: int) -> str:
-    """As many of them as fit, and the first one in any case."""
-    said = ""
+    """Join as many notes as fit, and the first one in any case."""
+    text = ""
     for note in notes:
-        longer = f"{said} · {note}" if said else note
-        if said and cell_len(longer) > cells:
+        longer = f"{text} · {note}" if text else note
+        if text and cell_len(longer) > cells:
             break
-        said = longer
-    return said
+        text = longer
+    return text

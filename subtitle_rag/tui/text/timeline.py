@@ -1,7 +1,7 @@
-"""A video's timeline as the preview draws it: where it is replayed most, and where the query is met in it.
+"""A video's timeline in the preview: its replay curve, and the matches of the query.
 
-Everything is drawn by form, and colour only helps: `█` is the chosen scene, `┃` are places that the list leads to, `│`
-are further ones. Every row is as wide as the timeline or narrower, and all have the same scale.
+Glyphs carry the meaning, colour only helps: `█` is the current scene, `┃` are scenes of the list, `│` are further
+matches. No row is wider than the timeline, and all have the same scale.
 """
 
 import math
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
 
 
-CHOSEN, LISTED, FOUND, BAR, CHAPTER = "█", "┃", "│", "─", "╵"
+CURRENT, LISTED, FURTHER, BAR, CHAPTER = "█", "┃", "│", "─", "╵"
 BLOCKS = "▁▂▃▄▅▆▇█"
 ROWS = 4
-"""With or without a curve: what stands below does not move when it comes."""
+"""With or without a curve, so that nothing below moves when it comes."""
 CELLS_A_CHAPTER = 4
-"""Where chapters are denser than one in so many cells, their ticks tell nothing."""
-_STYLES = {CHOSEN: "bold $text-accent", LISTED: "$text-accent"}
+"""Denser chapters get no ticks."""
+_STYLES = {CURRENT: "bold $text-accent", LISTED: "$text-accent"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,61 +34,63 @@ class Timeline:
     """One video; all times in ms."""
 
     duration_ms: int
-    chosen: int | None = None
-    """The scene that is shown."""
-    listed: Sequence[int] = ()
-    """Places that the list leads to."""
-    found: Sequence[int] = ()
-    """Places beside those."""
+    current_ms: int | None = None
+    """The time of the shown scene."""
+    listed_ms: Sequence[int] = ()
+    """Times of the list's scenes."""
+    further_ms: Sequence[int] = ()
+    """Times of further matches."""
     heat: Sequence[Heat] = ()
     chapters: Sequence[int] = ()
-    """Where they begin."""
+    """Times of their beginnings."""
 
     @property
-    def places(self) -> list[int]:
-        """All that is marked, each time once."""
-        own = () if self.chosen is None else (self.chosen,)
-        return sorted({*self.listed, *self.found, *own})
+    def marks(self) -> list[int]:
+        """All marked times, each once."""
+        current = () if self.current_ms is None else (self.current_ms,)
+        return sorted({*self.listed_ms, *self.further_ms, *current})
 
     @property
     def length_ms(self) -> int:
-        """What the rows stand for: the video, and whatever lies beyond its end."""
-        return max(1, self.duration_ms, *self.places)
+        """Length of the rows: the video, and marks beyond its end."""
+        return max(1, self.duration_ms, *self.marks)
 
     def cell(self, ms: int, width: int) -> int:
-        """The cell of a time, from 0."""
+        """Return the cell of a time, from 0."""
         return max(0, min(width - 1, ms * width // self.length_ms))
 
     def at_ms(self, cell: int, width: int) -> int:
-        """The time in the middle of a cell."""
+        """Return the time in the middle of a cell."""
         return max(0, min(self.length_ms, (2 * cell + 1) * self.length_ms // (2 * width)))
 
 
 def scene_timeline(
-    scene: "Scene", known: Surroundings, listed: "Sequence[Scene]", cited: Sequence[int] = ()
+    scene: "Scene", surroundings: Surroundings, listed: "Sequence[Scene]", cited: Sequence[int] = ()
 ) -> Timeline:
-    """The timeline of a scene's video; `listed` are the scenes of it that the list holds, `cited` further times.
+    """Return the timeline of a scene's video; `listed` are its scenes in the list, `cited` further times.
 
-    A video whose length nobody has told ends with its last window.
+    A video of unknown length ends with its last window.
     """
     video = scene.video
-    places = known.places or ()
-    ends = [one.end_ms for one in (*listed, scene)] + [place.end_ms for place in places]
-    beside = (
-        place.at_ms for place in places if not any(one.start_ms <= place.at_ms < one.end_ms for one in (*listed, scene))
+    matches = surroundings.places or ()
+    ends = [each.end_ms for each in (*listed, scene)] + [match.end_ms for match in matches]
+    further = (
+        match.at_ms
+        for match in matches
+        if not any(each.start_ms <= match.at_ms < each.end_ms for each in (*listed, scene))
     )
     return Timeline(
-        video.duration_ms or max(known.end_ms, *ends),
+        video.duration_ms or max(surroundings.end_ms, *ends),
         scene.at_ms,
-        sorted({*(one.at_ms for one in listed if one.id != scene.id), *cited}),
-        list(beside),
-        known.heat,
+        sorted({*(each.at_ms for each in listed if each.id != scene.id), *cited}),
+        list(further),
+        surroundings.heat,
         [chapter.start_ms for chapter in video.chapters],
     )
 
 
-def drawn(line: Timeline, width: int) -> Content:
-    """`ROWS` rows, none wider than `width` cells; nothing where there is no width."""
+def draw_timeline(line: Timeline, width: int) -> Content:
+    """Return `ROWS` rows, none wider than `width` cells; nothing without width."""
     if width < 1:
         return Content("")
     curve = _curve(line, width)
@@ -97,27 +99,27 @@ def drawn(line: Timeline, width: int) -> Content:
 
 
 def peak(heat: Sequence[Heat]) -> Heat | None:
-    """The part that is replayed most, the first of equals."""
+    """Return the most replayed part, the first of equals."""
     return max(_sound(heat), key=lambda part: part.value, default=None)
 
 
 def _sound(heat: Sequence[Heat]) -> list[Heat]:
-    """The parts that can be drawn: others wrote the numbers."""
+    """Return the valid parts: the numbers come from outside."""
     return [part for part in heat if math.isfinite(part.value) and part.value > 0 and part.start_ms < part.end_ms]
 
 
 def _legend(line: Timeline, width: int) -> Content:
-    count = len(line.places)
-    said = Content.styled(n_("{n} place in this video", "{n} places in this video", count).format(n=count), "bold")
+    count = len(line.marks)
+    text = Content.styled(n_("{n} place in this video", "{n} places in this video", count).format(n=count), "bold")
     if top := peak(line.heat):
         label = _("most replayed {time}").format(time=clock(top.start_ms))
-        whole = Content.assemble(said, (f" · {label}", MUTED))
-        said = whole if whole.cell_length <= width else Content.styled(label, MUTED)
-    return said.truncate(width, ellipsis=True)
+        full_text = Content.assemble(text, (f" · {label}", MUTED))
+        text = full_text if full_text.cell_length <= width else Content.styled(label, MUTED)
+    return text.truncate(width, ellipsis=True)
 
 
 def _curve(line: Timeline, width: int) -> Content | None:
-    """The most of each cell; None where nobody knows any."""
+    """Draw the maximum of each cell; None without values."""
     values = [0.0] * width
     for part in _sound(line.heat):
         for cell in range(line.cell(part.start_ms, width), line.cell(part.end_ms - 1, width) + 1):
@@ -129,7 +131,7 @@ def _curve(line: Timeline, width: int) -> Content | None:
 
 def _bar(line: Timeline, width: int) -> Content:
     cells = [BAR] * width
-    for glyph, times in ((FOUND, line.found), (LISTED, line.listed), (CHOSEN, [line.chosen])):
+    for glyph, times in ((FURTHER, line.further_ms), (LISTED, line.listed_ms), (CURRENT, [line.current_ms])):
         for ms in times:
             if ms is not None:
                 cells[line.cell(ms, width)] = glyph
@@ -137,23 +139,23 @@ def _bar(line: Timeline, width: int) -> Content:
 
 
 def _times(line: Timeline, width: int) -> Content:
-    """Beginning and end, the chosen time under its place where it fits between them, and ticks for the chapters."""
+    """Draw beginning and end, the current time if it fits between them, and ticks for the chapters."""
     cells = [" "] * width
     end = clock(line.length_ms)
     if len(end) <= width:
         _put(cells, end, width - len(end))
     _put(cells, clock(0), 0)
-    if line.chosen is not None:
-        time = clock(line.chosen)
-        _put(cells, time, max(0, min(width - len(time), line.cell(line.chosen, width) - len(time) // 2)))
+    if line.current_ms is not None:
+        time = clock(line.current_ms)
+        _put(cells, time, max(0, min(width - len(time), line.cell(line.current_ms, width) - len(time) // 2)))
     if len(line.chapters) * CELLS_A_CHAPTER <= width:
         for ms in line.chapters:
             _put(cells, CHAPTER, line.cell(ms, width))
     return Content.styled("".join(cells), MUTED)
 
 
-def _put(cells: list[str], said: str, at: int) -> None:
-    """Write it where it touches nothing."""
-    around = cells[max(0, at - 1) : at + len(said) + 1]
-    if at + len(said) <= len(cells) and not "".join(around).strip():
-        cells[at : at + len(said)] = said
+def _put(cells: list[str], text: str, at: int) -> None:
+    """Write `text` unless it touches other text."""
+    around = cells[max(0, at - 1) : at + len(text) + 1]
+    if at + len(text) <= len(cells) and not "".join(around).strip():
+        cells[at : at + len(text)] = text

@@ -1,33 +1,33 @@
-"""What the screens say of the vectors that are being made."""
+"""Lines about the run of vectors."""
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.stage_progress import VectorProgress
-from subtitle_rag.tui.text.pace import far, pace
+from subtitle_rag.tui.text.pace import pace, with_counts
 
 
 def line(progress: VectorProgress) -> str:
-    """What the library says of its vectors; empty where there is nothing to tell."""
+    """Return the line of the library; empty without news."""
     if not progress.windows:
         return ""
     match progress.state:
         case "working" if progress.missing:
             return brief(progress)
         case "waiting":
-            parts = far(_("Vectors {done}/{all}"), progress), _("waiting for contexts"), clean(progress.model)
+            parts = with_counts(_("Vectors {done}/{all}"), progress), _("waiting for contexts"), clean(progress.model)
             return "  ".join(parts)
         case "paused":
-            return far(_("Vectors are paused at {done}/{all}; {key} goes on"), progress)
+            return with_counts(_("Vectors are paused at {done}/{all}; {key} goes on"), progress)
         case "failed" if progress.error:
             return _failure(progress.error)
     return ""
 
 
 def brief(progress: VectorProgress) -> str:
-    """How far a run has come, how fast it is, and how long it still takes."""
-    return "  ".join((far(_("Vectors {done}/{all}"), progress), *pace(progress), clean(progress.model)))
+    """Return counts, rate and remaining time of the run."""
+    return "  ".join((with_counts(_("Vectors {done}/{all}"), progress), *pace(progress), clean(progress.model)))
 
 
 def _failure(error: AppError) -> str:

@@ -107,5 +107,5 @@ def standing(state: ChannelState, *, running: bool, now: float | None = None) ->
     if alarms:
         parts.append(_("! failed {n}").format(n=f"{alarms:,}"))
     if not parts:
-        parts.append(f"✓ {failure_reasons.ago(state.listed_at, now)}" if state.listed_at else "✓")
+        parts.append(f"✓ {failure_reasons.age_text(state.listed_at, now)}" if state.listed_at else "✓")
     return " · ".join(parts)

@@ -59,7 +59,7 @@ class TimelineBar(Static):
     def __init__(self) -> None:
         super().__init__(id="timeline", markup=False)
         signs = _("{chosen} this scene · {listed} in the list · {found} further places · {chapter} chapters")
-        own = {"chosen": timeline.CHOSEN, "listed": timeline.LISTED, "found": timeline.FOUND}
+        own = {"chosen": timeline.CURRENT, "listed": timeline.LISTED, "found": timeline.FURTHER}
         told = signs.format(**own, chapter=timeline.CHAPTER)
         self.tooltip = paragraphs([told, _("A click goes to the nearest scene of the list.")])
         self._line: Timeline | None = None
@@ -70,7 +70,7 @@ class TimelineBar(Static):
         width = self.content_size.width
         if self._drawn != (line, width):
             self._drawn = line, width
-            self.update(timeline.drawn(line, width) if line else "", layout=False)
+            self.update(timeline.draw_timeline(line, width) if line else "", layout=False)
 
     def on_resize(self) -> None:
         self.show(self._line)

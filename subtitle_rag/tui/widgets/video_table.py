@@ -72,7 +72,7 @@ def told(state: "VideoState") -> str:
         return _("… waiting")
     if state.failure:
         why = f"{failure_reasons.sign(state.failure)} {failure_reasons.words(state.failure, state.details)}"
-        again = failure_reasons.again(state.retry_at)
+        again = failure_reasons.retry_text(state.retry_at)
         return f"{why} · {again}" if again else why
     if state.searchable < state.windows:
         return _("… {done} of {all} searchable").format(done=state.searchable, all=state.windows)
