@@ -18,10 +18,10 @@ from contextlib import AbstractContextManager
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import EncoderActive, VectorEvent, VectorsDue, VectorsMade, VectorsReport, VectorsWaiting
 from subtitle_rag.library.app_state import EMBEDDED, index_address
-from subtitle_rag.library.contexts import WindowSelection
+from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.store import Library
-from subtitle_rag.library.vectors import DueWindow
+from subtitle_rag.library.vector_store import DueWindow
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.platforms import wait_for
 from subtitle_rag.retrieval.index import DenseVector, Index, SparseVector, Vector

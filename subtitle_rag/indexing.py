@@ -30,7 +30,7 @@ from subtitle_rag.retrieval.material import MAKING, Making, Material
 from subtitle_rag.retrieval.morphemes import ANALYZER, TextMorphemes
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.vectors import Noted
+    from subtitle_rag.library.vector_store import Noted
 
 logger = logging.getLogger(__name__)
 

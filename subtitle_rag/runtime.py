@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from subtitle_rag.answers.answer import Answerer
     from subtitle_rag.contexts.writer import Writer
     from subtitle_rag.encoding import EncodingRun
+    from subtitle_rag.fetching.fetcher import Fetcher
     from subtitle_rag.fetching.pictures import Pictures
-    from subtitle_rag.fetching.run import Fetcher
     from subtitle_rag.indexing import Indexer
     from subtitle_rag.library.store import Library
     from subtitle_rag.llm import Llm
@@ -238,7 +238,7 @@ class Runtime:
 
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
         """What brings captions from YouTube; `stop` ends its runs from another thread."""
-        from subtitle_rag.fetching.run import Fetcher
+        from subtitle_rag.fetching.fetcher import Fetcher
 
         return Fetcher(self.library, self.indexer, self.settings.youtube, stop)
 

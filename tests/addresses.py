@@ -3,7 +3,7 @@
 import unicodedata
 from urllib.parse import quote
 
-from subtitle_rag.captions.sources import Source
+from subtitle_rag.captions.addresses import Source
 from subtitle_rag.domain import TABS
 
 ID = "aB3_-xYz019"

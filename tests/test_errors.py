@@ -12,8 +12,8 @@ from subtitle_rag.captions.refusals import RULES
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.errors import AppError, BusyError, CaptionError, FetchError, LlmError, UsageError
+from subtitle_rag.fetching.fetcher import REMEMBERED
 from subtitle_rag.fetching.lister import STATED
-from subtitle_rag.fetching.run import REMEMBERED
 from subtitle_rag.installation.extras import EXTRAS, Extra
 from subtitle_rag.installation.missing import missing
 from subtitle_rag.sentences import SENTENCES, captions, evaluation, installation, library, models, requests

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import models
+from subtitle_rag.captions.addresses import parse as source
 from subtitle_rag.captions.parse import parse
-from subtitle_rag.captions.sources import parse as source
 from subtitle_rag.captions.tracks import choose
 from subtitle_rag.captions.youtube import YouTube
 from subtitle_rag.config import LlmSettings, YoutubeSettings
-from subtitle_rag.contexts import prompt
+from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean
 from subtitle_rag.domain import Video
 from subtitle_rag.llm import Llm
@@ -44,7 +44,7 @@ def test_a_model_writes_a_context_and_reads_the_prefix_once(tmp_path: Path) -> N
     model = models.default().name
     host = Llm(LlmSettings().hosts[0], LlmSettings())
     own = windows("v", 6)
-    plan = prompt.plan(Video("v", "국수 삶기", "c", "느린 부엌"), own)
+    plan = context_prompt.plan(Video("v", "국수 삶기", "c", "느린 부엌"), own)
     try:
         assert host.check(model).digest
         replies = [
@@ -52,9 +52,9 @@ def test_a_model_writes_a_context_and_reads_the_prefix_once(tmp_path: Path) -> N
                 plan.messages(ordinal).as_list(),
                 model=model,
                 num_ctx=plan.num_ctx,
-                num_predict=prompt.NUM_PREDICT,
+                num_predict=context_prompt.NUM_PREDICT,
                 seed=7,
-                schema=prompt.SCHEMA,
+                schema=context_prompt.SCHEMA,
             )
             for ordinal in range(2)
         ]

@@ -10,7 +10,7 @@ import pytest
 from subtitle_rag import config
 from subtitle_rag.errors import BusyError
 from subtitle_rag.library.app_state import index_address
-from subtitle_rag.library.contexts import Context
+from subtitle_rag.library.context_store import Context
 from subtitle_rag.retrieval.index_server import COLLECTION
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from subtitle_rag.answers import prompt
 from subtitle_rag.answers.citations import checked
 from subtitle_rag.answers.gathering import Gatherer, Given, Room, Wish
+from subtitle_rag.contexts.context_prompt import TOKENS_PER_CHAR
 from subtitle_rag.contexts.hosts import MARGIN, STEP
-from subtitle_rag.contexts.prompt import TOKENS_PER_CHAR
 from subtitle_rag.errors import AppError, BusyError, LlmError
 from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece
 from subtitle_rag.library.store import Library

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from subtitle_rag.captions.windows import SHIPPED
-from subtitle_rag.contexts.prompt import neutral, shortened
+from subtitle_rag.contexts.context_prompt import neutral, shortened
 from subtitle_rag.domain import Line, clock
 from subtitle_rag.retrieval.scenes import Scene
 

@@ -14,7 +14,7 @@ from subtitle_rag.answers.context_builder import (
     fitted,
     speech,
 )
-from subtitle_rag.contexts.prompt import estimate
+from subtitle_rag.contexts.context_prompt import estimate
 from subtitle_rag.domain import Line, Video, Window, spoken
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import Evidence, EvidenceSource

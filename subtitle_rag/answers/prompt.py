@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from subtitle_rag.answers.context_builder import quoted
-from subtitle_rag.contexts.prompt import BUCKETS, MARGIN, TOKENS_PER_CHAR, estimate
+from subtitle_rag.contexts.context_prompt import BUCKETS, MARGIN, TOKENS_PER_CHAR, estimate
 
 VERSION = "ask1"
 """Names rules and layout; it is kept with each answer."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from subtitle_rag.answers.context_builder import TITLE, Cost, Labels, per_character, quoted
-from subtitle_rag.contexts.prompt import shortened
+from subtitle_rag.contexts.context_prompt import shortened
 from subtitle_rag.domain import Video, Window, clock
 
 BEGINNING = 60

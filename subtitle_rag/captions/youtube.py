@@ -16,8 +16,8 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 from subtitle_rag.captions import metadata
+from subtitle_rag.captions.addresses import Source
 from subtitle_rag.captions.session import LIMIT, Info, Session
-from subtitle_rag.captions.sources import Source
 from subtitle_rag.captions.tracks import Offer
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import TABS, Details, Track, Video

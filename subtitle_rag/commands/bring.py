@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.captions.sources import Source, looks_like_address, parse
+from subtitle_rag.captions.addresses import Source, looks_like_address, parse
 from subtitle_rag.commands import completing, json_option, jsonl_option, vectors, writing
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import TABS
@@ -76,7 +76,7 @@ def index_(
     jsonl: bool,
     as_json: bool,
 ) -> int:
-    from subtitle_rag.fetching.run import Manner, Order
+    from subtitle_rag.fetching.fetcher import Manner, Order
     from subtitle_rag.library.sources import Wishes
 
     first_day = day("since", since) if since is not None else None
@@ -112,7 +112,7 @@ def sync_(
     jsonl: bool,
     as_json: bool,
 ) -> int:
-    from subtitle_rag.fetching.run import Manner, Order
+    from subtitle_rag.fetching.fetcher import Manner, Order
 
     with Runtime(settings) as runtime:
         followed = runtime.library.sources.followed()
@@ -251,7 +251,7 @@ def _summed(runs: Iterable[Iterator[IndexEvent]], *, jsonl: bool) -> tuple[Index
 
 def _contexts(runtime: Runtime, videos: Sequence[str], *, jsonl: bool) -> ContextReport | None:
     """The contexts of what came in, where there is a model to write them; everything is searchable already."""
-    from subtitle_rag.library.contexts import WindowSelection
+    from subtitle_rag.library.context_store import WindowSelection
 
     prelude = _("Searchable. {model} writes contexts; Ctrl+C ends it, and nothing is lost.")
     prelude = prelude.format(model=runtime.context_model)
@@ -269,7 +269,7 @@ def _contexts(runtime: Runtime, videos: Sequence[str], *, jsonl: bool) -> Contex
 
 def _vectors(runtime: Runtime, videos: Sequence[str], outcome: output.Outcome, *, jsonl: bool) -> VectorsReport | None:
     """The vectors of what came in, where the encoder is here; everything is searchable already."""
-    from subtitle_rag.library.contexts import WindowSelection
+    from subtitle_rag.library.context_store import WindowSelection
 
     try:
         encoder = runtime.neural.encoder()

@@ -18,7 +18,7 @@ from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.contexts import ContextCounts
+    from subtitle_rag.library.context_store import ContextCounts
 
 channel_option = click.option(
     "--channel", multiple=True, shell_complete=completing.channels, help=N_("Only channels whose name holds this.")
@@ -215,7 +215,7 @@ def videos_of(runtime: Runtime, names: Sequence[str]) -> list[str]:
 
 def _written(command: str, runtime: Runtime, asked: Asked, *, anew: bool = False) -> int:
     """Write, narrate, and print the sum."""
-    from subtitle_rag.library.contexts import WindowSelection
+    from subtitle_rag.library.context_store import WindowSelection
 
     channels, videos = channels_of(runtime, asked.channel), videos_of(runtime, asked.video)
     chosen = WindowSelection(tuple(channels), tuple(videos), asked.limit, anew)

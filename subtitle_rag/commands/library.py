@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.captions.sources import parse
+from subtitle_rag.captions.addresses import parse
 from subtitle_rag.commands import completing, json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError

@@ -16,8 +16,8 @@ from subtitle_rag.output import ExitCode, exit_code_for
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.contexts import WindowSelection
-    from subtitle_rag.library.vectors import VectorCounts
+    from subtitle_rag.library.context_store import WindowSelection
+    from subtitle_rag.library.vector_store import VectorCounts
 
 NAMES = {
     VectorsDue: "vectors_due",
@@ -151,7 +151,7 @@ def report_lines(report: VectorsReport) -> Iterator[str]:
 
 def _written(command: str, settings: Settings, asked: Asked, *, anew: bool = False) -> int:
     """Write, narrate, and print the sum."""
-    from subtitle_rag.library.contexts import WindowSelection
+    from subtitle_rag.library.context_store import WindowSelection
 
     with Runtime(settings) as runtime:
         channels, videos = channels_of(runtime, asked.channel), videos_of(runtime, asked.video)

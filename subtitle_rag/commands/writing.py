@@ -10,7 +10,7 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.contexts import WindowSelection
+    from subtitle_rag.library.context_store import WindowSelection
 
 TITLE = 30
 """Characters of a video's title beside the bar."""

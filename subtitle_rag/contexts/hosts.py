@@ -9,13 +9,13 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from subtitle_rag.contexts import prompt
+from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean
 from subtitle_rag.contexts.grounding import doubts
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import ContextEvent, ContextFailed, ContextWritten
-from subtitle_rag.library.contexts import TRIES, Context, Recipe
+from subtitle_rag.library.context_store import TRIES, Context, Recipe
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm, ModelInfo, Reply
 from subtitle_rag.platforms import wait_for
@@ -149,7 +149,7 @@ class _VideoRun:
         if not missing:
             return
         self.run.check_open()
-        self.text_hash = prompt.transcript_hash(windows)
+        self.text_hash = context_prompt.transcript_hash(windows)
         plan = self._plan(video, windows)
         previous = ""
         for ordinal in (ordinal for block in plan.blocks for ordinal in block):
@@ -162,20 +162,20 @@ class _VideoRun:
                     self.run.return_window()
                     raise
 
-    def _plan(self, video: Video, windows: Sequence[Window]) -> prompt.PromptPlan:
+    def _plan(self, video: Video, windows: Sequence[Window]) -> context_prompt.PromptPlan:
         contexts = self.run.library.contexts
-        plan = prompt.plan(
+        plan = context_prompt.plan(
             video,
             windows,
             glossary=contexts.glossary(video.channel_id),
-            tokens_per_char=self._token_ratio() or prompt.TOKENS_PER_CHAR,
-            largest=min(prompt.BUCKETS[-1], self.info.context_length or prompt.BUCKETS[-1]),
+            tokens_per_char=self._token_ratio() or context_prompt.TOKENS_PER_CHAR,
+            largest=min(context_prompt.BUCKETS[-1], self.info.context_length or context_prompt.BUCKETS[-1]),
         )
         self.run.num_ctx = max(self.run.num_ctx, plan.num_ctx)
         plan = replace(plan, num_ctx=self.run.num_ctx)
         return plan if plan.scope == "full" else plan.with_overview(self._overview(video, plan))
 
-    def _overview(self, video: Video, plan: prompt.PromptPlan) -> str:
+    def _overview(self, video: Video, plan: context_prompt.PromptPlan) -> str:
         """Summarise the sections of a long video; the library keeps the summary."""
         key = _key(self.run.recipe, video.id, self.text_hash)
         stored = self.run.library.contexts.overview(key)
@@ -189,7 +189,13 @@ class _VideoRun:
         return text
 
     def _window(
-        self, video: Video, windows: Sequence[Window], plan: prompt.PromptPlan, ordinal: int, tries: int, previous: str
+        self,
+        video: Video,
+        windows: Sequence[Window],
+        plan: context_prompt.PromptPlan,
+        ordinal: int,
+        tries: int,
+        previous: str,
     ) -> str:
         """Write one window's context; if the first answer cannot be used, ask again with another seed."""
         window = windows[ordinal]
@@ -249,7 +255,7 @@ class _VideoRun:
         )
         return tuple((doubt.kind, doubt.text) for doubt in doubts_found)
 
-    def _request(self, messages: prompt.Messages, num_ctx: int, seed: int) -> Reply | AppError:
+    def _request(self, messages: context_prompt.Messages, num_ctx: int, seed: int) -> Reply | AppError:
         """Ask the host, with retries; return its reply, or its last failure."""
         attempt = 1
         while True:
@@ -258,9 +264,9 @@ class _VideoRun:
                     messages.as_list(),
                     model=self.run.model,
                     num_ctx=num_ctx,
-                    num_predict=prompt.NUM_PREDICT,
+                    num_predict=context_prompt.NUM_PREDICT,
                     seed=seed,
-                    schema=prompt.SCHEMA,
+                    schema=context_prompt.SCHEMA,
                     stop=self.run.stop,
                 )
             except AppError as error:
@@ -277,7 +283,7 @@ class _VideoRun:
                 self.failures_in_row = 0
                 return reply
 
-    def _raise_unless_retryable(self, error: AppError, messages: prompt.Messages, *, last: bool) -> None:
+    def _raise_unless_retryable(self, error: AppError, messages: context_prompt.Messages, *, last: bool) -> None:
         """Raise what ends the video or the host; return if a retry may help."""
         if self.run.stop.is_set() or error.code == "llm_stopped":
             raise _HostDoneError from error
@@ -297,7 +303,7 @@ class _VideoRun:
     def _raise_token_ratio(self, tokens: int, characters: int) -> None:
         """Raise the stored rate after a prompt that did not fit: to the server's count, and by `STEP` at least."""
         measured = MARGIN * tokens / max(1, characters)
-        ratio = max(measured, STEP * (self._token_ratio() or prompt.TOKENS_PER_CHAR))
+        ratio = max(measured, STEP * (self._token_ratio() or context_prompt.TOKENS_PER_CHAR))
         self.run.library.contexts.put_tokens_per_character(self.run.recipe.digest, ratio)
 
     def _token_ratio(self) -> float | None:

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-from subtitle_rag.contexts import prompt
+from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.hosts import FINAL, ContextHostRun
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library.contexts import Recipe, WindowSelection
+from subtitle_rag.library.context_store import Recipe, WindowSelection
 from subtitle_rag.library.locks import alone
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm, ModelInfo
@@ -125,7 +125,7 @@ class Writer:
                 continue
             if selection.anew:
                 contexts.redo(channels=channels, videos=selection.videos)
-            recipe = Recipe(ready[0][1].digest, prompt.VERSION, keeps)
+            recipe = Recipe(ready[0][1].digest, context_prompt.VERSION, keeps)
             work = contexts.work(recipe, channels=channels, videos=selection.videos)
             shares.append(_Share(model, ready, recipe, work))
         if failure and not shares:

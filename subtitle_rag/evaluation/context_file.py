@@ -8,7 +8,7 @@ from pathlib import Path
 from subtitle_rag.domain import Window, nfc
 from subtitle_rag.evaluation.json_lines import bad_queries, objects, refusing, seconds, string
 from subtitle_rag.i18n import _
-from subtitle_rag.library.contexts import Context
+from subtitle_rag.library.context_store import Context
 from subtitle_rag.library.store import Library
 
 MODEL = "given"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from subtitle_rag.contexts import prompt
+from subtitle_rag.contexts import context_prompt
 from subtitle_rag.errors import AppError, LlmError
 from subtitle_rag.llm import Llm, ModelInfo
 
@@ -43,11 +43,11 @@ class Task(Generic[T]):
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        return prompt.Messages(self.system, self.user).as_list()
+        return context_prompt.Messages(self.system, self.user).as_list()
 
     def tokens(self) -> int:
         """The size of its request, on the safe side."""
-        return prompt.estimate(self.system + self.user) + self.num_predict + prompt.MARGIN
+        return context_prompt.estimate(self.system + self.user) + self.num_predict + context_prompt.MARGIN
 
 
 @dataclass(slots=True)
@@ -134,12 +134,12 @@ def host_with(hosts: Sequence[Llm], model: str) -> tuple[Llm, ModelInfo]:
 
 def context_size(tokens: int) -> int:
     """The smallest `num_ctx` that holds so many tokens, else the largest."""
-    return next((size for size in prompt.BUCKETS if tokens <= size), prompt.BUCKETS[-1])
+    return next((size for size in context_prompt.BUCKETS if tokens <= size), context_prompt.BUCKETS[-1])
 
 
 def tagged(name: str, text: str) -> str:
     """Outside text as material: nothing in it can end the tag."""
-    return f"<{name}>\n{prompt.neutral(text)}\n</{name}>"
+    return f"<{name}>\n{context_prompt.neutral(text)}\n</{name}>"
 
 
 def text_field(entry: Mapping[str, Any], name: str) -> str:
@@ -147,7 +147,7 @@ def text_field(entry: Mapping[str, Any], name: str) -> str:
     value = entry[name]
     if not isinstance(value, str):
         raise ValueError(name)
-    return prompt.neutral(value)
+    return context_prompt.neutral(value)
 
 
 def bool_field(entry: Mapping[str, Any], name: str) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from subtitle_rag.contexts import prompt
+from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.sentence_filters import is_foreign
 from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.errors import UsageError
@@ -51,7 +51,7 @@ def locate(quote: str, window: Window) -> tuple[int, int] | None:
     It compares the window as the model read it, without spaces: captions and models break words as they like.
     """
     letters, offsets = _squeezed_with_offsets(window.text)
-    target = squeezed(prompt.neutral(quote).strip(_QUOTE_MARKS))
+    target = squeezed(context_prompt.neutral(quote).strip(_QUOTE_MARKS))
     at = letters.find(target)
     if len(target) < SHORTEST_QUOTE or at < 0:
         return None
@@ -101,7 +101,9 @@ def squeezed(text: str) -> str:
 
 def _squeezed_with_offsets(text: str) -> tuple[str, list[int]]:
     """The text as the model read it, squeezed, and the offset in `text` of each of its characters."""
-    pairs = [(letter, at) for at, character in enumerate(text) for letter in squeezed(prompt.neutral(character))]
+    pairs = [
+        (letter, at) for at, character in enumerate(text) for letter in squeezed(context_prompt.neutral(character))
+    ]
     return "".join(letter for letter, _at in pairs), [at for _letter, at in pairs]
 
 
@@ -117,7 +119,7 @@ def _names(query: str, video: Video) -> bool:
 
 
 def _shares(query: str, text: str) -> bool:
-    question, speech = prompt.neutral(query).casefold(), prompt.neutral(text).casefold()
+    question, speech = context_prompt.neutral(query).casefold(), context_prompt.neutral(text).casefold()
     return any(question[at : at + COPIED] in speech for at in range(len(question) - COPIED + 1))
 
 

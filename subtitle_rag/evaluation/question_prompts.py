@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subtitle_rag.contexts import prompt
+from subtitle_rag.contexts import context_prompt
 from subtitle_rag.evaluation.llm_question import Task, bool_field, tagged, text_field
 from subtitle_rag.evaluation.sampling import Candidate
 
@@ -15,7 +15,7 @@ VERSION = "make-ko1"
 """Version of all prompts here; every made question carries it."""
 WINDOW_TOKENS = 900
 """Of each window; the middle of a longer one is left out."""
-NUM_CTX = prompt.BUCKETS[0]
+NUM_CTX = context_prompt.BUCKETS[0]
 LONGEST_QUESTION = 120
 LONGEST_ANSWER = 300
 LONGEST_QUOTE = 200
@@ -57,7 +57,9 @@ def question(candidate: Candidate) -> Task[Draft]:
     many = len(candidate.windows) > 1
     names = [f"evidence_{at}" for at in range(1, len(candidate.windows) + 1)] if many else ["evidence"]
     tags = [f"구간 {at}" for at in range(1, len(candidate.windows) + 1)] if many else ["구간"]
-    texts = (prompt.shortened(prompt.neutral(window.text), WINDOW_TOKENS) for window in candidate.windows)
+    texts = (
+        context_prompt.shortened(context_prompt.neutral(window.text), WINDOW_TOKENS) for window in candidate.windows
+    )
     material = [tagged("제목", candidate.video.title[:200]), *map(tagged, tags, texts)]
 
     def read(entry: Mapping[str, Any]) -> Draft:

@@ -16,10 +16,10 @@ from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.library import rows
 from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database
-from subtitle_rag.library.contexts import Contexts, drop_outdated
+from subtitle_rag.library.context_store import Contexts, drop_outdated
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metadata
-from subtitle_rag.library.vectors import Vectors
+from subtitle_rag.library.vector_store import Vectors
 
 ALL = "*"
 """In the list of purges: every point of the index."""

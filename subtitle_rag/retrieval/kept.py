@@ -15,7 +15,7 @@ from pathlib import Path
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.library.connection import translated
 from subtitle_rag.library.store import Library
-from subtitle_rag.library.vectors import Noted
+from subtitle_rag.library.vector_store import Noted
 from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, SparseVector, Vector
 from subtitle_rag.retrieval.index_client import open_index
 from subtitle_rag.retrieval.material import Material

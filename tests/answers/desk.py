@@ -13,7 +13,7 @@ from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import Line, Track, Video
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Evidence, EvidenceSource
-from subtitle_rag.library.contexts import Context
+from subtitle_rag.library.context_store import Context
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.query import parse

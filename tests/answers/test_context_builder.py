@@ -21,7 +21,7 @@ from subtitle_rag.answers.context_builder import (
     surrounded,
 )
 from subtitle_rag.captions.windows import windows
-from subtitle_rag.contexts.prompt import estimate
+from subtitle_rag.contexts.context_prompt import estimate
 from subtitle_rag.domain import Cue
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.retrieval.scenes import Scene

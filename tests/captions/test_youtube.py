@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag.captions.addresses import parse
 from subtitle_rag.captions.parse import parse as cues
-from subtitle_rag.captions.sources import parse
 from subtitle_rag.captions.tracks import Offer, choose
 from subtitle_rag.captions.youtube import ATTEMPTS, YouTube
 from subtitle_rag.config import YoutubeSettings

@@ -13,7 +13,7 @@ from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import Track, Video, Window
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, ContextWritten
-from subtitle_rag.library.contexts import Context, WindowSelection
+from subtitle_rag.library.context_store import Context, WindowSelection
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.query import parse

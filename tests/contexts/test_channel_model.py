@@ -8,7 +8,7 @@ from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import ContextReport, ContextsDue, ContextWritten
-from subtitle_rag.library.contexts import WindowSelection
+from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.llm import Llm
 from tests.contexts.desk import NAME, Desk, talk
 from tests.stand_ins.ollama import Model

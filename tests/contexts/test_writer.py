@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from subtitle_rag.contexts import prompt
+from subtitle_rag.contexts import context_prompt
 from subtitle_rag.errors import BusyError
 from subtitle_rag.events import ContextsDue, ContextWritten
-from subtitle_rag.library.contexts import WindowSelection
+from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
 from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
 from tests.searchable import video
@@ -43,7 +43,7 @@ def test_a_context_is_kept_with_all_that_it_came_from(desk: Desk) -> None:
     report = desk.write()
     for context, window, asked in zip(desk.contexts("a"), own, desk.chats(), strict=True):
         assert (context.window_id, context.video_id, context.model) == (window.id, "a", NAME)
-        assert (context.digest, context.prompt) == (Model(NAME).digest, prompt.VERSION)
+        assert (context.digest, context.prompt) == (Model(NAME).digest, context_prompt.VERSION)
         assert (context.scope, context.seed, context.tries, context.stale) == ("full", 7, 1, False)
         assert context.prompt_tokens == asked.cached + asked.evaluated
         assert context.raw == f'{{"context": "{context.text}"}}'
@@ -157,7 +157,7 @@ def test_another_prompt_writes_all_anew(desk: Desk, monkeypatch: pytest.MonkeyPa
     desk.put("b", talk(2, seed=2))
     desk.write()
     desk.ollama.clear()
-    monkeypatch.setattr(prompt, "VERSION", "ko-next")
+    monkeypatch.setattr(context_prompt, "VERSION", "ko-next")
     assert desk.write().written == 4
     assert len(desk.chats()) == 4
     assert {context.prompt for context in desk.contexts()} == {"ko-next"}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from subtitle_rag.contexts import prompt
+from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.hosts import REMINDER
-from subtitle_rag.library.contexts import WindowSelection
+from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import NAME, Desk, beginnings, talk, windows_asked
 from tests.stand_ins.ollama import Model, shared_prefix
 
@@ -37,7 +37,7 @@ def test_all_that_follows_the_prefix_stays_short(desk: Desk) -> None:
     desk.write()
     tails = [asked.messages[1]["content"] for asked in desk.chats()]
     assert len(tails) == 12
-    assert all(prompt.estimate(tail) < prompt.TAIL_TOKENS for tail in tails)
+    assert all(context_prompt.estimate(tail) < context_prompt.TAIL_TOKENS for tail in tails)
 
 
 def test_every_request_carries_the_recipe(desk: Desk) -> None:
@@ -51,7 +51,7 @@ def test_every_request_carries_the_recipe(desk: Desk) -> None:
             "think": False,
             "truncate": False,
             "keep_alive": "30m",
-            "format": prompt.SCHEMA,
+            "format": context_prompt.SCHEMA,
             "options": {"num_ctx": 4096, "num_predict": 256, "temperature": 0, "seed": 7},
         }
         assert [message["role"] for message in asked.messages] == ["system", "user"]

@@ -9,7 +9,7 @@ from typing import Any
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import VectorEvent, VectorsReport
-from subtitle_rag.library.contexts import Context, WindowSelection
+from subtitle_rag.library.context_store import Context, WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import FlagEncoder

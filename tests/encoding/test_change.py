@@ -5,7 +5,7 @@ from pathlib import Path
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import EncoderActive, VectorEvent, VectorsMade
-from subtitle_rag.library.contexts import WindowSelection
+from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval.neural import Encoder, vector_names
 from tests.encoding.desk import Counting, Desk
 from tests.invented import caption_folder

@@ -12,8 +12,8 @@ import pytest
 from subtitle_rag.encoding import SMALLEST
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import EncoderActive, VectorsDue, VectorsMade, VectorsReport
-from subtitle_rag.library.contexts import WindowSelection
-from subtitle_rag.library.vectors import VectorCounts
+from subtitle_rag.library.context_store import WindowSelection
+from subtitle_rag.library.vector_store import VectorCounts
 from subtitle_rag.retrieval.index import DenseVector, SparseVector
 from subtitle_rag.retrieval.material import Material
 from subtitle_rag.retrieval.neural import Encoded, vector_names

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from subtitle_rag.captions.sources import parse
+from subtitle_rag.captions.addresses import parse
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.events import IndexEvent, IndexReport, Resting, VideoDone, VideoFailed
-from subtitle_rag.fetching.run import Fetcher, Manner, Order
+from subtitle_rag.fetching.fetcher import Fetcher, Manner, Order
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.library.sources import Wishes
 from subtitle_rag.retrieval.lexical import QueryAnalyzer

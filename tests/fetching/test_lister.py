@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.captions.sources import parse
+from subtitle_rag.captions.addresses import parse
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import Found, Listed, VideoDone
-from subtitle_rag.fetching.run import Manner, Order
+from subtitle_rag.fetching.fetcher import Manner, Order
 from tests.fetching.desk import (
     HANDLE,
     QUICK,

@@ -9,7 +9,7 @@ import pytest
 from subtitle_rag.captions.refusals import DAY, HOUR, RULES, WEEK
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.events import VideoFailed
-from subtitle_rag.fetching.run import Manner
+from subtitle_rag.fetching.fetcher import Manner
 from tests.fetching.desk import HANDLE, QUICK, Desk, changes, channel, clip, clips, fetched, report, rests
 from tests.stand_ins.youtube import Caption, Clip
 from tests.stand_ins.youtube_clips import State

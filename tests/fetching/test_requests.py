@@ -2,7 +2,7 @@
 
 import pytest
 
-from subtitle_rag.captions.sources import parse
+from subtitle_rag.captions.addresses import parse
 from tests.fetching.desk import HANDLE, OWNER, UPLOADS, Desk, changes, channel, clip, clips, fetched, report
 from tests.stand_ins.youtube import Channel, Clip, Playlist
 

@@ -11,7 +11,7 @@ import pytest
 
 from subtitle_rag.errors import FetchError
 from subtitle_rag.events import IndexEvent, Resting
-from subtitle_rag.fetching.run import RESTS, Manner
+from subtitle_rag.fetching.fetcher import RESTS, Manner
 from tests.fetching.desk import HANDLE, QUICK, Clock, Desk, channel, clip, clips, fetched, report, rests, silent
 from tests.invented import caption_folder
 from tests.stand_ins.youtube import Caption, StandIn

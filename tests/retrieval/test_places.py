@@ -11,7 +11,7 @@ from subtitle_rag.domain import Video
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.events import VectorsReport
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library.contexts import WindowSelection
+from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.foreign import SharedWindows
 from subtitle_rag.retrieval.index_server import open_server

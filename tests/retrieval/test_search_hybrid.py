@@ -9,7 +9,7 @@ import pytest
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import VectorsReport
-from subtitle_rag.library.contexts import WindowSelection
+from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.retrieval import reranking
 from subtitle_rag.retrieval.fusion import RRF_K, WEIGHTS
 from subtitle_rag.retrieval.lexical import QueryAnalyzer

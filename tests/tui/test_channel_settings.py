@@ -7,7 +7,7 @@ import pytest
 from textual.widgets import Button, Checkbox, Select, Static
 
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.library.contexts import WindowSelection
+from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.sources import Followed, Wishes
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

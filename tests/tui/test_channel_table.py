@@ -6,7 +6,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from subtitle_rag import i18n
-from subtitle_rag.captions.sources import parse
+from subtitle_rag.captions.addresses import parse
 from subtitle_rag.domain import Video
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.sources import Wishes

@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from subtitle_rag.errors import LlmError
 from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, ContextsDue, ContextWritten
-from subtitle_rag.library.contexts import ContextCounts
+from subtitle_rag.library.context_store import ContextCounts
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text import context_lines
 from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, shown, typed, writing

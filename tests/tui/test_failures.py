@@ -9,7 +9,7 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag import player
-from subtitle_rag.captions.sources import parse
+from subtitle_rag.captions.addresses import parse
 from subtitle_rag.library.sources import Wishes
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions import session
-from subtitle_rag.captions.sources import parse
+from subtitle_rag.captions.addresses import parse
 from subtitle_rag.domain import Video
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import PackagesAdvanced

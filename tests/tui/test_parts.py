@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions import refusals
-from subtitle_rag.captions.sources import Source
+from subtitle_rag.captions.addresses import Source
 from subtitle_rag.domain import Line
 from subtitle_rag.events import (
     Found,

@@ -9,7 +9,7 @@ import pytest
 from textual import events
 from textual.widgets import Static
 
-from subtitle_rag.captions.sources import parse
+from subtitle_rag.captions.addresses import parse
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
@@ -236,7 +236,7 @@ class TestTheJob:
     ) -> None:
         youtube.add(kitchen(*clips(2)))
         youtube.refuse("timedtext", 429, times=None, after=1)
-        monkeypatch.setattr("subtitle_rag.fetching.run.RESTS", 0)
+        monkeypatch.setattr("subtitle_rag.fetching.fetcher.RESTS", 0)
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)

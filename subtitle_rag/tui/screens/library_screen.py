@@ -16,7 +16,7 @@ from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from subtitle_rag import doctor
-from subtitle_rag.captions.sources import Source, parse
+from subtitle_rag.captions.addresses import Source, parse
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library import overview

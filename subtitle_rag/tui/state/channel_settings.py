@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions.sources import parse
+from subtitle_rag.captions.addresses import parse
 from subtitle_rag.contexts import glossary, model_choice
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import AppError, UsageError

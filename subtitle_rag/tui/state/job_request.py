@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.captions.sources import Source, parse
+from subtitle_rag.captions.addresses import Source, parse
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import IndexEvent
 from subtitle_rag.i18n import _
@@ -17,7 +17,7 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job import Job
 
 if TYPE_CHECKING:
-    from subtitle_rag.fetching.run import Order
+    from subtitle_rag.fetching.fetcher import Order
     from subtitle_rag.library.sources import Wishes
     from subtitle_rag.library.store import Library
     from subtitle_rag.runtime import Runtime
@@ -67,7 +67,7 @@ class JobRequest:
         """Run it, and yield its events. The doors that it needs are opened before this returns."""
         if self.paths:
             return runtime.indexer.index(self.paths)
-        from subtitle_rag.fetching.run import Manner, Order
+        from subtitle_rag.fetching.fetcher import Manner, Order
 
         fetcher = runtime.fetcher(stop)
         if self.source:
@@ -103,7 +103,7 @@ def _languages(runtime: "Runtime", source: Source) -> "Wishes | None":
 
 def followed_orders(runtime: "Runtime", *, without: Collection[int] = ()) -> "list[Order]":
     """What `sync` asks for; `without` are ids of sources that are left out."""
-    from subtitle_rag.fetching.run import Order
+    from subtitle_rag.fetching.fetcher import Order
 
     orders = []
     for followed in runtime.library.sources.followed():

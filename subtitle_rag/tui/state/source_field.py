@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from subtitle_rag.captions.sources import Source, looks_like_address, parse
+from subtitle_rag.captions.addresses import Source, looks_like_address, parse
 from subtitle_rag.errors import UsageError
 from subtitle_rag.platforms import on_windows
 

@@ -18,8 +18,8 @@ from subtitle_rag.events import (
 )
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.contexts import ContextCounts
-    from subtitle_rag.library.vectors import VectorCounts
+    from subtitle_rag.library.context_store import ContextCounts
+    from subtitle_rag.library.vector_store import VectorCounts
 
 
 WINDOWS_BEFORE_RATE = 5

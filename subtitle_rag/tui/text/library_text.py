@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions.sources import Source
+from subtitle_rag.captions.addresses import Source
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key

@@ -17,7 +17,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from subtitle_rag.captions import refusals
-from subtitle_rag.captions.sources import Source
+from subtitle_rag.captions.addresses import Source
 from subtitle_rag.captions.tracks import choose
 from subtitle_rag.captions.youtube import ELSEWHERE, SITE, Page, YouTube
 from subtitle_rag.config import YoutubeSettings

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag.domain import Window
-from subtitle_rag.library.contexts import TRIES, Context, ContextCounts, Recipe
+from subtitle_rag.library.context_store import TRIES, Context, ContextCounts, Recipe
 from subtitle_rag.library.store import Library
 from tests.invented import RULE, analysis, dump, track, video, windows
 

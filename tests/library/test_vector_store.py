@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.library.contexts import Context
+from subtitle_rag.library.context_store import Context
 from subtitle_rag.library.store import Library
-from subtitle_rag.library.vectors import DueWindow, Noted, VectorCounts
+from subtitle_rag.library.vector_store import DueWindow, Noted, VectorCounts
 from tests.invented import RULE, analysis, dump, track, video, windows
 
 ONE, OTHER = "one@00000001", "other@00000002"

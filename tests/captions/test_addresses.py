@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subtitle_rag.captions.sources import Source, looks_like_address, parse
+from subtitle_rag.captions.addresses import Source, looks_like_address, parse
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import UsageError
 from tests.addresses import (

@@ -9,7 +9,7 @@ import pytest
 
 from subtitle_rag.errors import BusyError
 from subtitle_rag.events import Found, IndexReport, Listed, VideoDone, WindowsIndexed
-from subtitle_rag.fetching.run import Manner
+from subtitle_rag.fetching.fetcher import Manner
 from tests.fetching.desk import (
     HANDLE,
     OWNER,

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.captions.windows import MAX_CHARS
-from subtitle_rag.contexts.prompt import (
+from subtitle_rag.contexts.context_prompt import (
     BUCKETS,
     MARGIN,
     NUM_PREDICT,
