@@ -7,14 +7,14 @@
     ├── LlmError        Ollama did not do what it was asked
     └── BusyError       the library or a service cannot be used at the moment; trying again later can help
 
-A code's two sentences live in `sentences`, so that a failure stored in the library (code and details) is told in the
-language of whoever reads it. Exit codes belong to the faces (`output.exit_code_for`).
+A code's two sentences live in `error_messages`: a failure is stored in the library as code and details, and is worded
+in the reader's language. Exit codes belong to the faces (`output.exit_code_for`).
 """
 
 from typing import Any
 
+from subtitle_rag.error_messages import SENTENCES
 from subtitle_rag.i18n import _
-from subtitle_rag.sentences import SENTENCES
 
 
 class AppError(Exception):

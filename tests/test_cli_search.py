@@ -9,7 +9,6 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag import cli, config
-from subtitle_rag.commands import find
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.retrieval.search import RETRIEVERS
 from subtitle_rag.runtime import Runtime
@@ -133,7 +132,7 @@ def test_a_model_that_fails_where_it_was_asked_for_ends_the_search(search: Run, 
 
 
 def test_whoever_waits_at_a_terminal_is_told_why(search: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(find, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(find_scenes, "PATIENCE_S", 0.0)
     assert "Still searching." not in search().err
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert "Still searching." in search().err

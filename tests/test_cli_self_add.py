@@ -8,10 +8,10 @@ import pytest
 
 from subtitle_rag import config
 from subtitle_rag.installation import extras
-from subtitle_rag.installation import run as installing
+from subtitle_rag.installation import package_installer as installing
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import WEB
-from subtitle_rag.installation.run import PackageInstaller
+from subtitle_rag.installation.package_installer import PackageInstaller
 from tests.commandline import Run, ran
 from tests.installation.conftest import declared, environment, index, prompt
 from tests.installation.environments import installed, put, site

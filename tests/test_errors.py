@@ -11,12 +11,12 @@ from subtitle_rag import errors, i18n
 from subtitle_rag.captions.refusals import RULES
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config import YoutubeSettings
+from subtitle_rag.error_messages import SENTENCES, captions, evaluation, installation, local_models, requests, storage
 from subtitle_rag.errors import AppError, BusyError, CaptionError, FetchError, LlmError, UsageError
 from subtitle_rag.fetching.fetcher import REMEMBERED
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.installation.extras import EXTRAS, Extra
 from subtitle_rag.installation.missing import missing
-from subtitle_rag.sentences import SENTENCES, captions, evaluation, installation, library, models, requests
 from tests.cases import cases
 
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}
@@ -151,5 +151,5 @@ def test_details_may_hold_braces_and_percent_signs() -> None:
 
 
 def test_no_code_is_explained_twice() -> None:
-    parts = (captions, evaluation, installation, library, models, requests)
+    parts = (captions, evaluation, installation, local_models, requests, storage)
     assert len(SENTENCES) == sum(len(part.SENTENCES) for part in parts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing, json_option, jsonl_option, writing
+from subtitle_rag.commands import completing, contexts_progress, json_option, jsonl_option
 from subtitle_rag.config import Settings
 from subtitle_rag.contexts import model_choice
 from subtitle_rag.domain import clock
@@ -219,14 +219,14 @@ def _written(command: str, runtime: Runtime, asked: Asked, *, anew: bool = False
 
     channels, videos = channels_of(runtime, asked.channel), videos_of(runtime, asked.video)
     chosen = WindowSelection(tuple(channels), tuple(videos), asked.limit, anew)
-    report = writing.write(runtime, chosen, asked.model, jsonl=asked.jsonl)
+    report = contexts_progress.write(runtime, chosen, asked.model, jsonl=asked.jsonl)
     errors = [output.error_entry(report.blocked)] if report.blocked else []
     code = output.exit_code_for(report.blocked) if report.blocked else output.ExitCode.DONE
     if asked.as_json:
         values = {**output.context_values(report), "library": _count_values(runtime.library.contexts.counts())}
         output.envelope(command, output.Outcome(values, errors, code))
     elif not asked.jsonl:
-        for line in writing.report_lines(report):
+        for line in contexts_progress.report_lines(report):
             output.data(line)
     return code
 
@@ -241,7 +241,7 @@ def _status_lines(counts: "ContextCounts") -> Iterator[str]:
     ]
     yield from output.table(rows, right=frozenset({1}))
     if counts.tokens:
-        yield writing.cost(counts.prompt_tokens, counts.tokens, counts.ms)
+        yield contexts_progress.cost(counts.prompt_tokens, counts.tokens, counts.ms)
     elif counts.windows:
         yield _("Contexts are optional: with them, scenes are found that name nothing. subtitle-rag contexts write")
 

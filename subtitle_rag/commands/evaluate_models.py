@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing, json_option, writing
+from subtitle_rag.commands import completing, contexts_progress, json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import AppError, BusyError, UsageError
@@ -90,7 +90,7 @@ def _generate(events: Iterator[Any], count: int) -> "MakeReport":
             if isinstance(event, MakeReport):
                 report = event
             elif isinstance(event, QuestionMade):
-                bar.update(task, completed=event.questions, description=tidy(event.query)[: writing.TITLE])
+                bar.update(task, completed=event.questions, description=tidy(event.query)[: contexts_progress.TITLE])
     return report
 
 
@@ -103,7 +103,7 @@ def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
     if report.refused:
         yield _("Refused:")
         yield from output.table(_reasons(report.refused), right=frozenset({1}))
-    yield writing.cost(report.cost.read, report.cost.written, report.cost.ms)
+    yield contexts_progress.cost(report.cost.read, report.cost.written, report.cost.ms)
     if total:
         yield _("Look at them before you trust them: subtitle-rag eval make {path} --review").format(path=file)
 
@@ -240,7 +240,7 @@ def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
     rows = [(_("measure"), _("mean"), "n", _("errors"), _("left out"), _("method"))]
     rows += [(name, *_cells(figures)) for name, figures in report.measures.items()]
     yield from output.table(rows, right=frozenset({1, 2}))
-    yield writing.cost(report.cost.read, report.cost.written, report.cost.ms)
+    yield contexts_progress.cost(report.cost.read, report.cost.written, report.cost.ms)
     yield _("A small judge's figures tell something only beside another run of the same judge over the same questions.")
     yield _("Every judgement is in {path}").format(path=path)
 

@@ -43,7 +43,7 @@ def self_() -> None:
 @json_option
 @click.pass_obj
 def self_add(settings: "Settings", name: str, as_json: bool) -> int:
-    from subtitle_rag.installation.run import PackageInstaller
+    from subtitle_rag.installation.package_installer import PackageInstaller
 
     extra = EXTRAS[name]
     changed: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ def self_add(settings: "Settings", name: str, as_json: bool) -> int:
 def self_update(settings: "Settings", package: str, as_json: bool) -> int:
     from importlib.metadata import version
 
-    from subtitle_rag.installation.run import PackageInstaller
+    from subtitle_rag.installation.package_installer import PackageInstaller
 
     before = version(package)
     with closing(PackageInstaller(settings.paths.cache).upgrade(package)) as events:

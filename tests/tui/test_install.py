@@ -15,7 +15,7 @@ from subtitle_rag.domain import Video
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import PackagesAdvanced
 from subtitle_rag.installation import aging, extras, gpu, process
-from subtitle_rag.installation import run as installing
+from subtitle_rag.installation import package_installer as installing
 from subtitle_rag.installation.aging import extractor_age
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import NEURAL

@@ -28,7 +28,7 @@ class ExtractorUpdateRun(stage_run.StageRun[ExtractorUpdate]):
 
     def _work(self) -> None:
         from subtitle_rag.captions.session import forget_extractor
-        from subtitle_rag.installation.run import PackageInstaller
+        from subtitle_rag.installation.package_installer import PackageInstaller
 
         before = extractor_age()
         self._progress = replace(self._progress, version=before.version, days=before.days)

@@ -56,7 +56,7 @@ class ModelDownloadRun(stage_run.StageRun[ModelDownload]):
                 self._report(now=True)
 
     def _install_packages(self, due: list[Neural]) -> None:
-        from subtitle_rag.installation.run import PackageInstaller
+        from subtitle_rag.installation.package_installer import PackageInstaller
 
         self._progress = sized_download(self._runtime, due, "working")
         self._report(now=True)

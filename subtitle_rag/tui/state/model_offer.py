@@ -84,7 +84,7 @@ def sized_download(runtime: "Runtime", due: list[Neural], state: StageState) -> 
 
 def _with_packages(runtime: "Runtime", offer: ModelDownload) -> ModelDownload:
     """The offer with what the packages take, and whether the program can install them."""
-    from subtitle_rag.installation.run import PackageInstaller
+    from subtitle_rag.installation.package_installer import PackageInstaller
 
     refusal = PackageInstaller(runtime.settings.paths.cache).refusal(NEURAL)
     by_hand = refusal.hint if refusal else ""

@@ -3,13 +3,13 @@
 Message ids, with the names of the failure's details in braces.
 """
 
-from subtitle_rag.sentences import captions, evaluation, installation, library, models, requests
+from subtitle_rag.error_messages import captions, evaluation, installation, local_models, requests, storage
 
 SENTENCES: dict[str, tuple[str, str]] = {
     **captions.SENTENCES,
     **requests.SENTENCES,
-    **models.SENTENCES,
+    **local_models.SENTENCES,
     **installation.SENTENCES,
     **evaluation.SENTENCES,
-    **library.SENTENCES,
+    **storage.SENTENCES,
 }

@@ -12,7 +12,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.captions.addresses import Source, looks_like_address, parse
-from subtitle_rag.commands import completing, json_option, jsonl_option, vectors, writing
+from subtitle_rag.commands import completing, contexts_progress, json_option, jsonl_option, vectors
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import AppError, BusyError, LlmError, UsageError
@@ -220,7 +220,7 @@ def _ran(
     _tell(_report_lines(total, runtime.library.counts().due), told)
     written = _contexts(runtime, came, jsonl=jsonl) if later.contexts and came else None
     outcome.result["contexts"] = output.context_values(written) if written else None
-    _tell(writing.report_lines(written) if written else (), told)
+    _tell(contexts_progress.report_lines(written) if written else (), told)
     made = _vectors(runtime, came, outcome, jsonl=jsonl) if later.vectors and came else None
     outcome.result["vectors"] = vectors.report_values(made) if made else None
     _tell(vectors.report_lines(made) if made else (), told)
@@ -256,7 +256,7 @@ def _contexts(runtime: Runtime, videos: Sequence[str], *, jsonl: bool) -> Contex
     prelude = _("Searchable. {model} writes contexts; Ctrl+C ends it, and nothing is lost.")
     prelude = prelude.format(model=runtime.context_model)
     try:
-        return writing.write(runtime, WindowSelection(videos=tuple(videos)), jsonl=jsonl, prelude=prelude)
+        return contexts_progress.write(runtime, WindowSelection(videos=tuple(videos)), jsonl=jsonl, prelude=prelude)
     except LlmError:
         logger.info("no contexts are written", exc_info=True)
         return None

@@ -10,7 +10,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import json_option
-from subtitle_rag.commands.find import result_values, scene_lines
+from subtitle_rag.commands.find_scenes import result_values, scene_lines
 from subtitle_rag.config import Paths, QdrantSettings, Settings
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _

@@ -15,10 +15,10 @@ import pytest
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import PackagesAdvanced, PackagesEvent, PackagesInstalled
-from subtitle_rag.installation import advice, gpu, run
+from subtitle_rag.installation import advice, gpu, package_installer
 from subtitle_rag.installation.environment import Environment, Origin
 from subtitle_rag.installation.extras import NEURAL, WEB
-from subtitle_rag.installation.run import PackageInstaller
+from subtitle_rag.installation.package_installer import PackageInstaller
 from tests.installation.environments import files, installed, program, put, write_receipt
 from tests.stand_ins.packages import Index, wheel
 
@@ -31,7 +31,7 @@ import sys
 from pathlib import Path
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import WEB
-from subtitle_rag.installation.run import PackageInstaller
+from subtitle_rag.installation.package_installer import PackageInstaller
 prefix = Path(sys.argv[1])
 environment = Environment("pip", prefix, prefix / "bin" / "python")
 list(PackageInstaller(Path(sys.argv[2]), environment=environment).add(WEB))
@@ -194,7 +194,7 @@ class TestPip:
     def test_a_full_disk_is_told_before_anything_is_fetched(
         self, index: Index, adding: Callable[[], list[PackagesEvent]], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(run, "RESERVE_MEGABYTES", 10**12)
+        monkeypatch.setattr(package_installer, "RESERVE_MEGABYTES", 10**12)
         with pytest.raises(BusyError) as short:
             adding()
         assert short.value.code == "packages_disk"
