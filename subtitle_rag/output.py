@@ -9,12 +9,12 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from subtitle_rag.errors import AppError, BusyError, LlmError, UsageError
 from subtitle_rag.events import (
@@ -23,11 +23,17 @@ from subtitle_rag.events import (
     ContextReport,
     ContextsDue,
     ContextWritten,
+    EncoderActive,
     Found,
     IndexEvent,
     IndexReport,
     Listed,
     Resting,
+    VectorEvent,
+    VectorsDue,
+    VectorsMade,
+    VectorsReport,
+    VectorsWaiting,
     VideoDone,
     VideoFailed,
     WindowsIndexed,
@@ -40,14 +46,36 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+Event = TypeVar("Event")
+
 SCHEMA = 1
 """Version of the envelope and of everything in it."""
+
+EVENT_NAMES: dict[type, str] = {
+    Found: "found",
+    Listed: "listed",
+    VideoDone: "video_done",
+    VideoFailed: "video_failed",
+    Resting: "resting",
+    WindowsIndexed: "windows_indexed",
+    IndexReport: "report",
+    ContextsDue: "contexts_due",
+    ContextWritten: "context_written",
+    ContextFailed: "context_failed",
+    ContextReport: "report",
+    VectorsDue: "vectors_due",
+    VectorsMade: "vectors_made",
+    VectorsWaiting: "vectors_waiting",
+    EncoderActive: "encoder_active",
+    VectorsReport: "report",
+}
+"""Events as `--jsonl` names them."""
 
 Status = Literal["success", "partial", "error"]
 
 
 class ExitCode(IntEnum):
-    """What the process ends with."""
+    """Exit codes of the process."""
 
     DONE = 0
     FAILED = 1
@@ -56,8 +84,8 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-LATER = ("llm_not_running", "llm_broke_off", "llm_timeout", "llm_busy")
-"""Failures of Ollama that trying again later can mend."""
+RETRY_LATER = ("llm_not_running", "llm_broke_off", "llm_timeout", "llm_busy")
+"""Failures of Ollama after which a later retry can succeed."""
 
 
 def exit_code_for(error: AppError) -> ExitCode:
@@ -66,7 +94,7 @@ def exit_code_for(error: AppError) -> ExitCode:
             return ExitCode.USAGE
         case BusyError():
             return ExitCode.TRY_LATER
-        case LlmError(code=code) if code in LATER:
+        case LlmError(code=code) if code in RETRY_LATER:
             return ExitCode.TRY_LATER
         case AppError(code="interrupted"):
             return ExitCode.INTERRUPTED
@@ -76,7 +104,7 @@ def exit_code_for(error: AppError) -> ExitCode:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a command came to. Its result goes to stdout, its errors to stderr (and into the envelope)."""
+    """A command's result for stdout, and its errors for stderr and the envelope."""
 
     result: Any
     errors: list[dict[str, Any]] = field(default_factory=list)
@@ -88,37 +116,53 @@ class Outcome:
             return "success"
         return "error" if self.exit_code else "partial"
 
+    @classmethod
+    def of(cls, result: Any, errors: Sequence[AppError]) -> "Outcome":
+        """Return the outcome whose exit code is that of the first error."""
+        code = exit_code_for(errors[0]) if errors else ExitCode.DONE
+        return cls(result, [error_entry(error) for error in errors], code)
+
 
 def error_entry(error: AppError, video: str | None = None) -> dict[str, Any]:
     """An error as the envelope holds it."""
     return {"code": error.code, "message": error.message, "hint": error.hint, "video": video}
 
 
-def failure_entry(event: VideoFailed) -> dict[str, Any]:
-    """A video's failure as the envelope holds it."""
-    return error_entry(AppError(event.code, **event.details), event.video)
+def failure_entry(event: VideoFailed | ContextFailed | Resting) -> dict[str, Any]:
+    """A failed video or window, or the reason of a rest, as the envelope holds an error."""
+    return error_entry(AppError(event.code, **event.details), getattr(event, "video", None))
 
 
-def resting_entry(event: Resting) -> dict[str, Any]:
-    """Why the queue rests, as the envelope holds an error."""
-    return error_entry(AppError(event.code, **event.details))
+def fields(value: object, names: str) -> dict[str, Any]:
+    """Return attributes as JSON has them: `start_ms` as `start` in seconds, tuples as lists, days as ISO text."""
+    return dict(_field(name, getattr(value, name)) for name in names.split())
+
+
+def _field(name: str, value: Any) -> tuple[str, Any]:
+    if isinstance(value, tuple | list):
+        return name, [_field("", each)[1] for each in value]
+    if isinstance(value, date):
+        return name, value.isoformat()
+    if name.endswith("_ms"):
+        return name.removesuffix("_ms"), value / 1000 if value is not None else None
+    return name, value
 
 
 def moment(seconds: int | None) -> str | None:
-    """Unix seconds as JSON has them: ISO 8601 in UTC."""
+    """Return Unix seconds as JSON has them: ISO 8601 in UTC."""
     return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z") if seconds else None
 
 
 def local_time(seconds: int) -> str:
-    """Unix seconds as people here read them: the time today, else the day too."""
+    """Return Unix seconds as local time, with the day unless it is today."""
     when, today = datetime.fromtimestamp(seconds), datetime.now()
     return f"{when:%H:%M}" if when.date() == today.date() else f"{when:%Y-%m-%d %H:%M}"
 
 
 def prepare() -> None:
-    """See that no character makes reading or writing fail: one that the encoding lacks becomes an escape.
+    """Let every character be read and written: one that the encoding lacks becomes an escape.
 
-    A stream that was closed before, or that a program without a console of Windows' lacks, leads nowhere.
+    A stream that is closed or missing (Windows without a console) is replaced by the null device.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
@@ -129,18 +173,18 @@ def prepare() -> None:
 
 
 def discard() -> None:
-    """Let what still waits for stdout go nowhere: its reader has left, or its disk is full."""
+    """Drop the buffer of stdout: its reader has left, or its disk is full."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def on_terminal() -> bool:
-    """Whether a person is there to type, and all that the app draws on is a terminal (it draws on stderr)."""
+    """Whether stdin, stdout and stderr are a terminal; the app draws on stderr."""
     return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
 @contextmanager
-def _reader_told() -> Iterator[None]:
-    """That the reader of stdout has left is BrokenPipeError on Windows too, which calls it an invalid argument."""
+def _as_broken_pipe() -> Iterator[None]:
+    """Raise BrokenPipeError if the reader has left; Windows calls it an invalid argument."""
     try:
         yield
     except OSError as error:
@@ -150,46 +194,46 @@ def _reader_told() -> Iterator[None]:
 
 
 def flush() -> None:
-    """Write out what waits for stdout; raises BrokenPipeError, OSError."""
-    with _reader_told():
+    """Flush stdout; raises BrokenPipeError, OSError."""
+    with _as_broken_pipe():
         sys.stdout.flush()
 
 
 def data(text: str = "") -> None:
-    """A line of data."""
-    with _reader_told():
+    """Write a line of data."""
+    with _as_broken_pipe():
         sys.stdout.write(text + "\n")
 
 
 def piece(text: str) -> None:
-    """A part of a line of data, at once."""
-    with _reader_told():
+    """Write a part of a line of data, unbuffered."""
+    with _as_broken_pipe():
         sys.stdout.write(text)
     flush()
 
 
 def json_line(values: Mapping[str, Any]) -> None:
-    """One value of a list, as one line of JSON, at once."""
+    """Write one line of JSON, unbuffered."""
     data(_json(values))
     flush()
 
 
 def say(text: str) -> None:
-    """A line of narration."""
+    """Write a line of narration to stderr."""
     flush()
     sys.stderr.write(text + "\n")
 
 
 def say_error(error: AppError | Mapping[str, Any]) -> None:
-    """What happened and why, then what to do next."""
+    """Write the error's message and its hint to stderr."""
     if isinstance(error, AppError):
-        logger.info("told on stderr", exc_info=error)
+        logger.info("shown on stderr", exc_info=error)
     entry = error_entry(error) if isinstance(error, AppError) else error
     say(f"! {entry['message']}\n  {entry['hint']}")
 
 
 def envelope(command: str, outcome: Outcome) -> None:
-    """The one JSON document of a command."""
+    """Write the one JSON document of a command."""
     document = {
         "schema": SCHEMA,
         "command": command,
@@ -200,60 +244,39 @@ def envelope(command: str, outcome: Outcome) -> None:
     data(_json(document, indent=2))
 
 
-def event_line(event: IndexEvent) -> None:
-    """One event as one line of JSON, at once."""
-    name = {
-        Found: "found",
-        Listed: "listed",
-        VideoDone: "video_done",
-        VideoFailed: "video_failed",
-        Resting: "resting",
-        WindowsIndexed: "windows_indexed",
-        IndexReport: "report",
-    }[type(event)]
-    values = asdict(event)
-    if isinstance(event, VideoFailed):
+def finish(command: str, outcome: Outcome, lines: Iterable[str], *, as_json: bool) -> int:
+    """Write the outcome as one JSON document or the lines in its place; return the exit code."""
+    if as_json:
+        envelope(command, outcome)
+    else:
+        for line in lines:
+            data(line)
+    return outcome.exit_code
+
+
+def event_line(event: IndexEvent | ContextEvent | VectorEvent) -> None:
+    """Write one event as one line of JSON, unbuffered."""
+    if isinstance(event, VideoFailed | ContextFailed):
         values = {"title": event.title, **failure_entry(event)}
     elif isinstance(event, Resting):
-        values = {"until": moment(event.until), "goes_on": event.goes_on, **resting_entry(event)}
-    elif isinstance(event, IndexReport):
+        values = {"until": moment(event.until), "goes_on": event.goes_on, **failure_entry(event)}
+    elif isinstance(event, IndexReport | ContextReport | VectorsReport):
         values = report_values(event)
-    data(_json({"event": name, **values}))
-    flush()
-
-
-def context_line(event: ContextEvent) -> None:
-    """One event of the context writer as one line of JSON, at once."""
-    name = {
-        ContextsDue: "contexts_due",
-        ContextWritten: "context_written",
-        ContextFailed: "context_failed",
-        ContextReport: "report",
-    }[type(event)]
-    if isinstance(event, ContextFailed):
-        values = {"title": event.title, **context_failure(event)}
     else:
-        values = context_values(event) if isinstance(event, ContextReport) else asdict(event)
-    data(_json({"event": name, **values}))
-    flush()
+        values = asdict(event)
+    json_line({"event": EVENT_NAMES[type(event)], **values})
 
 
-def context_failure(event: ContextFailed) -> dict[str, Any]:
-    """A window's failure as the envelope holds it."""
-    return error_entry(AppError(event.code, **event.details), event.video)
-
-
-def context_values(report: ContextReport) -> dict[str, Any]:
-    """The sum of a run of the context writer, as `--json` tells it."""
-    return {
-        "written": report.written,
-        "empty": report.empty,
-        "suspect": report.suspect,
-        "failed": report.failed,
-        "prompt_tokens": report.prompt_tokens,
-        "tokens": report.tokens,
-        "seconds": report.ms / 1000,
-    }
+def report_values(report: IndexReport | ContextReport | VectorsReport) -> dict[str, Any]:
+    """Return the sum of a run, as `--json` and `--jsonl` have it."""
+    match report:
+        case IndexReport():
+            return {"videos": fields(report, "found new changed unchanged failed"), "windows_indexed": report.windows}
+        case ContextReport():
+            names = "written empty suspect failed prompt_tokens tokens"
+            return {**fields(report, names), "seconds": report.ms / 1000}
+        case VectorsReport():
+            return fields(report, "encoder made left waiting")
 
 
 def _json(value: Any, indent: int | None = None) -> str:
@@ -262,27 +285,13 @@ def _json(value: Any, indent: int | None = None) -> str:
 
 
 def document(value: Any) -> None:
-    """A JSON document that is data by itself, such as a schema."""
+    """Write a JSON document that is itself the data, such as a schema."""
     data(_json(value, indent=2))
-
-
-def report_values(report: IndexReport) -> dict[str, Any]:
-    """The sum of a run as `index --json` tells it."""
-    return {
-        "videos": {
-            "found": report.found,
-            "new": report.new,
-            "changed": report.changed,
-            "unchanged": report.unchanged,
-            "failed": report.failed,
-        },
-        "windows_indexed": report.windows,
-    }
 
 
 @contextmanager
 def progress() -> Iterator["Progress"]:
-    """A bar on stderr with counts, rate and time left; silent where stderr is no terminal."""
+    """Show a bar on stderr with counts, rate and time left; none if stderr is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.text import Text
@@ -310,8 +319,19 @@ def progress() -> Iterator["Progress"]:
         yield bar
 
 
+def track(
+    events: Iterable[Event], label: str, update: Callable[[Event], Mapping[str, Any]], total: float | None = None
+) -> Iterator[Event]:
+    """Yield the events under a bar. `update` returns for each the arguments of rich's `Progress.update`."""
+    with progress() as bar:
+        task = bar.add_task(label, total=total)
+        for event in events:
+            bar.update(task, **update(event))
+            yield event
+
+
 def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> Iterator[str]:
-    """Rows as lines whose columns align by terminal cells; `right` names the columns that align at their right."""
+    """Align columns by terminal cells, those of `right` at their right edge; yield lines."""
     from rich.cells import cell_len
 
     widths = [max(cell_len(cell) for cell in column) for column in zip(*rows, strict=True)]
@@ -324,7 +344,7 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
 
 
 def marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """The text with its highlights in bold, where stdout is a terminal that may show it."""
+    """Return the text, its spans in bold if stdout is a terminal with colours."""
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or not draws_escapes():
         return text
     parts: list[str] = []

@@ -1,4 +1,4 @@
-"""Answers as the command line shows them, and as JSON has them; times in seconds."""
+"""Answers as text and as JSON; times in seconds."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from subtitle_rag.library.answers import KeptAnswer
 
 LINE = 100
-"""Characters of what is said in a scene."""
-SHOWN = 12
-"""Scenes that are listed where an answer cites none."""
+"""Characters of a scene's speech."""
+UNCITED_SCENES = 12
+"""Scenes listed for an answer without citations."""
 
 
 def source_lines(answer: Answer) -> Iterator[str]:
-    """The scenes that an answer cites, with what is wrong with a citation; all of them where it cites none."""
+    """Yield the cited scenes with the faults of their citations; without any citation, the first scenes."""
     cited = {citation.number for citation in answer.citations}
-    chosen = [source for source in answer.evidence.sources if source.number in cited]
-    for source in chosen or answer.evidence.sources[:SHOWN]:
-        own = [citation for citation in answer.citations if citation.number == source.number]
-        best = next((citation for citation in own if citation.status == "supported"), None)
+    sources = [source for source in answer.evidence.sources if source.number in cited]
+    for source in sources or answer.evidence.sources[:UNCITED_SCENES]:
+        citations = [citation for citation in answer.citations if citation.number == source.number]
+        best = next((citation for citation in citations if citation.status == "supported"), None)
         yield from _lines(source, best.at_ms if best and best.at_ms is not None else source.at_ms)
-        for citation in (each for each in own if each.status == "unsupported"):
+        for citation in (each for each in citations if each.status == "unsupported"):
             yield f"{'?':>15}  {wording.fault(answer, citation)}"
     unknown = _("No scene of this number was given.")
     for number in sorted({c.number for c in answer.citations if c.status == "unknown"}):
@@ -34,40 +34,36 @@ def source_lines(answer: Answer) -> Iterator[str]:
 
 
 def _lines(source: EvidenceSource, at_ms: int) -> Iterator[str]:
-    """What is said at a time, where it is from, and the link."""
-    video, said = source.video, source.line(at_ms)
-    said = said if len(said) <= LINE else f"{said[:LINE].rsplit(' ', 1)[0]} …"
-    yield f"{f'[{source.number}]':>5}  {clock(at_ms):>8}  {said}"
+    """Yield the speech at a time, its video, and the link."""
+    video, text = source.video, source.line(at_ms)
+    text = text if len(text) <= LINE else f"{text[:LINE].rsplit(' ', 1)[0]} …"
+    yield f"{f'[{source.number}]':>5}  {clock(at_ms):>8}  {text}"
     yield f"{'':>15}  {' · '.join(filter(None, (video.channel, video.title, str(video.published or ''))))}"
     yield f"{'':>15}  {_link(source, at_ms) or video.source or video.id}"
 
 
 def remarks(answer: Answer) -> Iterator[str]:
-    """What a reader should know about how the answer came about, and how to ask better."""
+    """Yield notes on how the answer was made, and a hint for a better question."""
     yield from wording.remarks(answer)
     if answer.evidence.nameless:
         yield _("This seems to be about a whole video. Name it with --video to have all of it read.")
 
 
 def values(answer: Answer) -> dict[str, Any]:
-    """An answer as `--json` tells it."""
+    """Return an answer as `--json` has it."""
     evidence = answer.evidence
     scenes = {source.number: source for source in evidence.sources}
     return {
         "question": answer.question,
         "answer": answer.text if answer.model else None,
-        "ending": answer.ending,
-        "declined": answer.declined,
-        "grounded": answer.grounded,
+        **output.fields(answer, "ending declined grounded"),
         "model": answer.model or None,
         "no_model": output.error_entry(answer.error) if answer.ending == "no_model" and answer.error else None,
         "way": evidence.way,
         "citations": [_citation_values(citation, scenes.get(citation.number)) for citation in answer.citations],
-        "uncited": [list(span) for span in answer.uncited],
+        **output.fields(answer, "uncited"),
         "scenes": [_source_values(source) for source in evidence.sources],
-        "left_out": evidence.left_out,
-        "shortened": evidence.shortened,
-        "nameless": evidence.nameless,
+        **output.fields(evidence, "left_out shortened nameless"),
         "tokens": {
             "prompt": answer.prompt_tokens,
             "cached": answer.cached_tokens,
@@ -81,27 +77,21 @@ def values(answer: Answer) -> dict[str, Any]:
 def _citation_values(citation: Citation, source: EvidenceSource | None) -> dict[str, Any]:
     at = citation.at_ms
     return {
-        "number": citation.number,
-        "status": citation.status,
+        **output.fields(citation, "number status"),
         "scene": source.scene if source else None,
         "jump": {"at": at / 1000, "url": _link(source, at)} if source and at is not None else None,
-        "span": list(citation.span),
-        "claim": list(citation.claim),
-        "missing": list(citation.missing),
+        **output.fields(citation, "span claim missing"),
     }
 
 
 def _source_values(source: EvidenceSource) -> dict[str, Any]:
     return {
-        "number": source.number,
-        "scene": source.scene,
+        **output.fields(source, "number scene"),
         "video": source.video.values(),
-        "start": source.start_ms / 1000,
-        "end": source.end_ms / 1000,
+        **output.fields(source, "start_ms end_ms"),
         "url": _link(source, source.start_ms),
         "jump": {"at": source.at_ms / 1000, "url": _link(source, source.at_ms)},
-        "text": source.text,
-        "context": source.context,
+        **output.fields(source, "text context"),
     }
 
 
@@ -109,37 +99,27 @@ def _link(source: EvidenceSource, at_ms: int) -> str | None:
     return watch_url(source.video.id, at_ms) if source.video.url else None
 
 
-def kept_lines(kept: "KeptAnswer") -> Iterator[str]:
-    """A kept answer as a person reads it."""
-    yield f"{kept.id:>4}  {output.local_time(kept.asked_at)}  {kept.question}"
-    for line in kept.text.splitlines():
+def kept_lines(answer: "KeptAnswer") -> Iterator[str]:
+    """Yield a stored answer as text."""
+    yield f"{answer.id:>4}  {output.local_time(answer.asked_at)}  {answer.question}"
+    for line in answer.text.splitlines():
         yield f"      {line}"
-    for source in kept.sources:
-        if any(citation.number == source.number for citation in kept.citations):
+    for source in answer.sources:
+        if any(citation.number == source.number for citation in answer.citations):
             yield f"      [{source.number}] {source.title} {clock(source.at_ms)}"
 
 
-def kept_values(kept: "KeptAnswer") -> dict[str, Any]:
-    """A kept answer as `--json` tells it."""
+def kept_values(answer: "KeptAnswer") -> dict[str, Any]:
+    """Return a stored answer as `--json` has it."""
     return {
-        "id": kept.id,
-        "asked": output.moment(kept.asked_at),
-        "question": kept.question,
-        "answer": kept.text,
-        "model": kept.model,
-        "prompt": kept.prompt,
-        "way": kept.way,
-        "ending": kept.ending,
-        "citations": [{"number": each.number, "status": each.status} for each in kept.citations],
+        "id": answer.id,
+        "asked": output.moment(answer.asked_at),
+        "question": answer.question,
+        "answer": answer.text,
+        **output.fields(answer, "model prompt way ending"),
+        "citations": [output.fields(citation, "number status") for citation in answer.citations],
         "scenes": [
-            {
-                "number": source.number,
-                "scene": source.scene,
-                "video": source.video,
-                "title": source.title,
-                "at": source.at_ms / 1000,
-                "text": source.line,
-            }
-            for source in kept.sources
+            {**output.fields(source, "number scene video title at_ms"), "text": source.line}
+            for source in answer.sources
         ],
     }

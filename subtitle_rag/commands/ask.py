@@ -1,11 +1,11 @@
-"""`ask`: an answer from the best scenes, with the scenes that bear it out."""
+"""`ask`: an answer from the best scenes, with its citations."""
 
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,20 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.answers import wording
-from subtitle_rag.commands import answer_text, completing, json_option
+from subtitle_rag.commands import answer_text, json_option
+from subtitle_rag.commands.query_options import (
+    after_option,
+    before_option,
+    channel_option,
+    model_option,
+    parse_query,
+    video_option,
+)
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Answer, AnswerPiece, Evidence
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval.query import Query, day, parse, tidy
+from subtitle_rag.retrieval.query import Query, tidy
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -31,8 +39,8 @@ BUILDERS = ("ranked", "ordered", "simple")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What `ask` is asked for."""
+class AskOptions:
+    """Arguments and options of `ask`."""
 
     question: Sequence[str]
     channel: Sequence[str]
@@ -52,22 +60,14 @@ class Asked:
     def __post_init__(self) -> None:
         if self.as_json and self.follow:
             raise click.UsageError(_("--json and --follow exclude each other."))
-        others = (self.history, self.forget is not None, self.questions is not None)
-        if not (self.question or self.follow or any(others)):
+        modes = (self.history, self.forget is not None, self.questions is not None)
+        if not (self.question or self.follow or any(modes)):
             raise click.UsageError(_("Ask a question, for example: subtitle-rag ask WHICH SAUCE IS THE BEST"))
-        if sum(others) > 1 or (any(others) and (self.question or self.follow)):
+        if sum(modes) > 1 or (any(modes) and (self.question or self.follow)):
             raise click.UsageError(_("--history, --forget and --questions stand alone, without a question."))
 
     def query(self, text: str) -> Query:
-        """The question with the options' filters added to its own."""
-        asked = parse(text)
-        return replace(
-            asked,
-            channels=(*asked.channels, *map(tidy, self.channel)),
-            videos=(*asked.videos, *map(tidy, self.video)),
-            after=asked.after if self.after is None else day("after", self.after),
-            before=asked.before if self.before is None else day("before", self.before),
-        )
+        return parse_query(text, self.channel, self.video, self.after, self.before)
 
     def wish(self) -> "Wish":
         from subtitle_rag.answers.context_builder import ContextBuilder, RankedContextBuilder, SimpleContextBuilder
@@ -83,21 +83,12 @@ class Asked:
 
 @click.command("ask", help=N_("Have a local model answer a question from the library's scenes, and show them."))
 @click.argument("question", nargs=-1)
-@click.option(
-    "--channel", multiple=True, shell_complete=completing.channels, help=N_("Only channels whose name holds this.")
-)
-@click.option(
-    "--video",
-    multiple=True,
-    shell_complete=completing.videos,
-    help=N_("Only this video: its id, or a part of its title."),
-)
-@click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later."))
-@click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier."))
+@channel_option
+@video_option
+@after_option
+@before_option
 @click.option("--scenes", type=click.IntRange(1, MOST_SCENES), help=N_("Answer from so many scenes (default 7)."))
-@click.option(
-    "--model", shell_complete=completing.context_models, help=N_("Another model of Ollama than the config names.")
-)
+@model_option
 @click.option(
     "--builder",
     type=click.Choice(BUILDERS),
@@ -115,42 +106,42 @@ class Asked:
 @click.option("--forget", metavar="NUMBER|all", help=N_("Delete a kept answer, or all of them."))
 @json_option
 @click.pass_obj
-def ask_(settings: Settings, /, **options: Any) -> int:
-    asked = Asked(**options)
+def ask_(settings: Settings, /, **arguments: Any) -> int:
+    options = AskOptions(**arguments)
     with Runtime(settings) as runtime:
-        if asked.history:
-            return _history(runtime, asked)
-        if asked.forget is not None:
-            return _forget(runtime, asked.forget, as_json=asked.as_json)
-        if asked.questions is not None:
-            return _batch(runtime, asked, asked.questions)
-        if asked.context_only:
-            return _context(runtime, asked)
+        if options.history:
+            return _history(runtime, options)
+        if options.forget is not None:
+            return _forget(runtime, options.forget, as_json=options.as_json)
+        if options.questions is not None:
+            return _batch(runtime, options, options.questions)
+        if options.context_only:
+            return _context(runtime, options)
         runtime.preload()
-        with runtime.answerer(asked.model, remember=True) as answerer:
+        with runtime.answerer(options.model, remember=True) as answerer:
             try:
-                return _conversation(answerer.conversation(asked.wish()), asked, runtime)
+                return _conversation(answerer.conversation(options.wish()), options, runtime)
             except KeyboardInterrupt:
-                if not asked.follow:
+                if not options.follow:
                     raise
                 output.say("")  # at the prompt, where nothing is under way
                 return output.ExitCode.INTERRUPTED
 
 
-def _conversation(talk: "Conversation", asked: Asked, runtime: Runtime) -> int:
-    """The question, and with `--follow` the ones that are typed or piped in after it."""
+def _conversation(talk: "Conversation", options: AskOptions, runtime: Runtime) -> int:
+    """Answer the question and, with `--follow`, each further line of stdin."""
     code = 0
-    for number, text in enumerate(_questions(asked)):
+    for number, text in enumerate(_questions(options)):
         try:
-            query = Query(tidy(text), tidy(text)) if number else asked.query(text)
+            query = Query(tidy(text), tidy(text)) if number else options.query(text)
         except UsageError as error:
-            if not asked.follow:
+            if not options.follow:
                 raise
             output.say_error(error)
             continue
-        answer = _answered(talk, query, quiet=asked.as_json)
+        answer = _ask(talk, query, quiet=options.as_json)
         code = _exit_code(answer)
-        if asked.as_json:
+        if options.as_json:
             _envelope(answer, code, runtime.trouble)
         else:
             _render(answer, runtime)
@@ -159,12 +150,12 @@ def _conversation(talk: "Conversation", asked: Asked, runtime: Runtime) -> int:
     return code
 
 
-def _questions(asked: Asked) -> Iterator[str]:
-    if asked.question:
-        yield " ".join(asked.question)
-    if asked.follow and sys.stdin.isatty():
+def _questions(options: AskOptions) -> Iterator[str]:
+    if options.question:
+        yield " ".join(options.question)
+    if options.follow and sys.stdin.isatty():
         output.say(_("Further questions are about the same scenes; an empty line ends."))
-    while asked.follow:
+    while options.follow:
         if sys.stdin.isatty():
             sys.stderr.write("\n? ")
             sys.stderr.flush()
@@ -174,8 +165,8 @@ def _questions(asked: Asked) -> Iterator[str]:
         yield line
 
 
-def _answered(talk: "Conversation", query: Query, *, quiet: bool) -> Answer:
-    """The answer; without `quiet` its text goes out as it comes. Ctrl+C keeps what has come."""
+def _ask(talk: "Conversation", query: Query, *, quiet: bool) -> Answer:
+    """Ask; unless `quiet`, print the answer's text as it streams. Ctrl+C keeps the text so far."""
     answer: Answer | None = None
     with _stoppable() as stop:
         for event in talk.ask(query, stop):
@@ -194,17 +185,17 @@ def _answered(talk: "Conversation", query: Query, *, quiet: bool) -> Answer:
 
 @contextmanager
 def _stoppable() -> Iterator[threading.Event]:
-    """The first Ctrl+C only sets the event; the second one ends the program as ever."""
+    """Let the first Ctrl+C set the event, and the second end the program."""
     stop = threading.Event()
 
-    def interrupted(*_signal: object) -> None:
+    def on_interrupt(*_signal: object) -> None:
         stop.set()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    before = signal.signal(signal.SIGINT, interrupted)
+    before = signal.signal(signal.SIGINT, on_interrupt)
     try:
         yield stop
     finally:
@@ -245,65 +236,54 @@ def _exit_code(answer: Answer) -> int:
     return output.ExitCode.DONE
 
 
-def _context(runtime: Runtime, asked: Asked) -> int:
-    """What a model with room for all of it would be given."""
+def _context(runtime: Runtime, options: AskOptions) -> int:
+    """Print the prompt's context for a model with room for all of it."""
     from subtitle_rag.answers.gathering import Gatherer
 
-    given = Gatherer(runtime.library, runtime.searcher).gather(
-        asked.query(" ".join(asked.question)), None, asked.wish()
-    )
-    if asked.as_json:
-        output.envelope("ask", output.Outcome({"way": given.evidence.way, "context": given.text}))
-    else:
-        output.data(given.text)
-    return 0
+    query = options.query(" ".join(options.question))
+    gathered = Gatherer(runtime.library, runtime.searcher).gather(query, None, options.wish())
+    outcome = output.Outcome({"way": gathered.evidence.way, "context": gathered.text})
+    return output.finish("ask", outcome, [gathered.text], as_json=options.as_json)
 
 
-def _batch(runtime: Runtime, asked: Asked, path: Path) -> int:
+def _batch(runtime: Runtime, options: AskOptions, path: Path) -> int:
     from subtitle_rag.answers import batch
     from subtitle_rag.evaluation import dataset
 
     questions = dataset.load(path).questions
-    wish = asked.wish()
-    with runtime.answerer(asked.model) as answerer, output.progress() as bar, _stoppable() as stop:
+    wish = options.wish()
+    with runtime.answerer(options.model) as answerer, output.progress() as bar, _stoppable() as stop:
         task = bar.add_task(_("Questions"), total=len(questions))
-        queries = ((question.id, _lenient(asked, question.query)) for question in questions)
+        queries = ((question.id, _lenient(options, question.query)) for question in questions)
         for id, answer in batch.answers(answerer, queries, wish, stop):
-            told = answer_text.values(answer)
-            output.json_line({"id": id, "builder": asked.builder, **told, "answer": answer.text})
+            values = answer_text.values(answer)
+            output.json_line({"id": id, "builder": options.builder, **values, "answer": answer.text})
             bar.update(task, advance=1)
     return output.ExitCode.INTERRUPTED if stop.is_set() else output.ExitCode.DONE
 
 
-def _lenient(asked: Asked, text: str) -> Query:
-    """One of many questions; what cannot be read as a query is looked for as it stands."""
+def _lenient(options: AskOptions, text: str) -> Query:
+    """Parse one of many questions; take its text literally if it is no valid query."""
     try:
-        return asked.query(text)
+        return options.query(text)
     except UsageError:
         return Query(tidy(text), tidy(text))
 
 
-def _history(runtime: Runtime, asked: Asked) -> int:
-    kept = runtime.library.answers.latest()
-    if asked.as_json:
-        output.envelope("ask", output.Outcome({"answers": [answer_text.kept_values(one) for one in kept]}))
-        return 0
-    for one in kept:
-        for line in answer_text.kept_lines(one):
-            output.data(line)
-    if not kept:
+def _history(runtime: Runtime, options: AskOptions) -> int:
+    answers = runtime.library.answers.latest()
+    if not answers and not options.as_json:
         output.say(_("No answers are kept."))
-    return 0
+    outcome = output.Outcome({"answers": [answer_text.kept_values(answer) for answer in answers]})
+    lines = (line for answer in answers for line in answer_text.kept_lines(answer))
+    return output.finish("ask", outcome, lines, as_json=options.as_json)
 
 
-def _forget(runtime: Runtime, which: str, *, as_json: bool) -> int:
-    if which != ALL and not which.isdecimal():
-        raise UsageError("unknown_answer", answer=tidy(which))
-    gone = runtime.library.answers.forget(None if which == ALL else int(which))
-    if which != ALL and not gone:
-        raise UsageError("unknown_answer", answer=which)
-    if as_json:
-        output.envelope("ask", output.Outcome({"forgotten": gone}))
-    else:
-        output.data(n_("{n} answer deleted.", "{n} answers deleted.", gone).format(n=gone))
-    return 0
+def _forget(runtime: Runtime, id: str, *, as_json: bool) -> int:
+    if id != ALL and not id.isdecimal():
+        raise UsageError("unknown_answer", answer=tidy(id))
+    count = runtime.library.answers.forget(None if id == ALL else int(id))
+    if id != ALL and not count:
+        raise UsageError("unknown_answer", answer=id)
+    line = n_("{n} answer deleted.", "{n} answers deleted.", count).format(n=count)
+    return output.finish("ask", output.Outcome({"forgotten": count}), [line], as_json=as_json)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing, contexts_progress, json_option
+from subtitle_rag.commands import completing, json_option, stage_runs
+from subtitle_rag.commands.query_options import model_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import AppError, BusyError, UsageError
@@ -41,9 +42,7 @@ KEYS = ("k", "e", "d", "q")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--count", type=click.IntRange(1, 10_000), default=100, help=N_("So many questions in all (100)."))
 @click.option("--seed", type=click.IntRange(0), help=N_("Chooses the windows (7)."))
-@click.option(
-    "--model", shell_complete=completing.context_models, help=N_("Another model of Ollama than the config names.")
-)
+@model_option
 @click.option("--review", is_flag=True, help=N_("Look at the questions one by one: keep, edit or drop. Makes none."))
 @json_option
 @click.pass_obj
@@ -66,17 +65,13 @@ def eval_make(
 def _print(
     command: str, result: Mapping[str, Any], error: AppError | None, lines: Iterable[str], *, as_json: bool
 ) -> int:
-    """Print the result as JSON or as lines, and the error; returns the exit code."""
-    code = 0 if error is None or error.code == "questions_short" else int(output.exit_code_for(error))
+    """Print the result as JSON or as lines, and the error; return the exit code."""
+    outcome = output.Outcome.of(result, [error] if error is not None else [])
     if error is not None:
         output.say_error(error)
-    if as_json:
-        errors = [output.error_entry(error)] if error is not None else []
-        output.envelope(command, output.Outcome(result, errors, code))
-        return code
-    for line in lines:
-        output.data(line)
-    return code
+        if error.code == "questions_short":
+            outcome.exit_code = output.ExitCode.DONE
+    return output.finish(command, outcome, lines, as_json=as_json)
 
 
 def _generate(events: Iterator[Any], count: int) -> "MakeReport":
@@ -90,7 +85,7 @@ def _generate(events: Iterator[Any], count: int) -> "MakeReport":
             if isinstance(event, MakeReport):
                 report = event
             elif isinstance(event, QuestionMade):
-                bar.update(task, completed=event.questions, description=tidy(event.query)[: contexts_progress.TITLE])
+                bar.update(task, completed=event.questions, description=tidy(event.query)[: stage_runs.TITLE])
     return report
 
 
@@ -103,7 +98,7 @@ def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
     if report.refused:
         yield _("Refused:")
         yield from output.table(_reasons(report.refused), right=frozenset({1}))
-    yield contexts_progress.cost(report.cost.read, report.cost.written, report.cost.ms)
+    yield stage_runs.cost(report.cost.read, report.cost.written, report.cost.ms)
     if total:
         yield _("Look at them before you trust them: subtitle-rag eval make {path} --review").format(path=file)
 
@@ -240,7 +235,7 @@ def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
     rows = [(_("measure"), _("mean"), "n", _("errors"), _("left out"), _("method"))]
     rows += [(name, *_cells(figures)) for name, figures in report.measures.items()]
     yield from output.table(rows, right=frozenset({1, 2}))
-    yield contexts_progress.cost(report.cost.read, report.cost.written, report.cost.ms)
+    yield stage_runs.cost(report.cost.read, report.cost.written, report.cost.ms)
     yield _("A small judge's figures tell something only beside another run of the same judge over the same questions.")
     yield _("Every judgement is in {path}").format(path=path)
 

@@ -1,11 +1,11 @@
-"""`search`, `show`, `open`."""
+"""`search`, `show`, `open`: scenes and transcripts."""
 
 import sys
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +14,13 @@ import click
 from subtitle_rag import output, player
 from subtitle_rag.captions.media import media
 from subtitle_rag.commands import completing, json_option
+from subtitle_rag.commands.query_options import after_option, before_option, channel_option, parse_query, video_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import Chapter, Details, Track, Video, clock, parse_clock, watch_url
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library.app_state import PLAYER
-from subtitle_rag.retrieval.query import Query, day, kind_named, parse, tidy
+from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, SearchResult
 from subtitle_rag.runtime import Runtime
@@ -28,25 +29,18 @@ AROUND_MS = 60_000
 CHAPTER_SLACK_MS = 5_000
 """Authors mark a chapter by the second, and a little late."""
 DIGITS = {"bm25": 2, "fused": 4}
-"""After the point, of a score; three of the others."""
+"""Decimals of a score; three for the others."""
 PATIENCE_S = 1.0
-"""After which somebody at a terminal is told what a search waits for."""
+"""Delay of the notice that a search is slow."""
 
 
 @click.command("search", help=N_('Find scenes. "a phrase", -word, channel:NAME, after:2026-01-01, before:2026-12-31.'))
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", type=click.IntRange(1, 200), help=N_("Show at most this many scenes (default 20)."))
-@click.option(
-    "--channel", multiple=True, shell_complete=completing.channels, help=N_("Only channels whose name holds this.")
-)
-@click.option(
-    "--video",
-    multiple=True,
-    shell_complete=completing.videos,
-    help=N_("Only this video: its id, or a part of its title."),
-)
-@click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later."))
-@click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier."))
+@channel_option
+@video_option
+@after_option
+@before_option
 @click.option(
     "--kind", "kinds", metavar="KIND", multiple=True, help=N_("Only videos of this kind: video, short, stream.")
 )
@@ -69,45 +63,50 @@ def search_(
     explain: bool,
     as_json: bool,
 ) -> int:
-    asked = _narrowed(parse(" ".join(query)), channel, video, after, before, kinds)
+    query_ = parse_query(" ".join(query), channel, video, after, before, kinds)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
-    shown = limit or settings.search.limit
     with Runtime(settings) as runtime:
         runtime.preload()
-        with _patience():
-            found = runtime.searcher.search(asked, limit=shown, retrievers=names, rerank=not no_rerank)
-        empty = not found.scenes and not runtime.library.counts().videos
+        with _slow_search_notice():
+            result = runtime.searcher.search(
+                query_, limit=limit or settings.search.limit, retrievers=names, rerank=not no_rerank
+            )
+        is_empty = not result.scenes and not runtime.library.counts().videos
         trouble = [runtime.trouble] if runtime.trouble else []
-    failures = [output.error_entry(error) for error in (*trouble, *_told(found))]
+    reasons = {error.code: error for _name, error in result.missing}
+    failures = [output.error_entry(error) for error in (*trouble, *reasons.values())]
     for failure in failures:
         output.say_error(failure)
-    if as_json:
-        output.envelope("search", output.Outcome(result_values(found), failures))
-        return 0
-    explained = _explained(found) if explain else []
-    for at, scene in enumerate(found.scenes):
-        for line in (*scene_lines(scene), *explained[at : at + 1]):
-            output.data(line)
-    _say_rest(found, empty=empty)
-    return 0
+    lines = _result_lines(result, explain=explain)
+    code = output.finish("search", output.Outcome(result_values(result), failures), lines, as_json=as_json)
+    if not as_json:
+        _say_hint(result, is_empty=is_empty)
+    return code
 
 
-def _say_rest(found: SearchResult, *, empty: bool) -> None:
-    if not found.scenes:
+def _result_lines(result: SearchResult, *, explain: bool) -> Iterator[str]:
+    score_lines = _score_lines(result) if explain else []
+    for at, scene in enumerate(result.scenes):
+        yield from scene_lines(scene)
+        yield from score_lines[at : at + 1]
+
+
+def _say_hint(result: SearchResult, *, is_empty: bool) -> None:
+    if not result.scenes:
         output.say(_("No scenes found. Fewer or shorter words find more."))
-    elif found.more:
+    elif result.more:
         output.say(_("There are more scenes; a larger --limit shows them."))
-    if empty:
+    if is_empty:
         output.say(
             _("The library is empty. subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
         )
 
 
 @contextmanager
-def _patience() -> Iterator[None]:
-    """Tell somebody at a terminal what a slow search waits for."""
-    said = _("Still searching. The first search loads what later ones have at hand.")
-    timer = threading.Timer(PATIENCE_S, output.say, [said])
+def _slow_search_notice() -> Iterator[None]:
+    """Say on a terminal why a search is slow."""
+    text = _("Still searching. The first search loads what later ones have at hand.")
+    timer = threading.Timer(PATIENCE_S, output.say, [text])
     timer.daemon = True
     if sys.stderr.isatty():
         timer.start()
@@ -117,39 +116,14 @@ def _patience() -> Iterator[None]:
         timer.cancel()
 
 
-def _told(found: SearchResult) -> list[AppError]:
-    """Why retrievers or the reranker had no part in the result, each reason once."""
-    return list({error.code: error for _name, error in found.missing}.values())
-
-
-def _narrowed(
-    asked: Query,
-    channel: Sequence[str],
-    video: Sequence[str],
-    after: str | None,
-    before: str | None,
-    kinds: Sequence[str],
-) -> Query:
-    """The query with the options' filters added to its own."""
-    return replace(
-        asked,
-        channels=(*asked.channels, *map(tidy, channel)),
-        videos=(*asked.videos, *map(tidy, video)),
-        after=asked.after if after is None else day("after", after),
-        before=asked.before if before is None else day("before", before),
-        kinds=(*asked.kinds, *map(kind_named, kinds)),
-    )
-
-
-def result_values(found: SearchResult) -> dict[str, Any]:
-    """A search's result as `--json` tells it; times in seconds."""
+def result_values(result: SearchResult) -> dict[str, Any]:
+    """Return a search's result as `--json` has it."""
     return {
-        "query": found.query.raw,
-        "retrievers": list(found.retrievers),
-        "reranked": found.reranked,
-        "took_ms": dict(found.took_ms),
-        "more": found.more,
-        "scenes": [_scene_values(scene) for scene in found.scenes],
+        "query": result.query.raw,
+        **output.fields(result, "retrievers reranked"),
+        "took_ms": dict(result.took_ms),
+        "more": result.more,
+        "scenes": [_scene_values(scene) for scene in result.scenes],
     }
 
 
@@ -158,14 +132,9 @@ def _scene_values(scene: Scene) -> dict[str, Any]:
         "rank": scene.rank,
         "scene": scene.id,
         "video": scene.video.values(),
-        "start": scene.start_ms / 1000,
-        "end": scene.end_ms / 1000,
-        "url": scene.url,
+        **output.fields(scene, "start_ms end_ms url"),
         "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
-        "text": scene.text,
-        "context": scene.context,
-        "highlights": [list(span) for span in scene.highlights],
-        "score": scene.score,
+        **output.fields(scene, "text context highlights score"),
         "scores": {
             name: {"rank": s.rank, "score": s.score} if name in RETRIEVERS else s.score
             for name, s in scene.scores.items()
@@ -174,9 +143,9 @@ def _scene_values(scene: Scene) -> dict[str, Any]:
 
 
 def scene_lines(scene: Scene) -> Iterator[str]:
-    """A scene as a person reads it: the best line with its time, where it is from, and the link."""
+    """Yield a scene as text: the best line with its time, its video, its context and the link."""
     video = scene.video
-    text, spans = best_text(scene)
+    text, spans = _best_text(scene)
     where = " · ".join(filter(None, (video.channel, video.title, str(video.published or ""))))
     yield f"{scene.rank:>3}  {clock(scene.at_ms):>8}  {output.marked(text, spans)}"
     yield f"               {where}"
@@ -186,26 +155,28 @@ def scene_lines(scene: Scene) -> Iterator[str]:
     yield f"               {scene.jump_url or video.source or video.id}"
 
 
-def _explained(found: SearchResult) -> list[str]:
-    """A line for each scene: where every retriever, the fusion and the reranker placed it, and its own score."""
-    columns = {name: name for name in found.retrievers}
+def _score_lines(result: SearchResult) -> list[str]:
+    """Return a line per scene: rank and score by retriever, fusion and reranker."""
+    columns = {name: name for name in result.retrievers}
     if columns.keys() - set(LEXICAL):
         columns["fused"] = _("fused")
-    if found.reranked:
+    if result.reranked:
         columns["rerank"] = _("reranked")
     rows = []
-    for scene in found.scenes:
+    for scene in result.scenes:
         cells = []
         for name, title in columns.items():
-            own = scene.scores.get(name)
-            cells += [f"{title} #{own.rank}", f"{own.score:.{DIGITS.get(name, 3)}f}"] if own else [f"{title} –", ""]
+            entry = scene.scores.get(name)
+            cells += (
+                [f"{title} #{entry.rank}", f"{entry.score:.{DIGITS.get(name, 3)}f}"] if entry else [f"{title} –", ""]
+            )
         rows.append([*cells, f"{clock(scene.start_ms)}–{clock(scene.end_ms)}", scene.id])
     right = frozenset(range(1, 2 * len(columns), 2))
     return [f"               {line}" for line in output.table(rows, right=right)] if rows else []
 
 
-def best_text(scene: Scene) -> tuple[str, list[tuple[int, int]]]:
-    """The line to jump to and the one after it, with the spans to mark in them."""
+def _best_text(scene: Scene) -> tuple[str, list[tuple[int, int]]]:
+    """Return the line to jump to with its successor, and the spans to highlight in them."""
     at = next(index for index, line in enumerate(scene.lines) if line.start_ms == scene.at_ms)
     start = scene.lines[at].offset
     end = scene.lines[at + 2].offset - 1 if at + 2 < len(scene.lines) else len(scene.text)
@@ -219,61 +190,57 @@ def best_text(scene: Scene) -> tuple[str, list[tuple[int, int]]]:
 @json_option
 @click.pass_obj
 def show_(settings: Settings, video: str, at: str | None, as_json: bool) -> int:
-    around = _time(at) if at else None
+    centre = _time(at) if at else None
     with Runtime(settings) as runtime:
-        known = _video(runtime, video)
-        windows = runtime.library.windows_of(known.id)
-        track = runtime.library.track(known.id)
-        details = runtime.library.details(known.id)
+        row = _video(runtime, video)
+        windows = runtime.library.windows_of(row.id)
+        track = runtime.library.track(row.id)
+        details = runtime.library.details(row.id)
     lines = [
         (start, text)
         for window in windows
         for start, text in window.spoken()
-        if around is None or abs(start - around) <= AROUND_MS
+        if centre is None or abs(start - centre) <= AROUND_MS
     ]
-    if as_json:
-        result = {
-            "video": _described(known, track, details),
-            "lines": [{"start": start / 1000, "text": text} for start, text in lines],
-        }
-        output.envelope("show", output.Outcome(result))
-        return 0
-    output.say(f"{known.title}\n{known.channel}")
-    for warning in _doubts(track):
-        output.say(warning)
-    for line in _transcript(lines, known.chapters if around is None else ()):
-        output.data(line)
-    return 0
+    if not as_json:
+        output.say(f"{row.title}\n{row.channel}")
+        for warning in _track_warnings(track):
+            output.say(warning)
+    values = {
+        "video": _video_values(row, track, details),
+        "lines": [{"start": start / 1000, "text": text} for start, text in lines],
+    }
+    transcript = _transcript(lines, row.chapters if centre is None else ())
+    return output.finish("show", output.Outcome(values), transcript, as_json=as_json)
 
 
 def _transcript(lines: Sequence[tuple[int, str]], chapters: Sequence[Chapter]) -> Iterator[str]:
-    """The lines with their times, under the titles of their chapters."""
-    coming = list(chapters)
+    """Yield the lines with their times, under the titles of their chapters."""
+    pending = list(chapters)
     for number, (start, text) in enumerate(lines):
-        while coming and coming[0].start_ms <= start + CHAPTER_SLACK_MS:
+        while pending and pending[0].start_ms <= start + CHAPTER_SLACK_MS:
             if number:
                 yield ""
-            yield f"{' ' * 10}## {coming.pop(0).title}"
+            yield f"{' ' * 10}## {pending.pop(0).title}"
         yield f"{clock(start):>8}  {text}"
 
 
-def _described(video: Video, track: Track | None, details: Details) -> dict[str, Any]:
+def _video_values(video: Video, track: Track | None, details: Details) -> dict[str, Any]:
     board = details.storyboard
     return {
         **video.values(),
-        "duration": video.duration_ms / 1000 if video.duration_ms is not None else None,
+        **output.fields(video, "duration_ms"),
         "kind": video.kind or None,
         "track": {"language": track.language, "kind": track.kind, "flag": track.flag or None} if track else None,
-        "chapters": [{"start": chapter.start_ms / 1000, "title": chapter.title} for chapter in video.chapters],
+        "chapters": [output.fields(chapter, "start_ms title") for chapter in video.chapters],
         "description": details.description or None,
         "thumbnail": details.thumbnail,
         "storyboard": asdict(board) if board else None,
-        "heatmap": [{"start": h.start_ms / 1000, "end": h.end_ms / 1000, "value": h.value} for h in details.heatmap],
+        "heatmap": [output.fields(part, "start_ms end_ms value") for part in details.heatmap],
     }
 
 
-def _doubts(track: Track | None) -> Iterator[str]:
-    """What a reader should know about where the words come from."""
+def _track_warnings(track: Track | None) -> Iterator[str]:
     if track and track.flag == "translated":
         yield _("These captions are a machine's translation.")
     if track and track.flag == "dub":
@@ -290,33 +257,29 @@ def _doubts(track: Track | None) -> Iterator[str]:
 @click.pass_obj
 def open_(settings: Settings, target: str, name: str | None, only_print: bool, as_json: bool) -> int:
     with Runtime(settings) as runtime:
-        video, at_ms = _place(runtime, target)
-        asked = name or player.default(
+        video, at_ms = _video_and_time(runtime, target)
+        player_name = name or player.default(
             settings.player.default, runtime.library.database.get_setting(PLAYER), settings.players
         )
     file = None if only_print else media(video)
     if video.url is None and file is None:
         raise UsageError("no_link", video=video.title)
     link = watch_url(video.id, at_ms) if video.url else None
-    playing = not only_print and _played(settings, asked, video, at_ms, file, strict=name is not None)
-    if as_json:
-        output.envelope("open", output.Outcome({"url": link, "at": at_ms / 1000, "played": playing}))
-    else:
-        output.data(link or str(file))
-    return 0
+    played = not only_print and _play(settings, player_name, video, at_ms, file, strict=name is not None)
+    outcome = output.Outcome({"url": link, "at": at_ms / 1000, "played": played})
+    return output.finish("open", outcome, [link or str(file)], as_json=as_json)
 
 
-def _played(settings: Settings, asked: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> bool:
-    """Play it in the player that is asked for or, unless `strict`, in another one where that one cannot; False where
-    there is no screen and a link is as good."""
+def _play(settings: Settings, name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> bool:
+    """Play in this player; unless `strict`, fall back to another. Return False without a screen, if there is a link."""
     extra = settings.players
-    if not player.can_show() and asked in player.names(extra):
+    if not player.can_show() and name in player.names(extra):
         if video.url is None:
             raise UsageError("no_screen", path=str(file))
         output.say(_("There is no screen to play on here; this is the link."))
         return False
     player.play(
-        asked if strict else player.choose(asked, extra, link=video.url is not None, media=file is not None),
+        name if strict else player.choose(name, extra, link=video.url is not None, media=file is not None),
         watch_url=video.url,
         link=watch_url(video.id, at_ms) if video.url else None,
         at_ms=at_ms,
@@ -328,8 +291,8 @@ def _played(settings: Settings, asked: str, video: Video, at_ms: int, file: Path
     return True
 
 
-def _place(runtime: Runtime, target: str) -> tuple[Video, int]:
-    """The video and the time in ms that `SCENE` or `VIDEO@TIME` names."""
+def _video_and_time(runtime: Runtime, target: str) -> tuple[Video, int]:
+    """Return the video and the time in ms of `SCENE` or `VIDEO@TIME`."""
     name, separator, time = target.rpartition("@")
     if separator and name:
         return _video(runtime, name), _time(time)
@@ -338,12 +301,12 @@ def _place(runtime: Runtime, target: str) -> tuple[Video, int]:
     except ValueError:
         window = None
     if window is None:
-        return _elsewhere(runtime, target) or (_video(runtime, target), 0)
+        return _shared_scene(runtime, target) or (_video(runtime, target), 0)
     return _video(runtime, window.video_id), window.start_ms
 
 
-def _elsewhere(runtime: Runtime, target: str) -> tuple[Video, int] | None:
-    """The place of a scene that another library has put into the index of both."""
+def _shared_scene(runtime: Runtime, target: str) -> tuple[Video, int] | None:
+    """Return video and time of another library's scene in a shared index."""
     from subtitle_rag.retrieval.foreign import foreign_from
 
     try:
@@ -356,12 +319,12 @@ def _elsewhere(runtime: Runtime, target: str) -> tuple[Video, int] | None:
 
 
 def _video(runtime: Runtime, name: str) -> Video:
-    """The video of this id, or the only one whose title holds this."""
+    """Return the video with this id, or the only one with this in its title."""
     name = tidy(name)
-    found = runtime.library.find_videos(name)
-    video = runtime.library.video(found[0]) if len(found) == 1 else None
+    ids = runtime.library.find_videos(name)
+    video = runtime.library.video(ids[0]) if len(ids) == 1 else None
     if video is None:
-        raise UsageError("several_videos" if found else "unknown_video", video=name)
+        raise UsageError("several_videos" if ids else "unknown_video", video=name)
     return video
 
 

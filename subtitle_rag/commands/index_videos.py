@@ -1,18 +1,19 @@
-"""`index` and `sync`: what brings captions into the library."""
+"""`index` and `sync`: captions for the library."""
 
+import functools
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from subtitle_rag import output
 from subtitle_rag.captions.addresses import Source, looks_like_address, parse
-from subtitle_rag.commands import completing, contexts_progress, json_option, jsonl_option, vectors
+from subtitle_rag.commands import completing, json_option, jsonl_option, stage_runs
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import AppError, BusyError, LlmError, UsageError
@@ -36,11 +37,33 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-no_contexts_option = click.option("--no-contexts", is_flag=True, help=N_("Leave contexts to a later run."))
-no_vectors_option = click.option("--no-vectors", is_flag=True, help=N_("Leave the neural vectors to a later run."))
-no_wait_option = click.option(
-    "--no-wait", is_flag=True, help=N_("Where YouTube refuses, end with exit code 3 instead of resting and going on.")
+RUN_OPTIONS: tuple[Callable[..., Any], ...] = (
+    click.option("--no-contexts", is_flag=True, help=N_("Leave contexts to a later run.")),
+    click.option("--no-vectors", is_flag=True, help=N_("Leave the neural vectors to a later run.")),
+    click.option(
+        "--no-wait",
+        is_flag=True,
+        help=N_("Where YouTube refuses, end with exit code 3 instead of resting and going on."),
+    ),
+    jsonl_option,
+    json_option,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOptions:
+    """Options of `index` and `sync`."""
+
+    no_contexts: bool
+    no_vectors: bool
+    no_wait: bool
+    jsonl: bool
+    as_json: bool
+
+
+def run_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options of `IndexOptions`."""
+    return functools.reduce(lambda decorated, option: option(decorated), reversed(RUN_OPTIONS), command)
 
 
 @click.command("index", help=N_("Bring captions in: from YouTube (channel, playlist, video), or files and folders."))
@@ -53,14 +76,11 @@ no_wait_option = click.option(
 @click.option("--translated", is_flag=True, help=N_("Take a machine translation where there is nothing better."))
 @click.option("--playlist/--no-playlist", default=None, help=N_("Of a video's link in a list: take the list, or not."))
 @click.option("--refresh", is_flag=True, help=N_("Ask YouTube again for videos that are in the library."))
-@no_contexts_option
-@no_vectors_option
-@no_wait_option
-@jsonl_option
-@json_option
+@run_options
 @click.pass_obj
 def index_(
     settings: Settings,
+    /,
     sources: Sequence[str],
     lang: str,
     limit: int | None,
@@ -70,66 +90,46 @@ def index_(
     translated: bool,
     playlist: bool | None,
     refresh: bool,
-    no_contexts: bool,
-    no_vectors: bool,
-    no_wait: bool,
-    jsonl: bool,
-    as_json: bool,
+    **options: bool,
 ) -> int:
     from subtitle_rag.fetching.fetcher import Manner, Order
     from subtitle_rag.library.sources import Wishes
 
     first_day = day("since", since) if since is not None else None
     wishes = Wishes(_tabs(tabs), _parts(lang), translated, limit, first_day, _pattern(match))
-    paths, addresses = _divided(sources)
-    orders = [Order(_chosen(source, playlist), wishes) for source in addresses]
-    manner = Manner(patient=not no_wait, refresh=refresh)
+    paths, addresses = _split_sources(sources)
+    orders = [Order(_video_or_list(source, playlist), wishes) for source in addresses]
+    manner = Manner(patient=not options["no_wait"], refresh=refresh)
     with Runtime(settings) as runtime:
         runs = []
         if paths:
             runs.append(runtime.indexer.index(paths, languages=wishes.languages, since=first_day, limit=limit))
         if orders:
             runs.append(runtime.fetcher().run(orders, manner))
-        return _ran("index", runtime, runs, Later(not no_contexts, not no_vectors), jsonl=jsonl, as_json=as_json)
+        return _run("index", runtime, runs, IndexOptions(**options))
 
 
 @click.command("sync", help=N_("Look for new videos of what is followed, and ask again for what is due."))
 @click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]", shell_complete=completing.channels)
 @click.option("--retry", is_flag=True, help=N_("Ask again for everything that failed, whenever its time is."))
-@no_contexts_option
-@no_vectors_option
-@no_wait_option
-@jsonl_option
-@json_option
+@run_options
 @click.pass_obj
-def sync_(
-    settings: Settings,
-    channels: Sequence[str],
-    retry: bool,
-    no_contexts: bool,
-    no_vectors: bool,
-    no_wait: bool,
-    jsonl: bool,
-    as_json: bool,
-) -> int:
+def sync_(settings: Settings, /, channels: Sequence[str], retry: bool, **options: bool) -> int:
     from subtitle_rag.fetching.fetcher import Manner, Order
 
     with Runtime(settings) as runtime:
         followed = runtime.library.sources.followed()
-        chosen = [source for name in channels for source in _named(followed, name)] if channels else followed
+        sources = [source for name in channels for source in _find_followed(followed, name)] if channels else followed
         if not followed:
             output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
-        orders = [Order(parse(source.url), source.wishes) for source in dict.fromkeys(chosen)]
-        manner = Manner(patient=not no_wait, retry=retry, leftovers=not channels)
+        orders = [Order(parse(source.url), source.wishes) for source in dict.fromkeys(sources)]
+        manner = Manner(patient=not options["no_wait"], retry=retry, leftovers=not channels)
         runs = [runtime.fetcher().run(orders, manner)]
-        return _ran("sync", runtime, runs, Later(not no_contexts, not no_vectors), jsonl=jsonl, as_json=as_json)
+        return _run("sync", runtime, runs, IndexOptions(**options))
 
 
-# What was asked for
-
-
-def _divided(sources: Sequence[str]) -> tuple[list[Path], list[Source]]:
-    """What lies on the disk, and what is on YouTube."""
+def _split_sources(sources: Sequence[str]) -> tuple[list[Path], list[Source]]:
+    """Split into paths on the disk and addresses on YouTube."""
     paths: list[Path] = []
     addresses: list[Source] = []
     for source in sources:
@@ -138,20 +138,20 @@ def _divided(sources: Sequence[str]) -> tuple[list[Path], list[Source]]:
         elif looks_like_address(source):
             addresses.append(parse(source))
         else:
-            addresses.append(_bare(source))
+            addresses.append(_parse_bare_id(source))
     return paths, addresses
 
 
-def _bare(text: str) -> Source:
-    """A bare video id looks like a folder's name; what is neither is named as the path that it is not."""
+def _parse_bare_id(text: str) -> Source:
+    """Parse a bare video id, which looks like a folder's name; raises UsageError `unsupported_source`."""
     try:
         return parse(text)
     except UsageError:
         raise UsageError("unsupported_source", source=tidy(text)) from None
 
 
-def _chosen(source: Source, playlist: bool | None) -> Source:
-    """The video, or the list that its link names too."""
+def _video_or_list(source: Source, playlist: bool | None) -> Source:
+    """Return the video, or the list in its link; None asks on a terminal."""
     if source.playlist is None:
         return source
     if playlist is None:
@@ -181,94 +181,84 @@ def _pattern(text: str | None) -> str | None:
     return pattern(text).pattern if text else None
 
 
-def _named(followed: "Sequence[Followed]", name: str) -> "list[Followed]":
-    """What is followed under this address, id or name, or a name that holds it."""
-    wanted = tidy(name)
+def _find_followed(followed: "Sequence[Followed]", name: str) -> "list[Followed]":
+    """Find by address, id or name, or else by a part of the name; raises UsageError `unknown_channel`."""
+    pattern = tidy(name)
     try:
-        url = parse(wanted).url
+        url = parse(pattern).url
     except UsageError:
         url = ""
-    found = [source for source in followed if wanted in (source.name, source.channel_id) or source.url == url]
-    found = found or [source for source in followed if wanted.casefold() in source.name.casefold()]
-    if not found:
-        raise UsageError("unknown_channel", channel=wanted)
-    return found
+    sources = [source for source in followed if pattern in (source.name, source.channel_id) or source.url == url]
+    sources = sources or [source for source in followed if pattern.casefold() in source.name.casefold()]
+    if not sources:
+        raise UsageError("unknown_channel", channel=pattern)
+    return sources
 
 
-# What came of it
-
-
-@dataclass(frozen=True, slots=True)
-class Later:
-    """What is made of the captions that came in, when they can be searched already."""
-
-    contexts: bool
-    vectors: bool
-
-
-def _ran(
-    command: str, runtime: Runtime, runs: Iterable[Iterator[IndexEvent]], later: Later, *, jsonl: bool, as_json: bool
-) -> int:
-    """Run, narrate, print the sum, and have contexts written and vectors made for what came in."""
-    if as_json and jsonl:
+def _run(command: str, runtime: Runtime, runs: Iterable[Iterator[IndexEvent]], options: IndexOptions) -> int:
+    """Run, print the sum, then write contexts and make vectors of the new and changed videos."""
+    if options.as_json and options.jsonl:
         raise click.UsageError(_("--json and --jsonl exclude each other."))
-    total, came = _summed(runs, jsonl=jsonl)
+    as_text = not options.jsonl and not options.as_json
+    total, videos = _drain(runs, jsonl=options.jsonl)
     outcome = _outcome(total, runtime)
-    told = not jsonl and not as_json
-    if jsonl:
+    if options.jsonl:
         output.event_line(total)
-    _tell(_report_lines(total, runtime.library.counts().due), told)
-    written = _contexts(runtime, came, jsonl=jsonl) if later.contexts and came else None
-    outcome.result["contexts"] = output.context_values(written) if written else None
-    _tell(contexts_progress.report_lines(written) if written else (), told)
-    made = _vectors(runtime, came, outcome, jsonl=jsonl) if later.vectors and came else None
-    outcome.result["vectors"] = vectors.report_values(made) if made else None
-    _tell(vectors.report_lines(made) if made else (), told)
-    outcome.errors += [output.error_entry(report.blocked) for report in (written, made) if report and report.blocked]
-    if as_json:
+    if as_text:
+        _print_lines(_report_lines(total, runtime.library.counts().due))
+    for stage, skip, write in (("contexts", options.no_contexts, _contexts), ("vectors", options.no_vectors, _vectors)):
+        report = write(runtime, videos, outcome, jsonl=options.jsonl) if videos and not skip else None
+        outcome.result[stage] = output.report_values(report) if report else None
+        if report and as_text:
+            _print_lines(stage_runs.report_lines(report))
+        if report and report.blocked:
+            outcome.errors.append(output.error_entry(report.blocked))
+    if options.as_json:
         output.envelope(command, outcome)
     return outcome.exit_code
 
 
-def _tell(lines: Iterable[str], told: bool) -> None:
-    for line in lines if told else ():
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
         output.data(line)
 
 
-def _summed(runs: Iterable[Iterator[IndexEvent]], *, jsonl: bool) -> tuple[IndexReport, list[str]]:
-    """What the runs came to, and the videos that are new or changed."""
-    total, came = IndexReport(), []
+def _drain(runs: Iterable[Iterator[IndexEvent]], *, jsonl: bool) -> tuple[IndexReport, list[str]]:
+    """Run to the end; return the sum of the reports, and the ids of new and changed videos."""
+    total, videos = IndexReport(), []
     for run in runs:
-        for event in _narrated(run):
+        for event in _narrate(run):
             if isinstance(event, VideoDone) and event.change != "unchanged":
-                came.append(event.video)
+                videos.append(event.video)
             if isinstance(event, IndexReport):
                 total.add(event)
             elif jsonl:
                 output.event_line(event)
-    return total, came
+    return total, videos
 
 
-def _contexts(runtime: Runtime, videos: Sequence[str], *, jsonl: bool) -> ContextReport | None:
-    """The contexts of what came in, where there is a model to write them; everything is searchable already."""
+def _contexts(
+    runtime: Runtime, videos: Sequence[str], _outcome: output.Outcome, *, jsonl: bool
+) -> ContextReport | None:
+    """Write the contexts of these videos; None without a model. They are searchable already."""
     from subtitle_rag.library.context_store import WindowSelection
 
     prelude = _("Searchable. {model} writes contexts; Ctrl+C ends it, and nothing is lost.")
     prelude = prelude.format(model=runtime.context_model)
     try:
-        return contexts_progress.write(runtime, WindowSelection(videos=tuple(videos)), jsonl=jsonl, prelude=prelude)
+        return stage_runs.write_contexts(runtime, WindowSelection(videos=tuple(videos)), jsonl=jsonl, prelude=prelude)
     except LlmError:
         logger.info("no contexts are written", exc_info=True)
         return None
     except BusyError as error:
-        if error.code != "contexts_busy":  # whoever writes them already comes to these as well
+        if error.code != "contexts_busy":  # the process with the lock comes to these videos as well
             raise
         logger.info("contexts are written elsewhere", exc_info=True)
         return None
 
 
 def _vectors(runtime: Runtime, videos: Sequence[str], outcome: output.Outcome, *, jsonl: bool) -> VectorsReport | None:
-    """The vectors of what came in, where the encoder is here; everything is searchable already."""
+    """Make the vectors of these videos; None without an encoder. They are searchable already."""
     from subtitle_rag.library.context_store import WindowSelection
 
     try:
@@ -276,13 +266,13 @@ def _vectors(runtime: Runtime, videos: Sequence[str], outcome: output.Outcome, *
         if encoder is None:
             return None
         prelude = _("Searchable. {model} makes vectors; Ctrl+C ends it, and nothing is lost.").format(model=encoder.id)
-        chosen = WindowSelection(videos=tuple(videos))
-        return vectors.write(runtime, chosen, jsonl=jsonl, patient=False, prelude=prelude)
+        selection = WindowSelection(videos=tuple(videos))
+        return stage_runs.write_vectors(runtime, selection, jsonl=jsonl, patient=False, prelude=prelude)
     except AppError as error:
         if error.code in ("model_unknown", "model_kind", "model_damaged"):  # the captions came in all the same
             output.say_error(error)
             outcome.errors.append(output.error_entry(error))
-        elif error.code != "vectors_busy":  # whoever makes them already comes to these as well
+        elif error.code != "vectors_busy":  # the process with the lock comes to these videos as well
             raise
         return None
 
@@ -292,20 +282,20 @@ def _outcome(total: IndexReport, runtime: Runtime) -> output.Outcome:
     failed_all = total.failed > 0 and not (total.new or total.changed or total.unchanged)
     code = output.ExitCode.FAILED if failed_all else output.ExitCode.DONE
     if total.blocked:
-        errors.append(output.resting_entry(total.blocked))
+        errors.append(output.failure_entry(total.blocked))
         code = output.ExitCode.TRY_LATER
     size = runtime.library.counts()
     result = {**output.report_values(total), "library": {"videos": size.videos, "windows": size.windows}}
     return output.Outcome(result, errors, code)
 
 
-def _narrated(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
-    """The events, with a bar, the failures and the rests on stderr while they come."""
+def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
+    """Yield the events; show a bar, failures and rests on stderr."""
     hinted: set[str] = set()
     with output.progress() as bar:
         task = bar.add_task(_("Captions"), total=None)
         windows = bar.add_task(_("Windows"), total=None, visible=False)
-        waiting = 0
+        total = 0
         for event in events:
             match event:
                 case Found(videos=count):
@@ -313,9 +303,9 @@ def _narrated(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
                 case VideoDone(change="unchanged"):
                     bar.advance(task)
                 case VideoDone(windows=count):
-                    waiting += count
+                    total += count
                     bar.advance(task)
-                    bar.update(windows, total=waiting, visible=True)
+                    bar.update(windows, total=total, visible=True)
                 case VideoFailed():
                     bar.advance(task)
                     _say_failure(event, hinted)
@@ -327,7 +317,7 @@ def _narrated(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
 
 
 def _say_failure(event: VideoFailed, hinted: set[str]) -> None:
-    """What to do is said once for all that failed alike: a channel can have hundreds of videos for members."""
+    """Say the failure; its hint once, since a channel can have hundreds of videos for members."""
     entry = output.failure_entry(event)
     if event.code in hinted:
         output.say(f"! {entry['message']}")
@@ -337,7 +327,7 @@ def _say_failure(event: VideoFailed, hinted: set[str]) -> None:
 
 
 def _say_rest(event: Resting) -> None:
-    entry = output.resting_entry(event)
+    entry = output.failure_entry(event)
     when = output.local_time(event.until)
     if event.goes_on:
         resting = _("Resting until {time}, then it goes on by itself; Ctrl+C ends it, and nothing is lost.")

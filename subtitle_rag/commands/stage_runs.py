@@ -1,0 +1,233 @@
+"""Runs of the stages contexts and vectors on the command line: options, progress, failures and the sum."""
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subtitle_rag import output
+from subtitle_rag.commands import json_option, jsonl_option
+from subtitle_rag.commands.query_options import channel_option, video_option
+from subtitle_rag.config import Settings
+from subtitle_rag.domain import clock
+from subtitle_rag.errors import UsageError
+from subtitle_rag.events import (
+    ContextEvent,
+    ContextFailed,
+    ContextReport,
+    ContextsDue,
+    ContextWritten,
+    VectorEvent,
+    VectorsDue,
+    VectorsMade,
+    VectorsReport,
+    VectorsWaiting,
+)
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.retrieval.query import tidy
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.context_store import WindowSelection
+    from subtitle_rag.runtime import Runtime
+
+TITLE = 30
+"""Characters of a video's title beside the bar."""
+
+limit_option = click.option("--limit", type=click.IntRange(min=1), help=N_("Only so many windows."))
+
+Command = Callable[..., int]
+
+
+@dataclass(frozen=True, slots=True)
+class StageOptions:
+    """Options of `write` and `redo`."""
+
+    channel: Sequence[str]
+    video: Sequence[str]
+    limit: int | None
+    jsonl: bool
+    as_json: bool
+    model: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.as_json and self.jsonl:
+            raise click.UsageError(_("--json and --jsonl exclude each other."))
+
+
+def stage_options(*more: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Add the options of `write` and `redo`, and `more`; the command gets them as one `StageOptions`."""
+    decorators: list[Callable[[Command], Command]]
+    decorators = [json_option, jsonl_option, limit_option, *more, video_option, channel_option]
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def run(settings: Settings, **options: Any) -> int:
+            return command(settings, StageOptions(**options))
+
+        decorated: Command = run
+        for decorator in decorators:
+            decorated = decorator(decorated)
+        return decorated
+
+    return decorate
+
+
+def select_windows(runtime: "Runtime", options: StageOptions, *, anew: bool) -> "WindowSelection":
+    """Raises UsageError `unknown_channel`, `unknown_video`."""
+    from subtitle_rag.library.context_store import WindowSelection
+
+    channels = channel_ids(runtime, options.channel)
+    videos: list[str] = []
+    for name in options.video:
+        ids = runtime.library.find_videos(tidy(name))
+        if not ids:
+            raise UsageError("unknown_video", video=tidy(name))
+        videos += ids
+    return WindowSelection(tuple(channels), tuple(videos), options.limit, anew)
+
+
+def channel_ids(runtime: "Runtime", names: Sequence[str]) -> list[str]:
+    """Return the channels with these ids or names, or else those whose names hold them.
+
+    Raises:
+        UsageError: `unknown_channel`.
+    """
+    selected: list[str] = []
+    channels = runtime.library.channels()
+    for name in names:
+        pattern = tidy(name).casefold()
+        exact = [id for id, full in channels if pattern in (id.casefold(), full.casefold())]
+        ids = exact or [id for id, full in channels if pattern in full.casefold()]
+        if not ids:
+            raise UsageError("unknown_channel", channel=tidy(name))
+        selected += ids
+    return selected
+
+
+def write_contexts(
+    runtime: "Runtime",
+    selection: "WindowSelection",
+    model: str | None = None,
+    *,
+    jsonl: bool = False,
+    prelude: str = "",
+) -> ContextReport:
+    """Write contexts with a bar on stderr; with `jsonl` the events go to stdout. `prelude` is the first line.
+
+    Raises:
+        LlmError: if no host can be used.
+    """
+    tokens = 0
+
+    def update(event: ContextEvent) -> Mapping[str, Any]:
+        nonlocal tokens
+        match event:
+            case ContextsDue(windows=windows):
+                return {"total": windows}
+            case ContextWritten():
+                tokens += event.prompt_tokens + event.tokens
+                text = _("{title}, {tokens} tokens").format(title=event.title[:TITLE], tokens=f"{tokens:,}")
+                return {"advance": 1, "description": text}
+            case ContextFailed():
+                output.say(f"! {output.failure_entry(event)['message']}")
+        return {}
+
+    with runtime.writer(model) as writer:
+        events = output.track(writer.run(selection), _("Contexts"), update)
+        report = _last_event(events, jsonl=jsonl, prelude=prelude)
+    assert isinstance(report, ContextReport)
+    return report
+
+
+def write_vectors(
+    runtime: "Runtime", selection: "WindowSelection", *, jsonl: bool = False, patient: bool = True, prelude: str = ""
+) -> VectorsReport:
+    """Make vectors with a bar on stderr; with `jsonl` the events go to stdout. `prelude` is the first line.
+
+    Raises:
+        AppError: `model_missing` and the others of `Runtime.encoding`.
+    """
+
+    def update(event: VectorEvent) -> Mapping[str, Any]:
+        match event:
+            case VectorsDue(windows=windows):
+                return {"total": windows, "description": _("Vectors")}
+            case VectorsMade(count=count):
+                return {"advance": count, "description": _("Vectors")}
+            case VectorsWaiting():
+                return {"description": _("Waiting for contexts")}
+        return {}
+
+    events = output.track(runtime.encoding().run(selection, patient=patient), _("Vectors"), update)
+    report = _last_event(events, jsonl=jsonl, prelude=prelude)
+    assert isinstance(report, VectorsReport)
+    return report
+
+
+def _last_event(
+    events: Iterable[ContextEvent] | Iterable[VectorEvent], *, jsonl: bool, prelude: str
+) -> ContextEvent | VectorEvent | None:
+    """Run to the end; return the report."""
+    event: ContextEvent | VectorEvent | None = None
+    for event in events:
+        if prelude and isinstance(event, ContextsDue | VectorsDue):
+            output.say(prelude)
+            prelude = ""
+        if jsonl:
+            output.event_line(event)
+    if isinstance(event, ContextReport | VectorsReport) and event.blocked:
+        output.say_error(event.blocked)
+    return event
+
+
+def print_report(
+    command: str, report: ContextReport | VectorsReport, library: Mapping[str, Any], options: StageOptions
+) -> int:
+    """Print the sum of a run and the library's counts; return the exit code."""
+    result = {**output.report_values(report), "library": library}
+    outcome = output.Outcome.of(result, [report.blocked] if report.blocked else [])
+    lines = () if options.jsonl else report_lines(report)
+    return output.finish(command, outcome, lines, as_json=options.as_json)
+
+
+def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
+    """Yield the sum of a run as sentences."""
+    if isinstance(report, VectorsReport):
+        yield n_("{n} window got its vectors.", "{n} windows got their vectors.", report.made).format(n=report.made)
+        if report.waiting:
+            yield n_(
+                "{n} window waits for its context: subtitle-rag vectors write goes on with it.",
+                "{n} windows wait for their contexts: subtitle-rag vectors write goes on with them.",
+                report.waiting,
+            ).format(n=report.waiting)
+        elif report.left:
+            yield n_(
+                "{n} window is left: subtitle-rag vectors write goes on with it.",
+                "{n} windows are left: subtitle-rag vectors write goes on with them.",
+                report.left,
+            ).format(n=report.left)
+        return
+    yield n_("{n} context written.", "{n} contexts written.", report.written).format(n=report.written)
+    if report.empty:
+        yield n_(
+            "{n} window stays without: nothing of the answer could be used.",
+            "{n} windows stay without: nothing of the answers could be used.",
+            report.empty,
+        ).format(n=report.empty)
+    if report.suspect:
+        yield n_(
+            "{n} names what stands nowhere in its video: subtitle-rag contexts status --suspect",
+            "{n} name what stands nowhere in their video: subtitle-rag contexts status --suspect",
+            report.suspect,
+        ).format(n=report.suspect)
+    if report.written or report.empty:
+        yield cost(report.prompt_tokens, report.tokens, report.ms)
+
+
+def cost(prompt_tokens: int, tokens: int, ms: int) -> str:
+    """Return the cost of a run as a sentence."""
+    return _("Cost: {read} tokens read, {written} written, {time} of the model's time.").format(
+        read=f"{prompt_tokens:,}", written=f"{tokens:,}", time=clock(ms)
+    )
