@@ -5,14 +5,12 @@ A plain value is read and written by `Database.get_setting` and `Database.put_se
 
 import json
 import logging
-import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.domain import nfc
-from subtitle_rag.library.connection import read_setting, write_setting
 
 if TYPE_CHECKING:
     from subtitle_rag.library.store import Library
@@ -39,6 +37,8 @@ def theme_at(path: Path) -> str:
 
     The app needs it before its first paint. Opening the `Library` could migrate it.
     """
+    import sqlite3
+
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as db:
             row = db.execute("SELECT value FROM setting WHERE key = ?", (THEME,)).fetchone()
@@ -70,6 +70,8 @@ def recent_searches(library: "Library") -> list[str]:
 
 def note_search(library: "Library", text: str) -> list[str]:
     """Put a search first, once, and return all recent ones. A search that is first already is not written again."""
+    from subtitle_rag.library.connection import read_setting, write_setting
+
     text = nfc(" ".join(text.split()))
     searches = recent_searches(library)
     if not text or searches[:1] == [text]:

@@ -55,7 +55,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "app.ask",
             "f3",
-            "ask",
+            "run('app.ask')",
             N_("Ask"),
             priority=True,
             help=N_("ask a question of the videos"),
@@ -64,7 +64,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "app.help",
             "f1",
-            "help",
+            "run('app.help')",
             N_("Help"),
             priority=True,
             help=N_("this help"),
@@ -73,7 +73,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "app.library",
             "f4",
-            "library",
+            "run('app.library')",
             N_("Library"),
             priority=True,
             help=N_("library: videos, new captions"),
@@ -82,7 +82,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "app.checks",
             "f6",
-            "checks",
+            "run('app.checks')",
             N_("Checks"),
             show=False,
             priority=True,
@@ -92,7 +92,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "app.quit",
             "ctrl+q",
-            "leave",
+            "run('app.quit')",
             N_("Quit"),
             priority=True,
             help=N_("quit"),
@@ -110,7 +110,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "library.background",
             "ctrl+t",
-            "background",
+            "run('library.background')",
             N_("Pause/go on"),
             priority=True,
             help=N_("pause what is made in the background, or go on with it"),
@@ -118,7 +118,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "models.fetch",
             "ctrl+g",
-            "models",
+            "run('models.fetch')",
             N_("Fetch models"),
             show=False,
             priority=True,
@@ -127,7 +127,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "packages.update",
             "f7",
-            "update",
+            "run('packages.update')",
             N_("Update yt-dlp"),
             show=False,
             priority=True,
@@ -136,7 +136,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "models.dismiss",
             "ctrl+x",
-            "dismiss_offer",
+            "run('models.dismiss')",
             N_("Put away"),
             show=False,
             priority=True,
@@ -145,7 +145,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "library.sync",
             "ctrl+r",
-            "sync",
+            "run('library.sync')",
             N_("New videos"),
             priority=True,
             help=N_("look for new videos, or go on with what was stopped"),
@@ -154,7 +154,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "library.stop",
             "ctrl+s",
-            "stop",
+            "run('library.stop')",
             N_("Stop"),
             priority=True,
             help=N_("stop the job; what is done stays"),
@@ -163,7 +163,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "library.undo",
             "ctrl+z",
-            "undo_removal",
+            "run('library.undo')",
             N_("Undo"),
             priority=True,
             tooltip=N_("bring back what was removed in the last minute, the newest first"),
@@ -261,7 +261,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "library.bring-back",
             "z,ㅋ",
-            "app.undo_removal",
+            "app.run('library.undo')",
             N_("Undo"),
             show=False,
             help=N_("bring back what was removed just before"),
@@ -325,7 +325,7 @@ COMMANDS: dict[str, Command] = {
         Command("install.close", "escape,ctrl+g", "dismiss", N_("Not now"), priority=True),
         Command("install.down", "j,ㅓ", "move(1)", N_("Down"), show=False),
         Command("install.up", "k,ㅏ", "move(-1)", N_("Up"), show=False),
-        Command("leave.quit", "enter", "app.leave", N_("Quit"), priority=True),
+        Command("leave.quit", "enter", "app.run('app.quit')", N_("Quit"), priority=True),
         Command("leave.stay", "escape", "dismiss", N_("Stay"), priority=True),
         Command(
             "library.index",

@@ -28,8 +28,12 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state.stage_progress import StageName, StageProgress
 
 
+class AppMessage(Message):
+    """A message that the app handles (`connections`). The other messages go to a screen or a widget."""
+
+
 @dataclass
-class LibraryOpened(Message):
+class LibraryOpened(AppMessage):
     """The library's size is known; searching may still be getting ready."""
 
     counts: "Counts"
@@ -42,31 +46,31 @@ class LibraryOpened(Message):
 
 
 @dataclass
-class RequestsRestored(Message):
+class RequestsRestored(AppMessage):
     """What was unfinished when the app ended the last time."""
 
     requests: "list[JobRequest]"
 
 
 @dataclass
-class SearchReady(Message):
+class SearchReady(AppMessage):
     """The index and the analyzer are loaded."""
 
 
 @dataclass
-class LibraryFailed(Message):
+class LibraryFailed(AppMessage):
     """The library or its index cannot be used."""
 
     error: "AppError"
 
 
 @dataclass
-class LibraryRetried(Message):
+class LibraryRetried(AppMessage):
     """The user tries again to open the library."""
 
 
 @dataclass
-class AddressGiven(Message):
+class AddressGiven(AppMessage):
     """An address was pasted where a query is written: it belongs into the library's field."""
 
     address: str
@@ -120,13 +124,13 @@ class OffersRead(Message):
 
 
 @dataclass
-class Jumped(Message):
+class Jumped(AppMessage):
     scene: "Scene"
     player: str
 
 
 @dataclass
-class VideoOpened(Message):
+class VideoOpened(AppMessage):
     """A video's page; on a web page it is the viewer's browser that opens it."""
 
     link: str
@@ -134,7 +138,7 @@ class VideoOpened(Message):
 
 
 @dataclass
-class LinkCopied(Message):
+class LinkCopied(AppMessage):
     link: str
     arrived: bool
     """It is in the clipboard already; else the terminal is to be asked."""
@@ -143,7 +147,7 @@ class LinkCopied(Message):
 
 
 @dataclass
-class PlayersFound(Message):
+class PlayersFound(AppMessage):
     """What can play a scene here."""
 
     scene: "Scene"
@@ -153,19 +157,19 @@ class PlayersFound(Message):
 
 
 @dataclass
-class PlayerPreferred(Message):
+class PlayerPreferred(AppMessage):
     name: str
 
 
 @dataclass
-class ActionFailed(Message):
+class ActionFailed(AppMessage):
     """Something that the user has asked for could not be done."""
 
     error: "AppError"
 
 
 @dataclass
-class NotRemembered(Message):
+class NotRemembered(AppMessage):
     """The library could not note something; the app goes on without."""
 
     error: "AppError"
@@ -194,7 +198,7 @@ class VideosListed(Message):
 
 
 @dataclass
-class VideoChosen(Message):
+class VideoChosen(AppMessage):
     """Scenes are to be searched in one video alone."""
 
     query: str
@@ -202,14 +206,14 @@ class VideoChosen(Message):
 
 
 @dataclass
-class RemovalPlanned(Message):
+class RemovalPlanned(AppMessage):
     """What would leave the library with what the user has chosen."""
 
     removal: "Removal"
 
 
 @dataclass
-class RemovalEnded(Message):
+class RemovalEnded(AppMessage):
     """It has left, or why it could not."""
 
     error: "AppError | None"
@@ -252,7 +256,7 @@ class ChannelFailed(Message):
 
 
 @dataclass
-class ChannelChanged(Message):
+class ChannelChanged(AppMessage):
     """A channel's settings were written, and their screen is closed."""
 
     name: str
@@ -260,7 +264,7 @@ class ChannelChanged(Message):
 
 
 @dataclass
-class JobAdvanced(Message):
+class JobAdvanced(AppMessage):
     """A running job's sums; a newer one replaces those that wait."""
 
     job: "Job"
@@ -270,7 +274,7 @@ class JobAdvanced(Message):
 
 
 @dataclass
-class JobEnded(Message):
+class JobEnded(AppMessage):
     job: "Job"
     error: "AppError | None"
     """Why it ended before its work did."""
@@ -279,7 +283,7 @@ class JobEnded(Message):
 
 
 @dataclass
-class StageAdvanced(Message):
+class StageAdvanced(AppMessage):
     """Work in the background goes on; a newer one replaces those of the same stage that wait."""
 
     stage: "StageName"
@@ -290,7 +294,7 @@ class StageAdvanced(Message):
 
 
 @dataclass
-class StageEnded(Message):
+class StageEnded(AppMessage):
     """No more of it is done for now: the progress says why."""
 
     stage: "StageName"
@@ -328,7 +332,7 @@ class AnswerEnded(Message):
 
 
 @dataclass
-class AnswersLeft(Message):
+class AnswersLeft(AppMessage):
     """The answer screen was left."""
 
 

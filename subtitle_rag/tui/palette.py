@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from textual.actions import parse
 from textual.app import App, SystemCommand
 
 from subtitle_rag.i18n import _
@@ -66,7 +67,8 @@ def _commands(node: "DOMNode", ids: tuple[str, ...]) -> Iterator[SystemCommand]:
     """List those of the commands that `node` declares and can do now."""
     declared = declared_by(type(node))
     for id in ids:
-        if id in declared and node.check_action(COMMANDS[id].action, ()):
+        _namespace, action, parameters = parse(COMMANDS[id].action)
+        if id in declared and node.check_action(action, parameters):
             yield _entry(node, id)
 
 
@@ -74,7 +76,7 @@ def _entry(node: "DOMNode", id: str) -> SystemCommand:
     command = COMMANDS[id]
     assert command.palette
     title, sentence = command.palette
-    return SystemCommand(_(title), _(sentence), getattr(node, f"action_{command.action}"))
+    return SystemCommand(_(title), _(sentence), partial(node.app.run_action, command.action, node))
 
 
 def _of_query(screen: Any) -> Iterator[SystemCommand]:
@@ -92,7 +94,7 @@ def _of_background(app: App[object], context: "AppContext") -> Iterator[SystemCo
         title = _("Background: pause") if context.background.is_active else _("Background: go on")
         sentence = _("Contexts, and vectors for search by meaning, are made while you search")
         yield SystemCommand(title, sentence, context.toggle_background)
-    models = partial(app.run_action, "app.models")
+    models = partial(app.run_action, COMMANDS["models.fetch"].action)
     if context.models.is_running:
         yield SystemCommand(_("Models: stop"), _("Stop fetching; what has arrived is kept"), models)
     elif (offer := context.app.offer) and offer.fetchable:

@@ -1,4 +1,4 @@
-"""The themes: Textual's own, and those of `[themes]`; and which one the app begins with."""
+"""The user's themes, from the config's `[themes]`, beside Textual's own."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -19,73 +19,79 @@ COLOURS = (
 )
 
 
-def made(settings: "Settings") -> dict[str, Theme]:
-    """The user's own themes by name.
+def user_themes(settings: "Settings") -> dict[str, Theme]:
+    """Return the user's own themes by name.
 
     Raises:
-        UsageError: `bad_config`, naming the theme's field that is none of its kind.
+        UsageError: `bad_config`, with the field of the first invalid value.
     """
-    for name, one in settings.themes.items():
-        _raise_first(_theme_mistakes(settings, name, one))
-    return {name: _theme(name, one) for name, one in settings.themes.items()}
+    for name, theme in settings.themes.items():
+        _raise_first(_theme_mistakes(settings, name, theme))
+    return {name: _theme(name, theme) for name, theme in settings.themes.items()}
 
 
 def check(settings: "Settings") -> None:
-    """Whether what the config says of themes can be used; raises as `made` does."""
+    """Check the config's themes.
+
+    Raises:
+        UsageError: `bad_config`, with the first mistake.
+    """
     _raise_first(mistakes(settings))
 
 
 def mistakes(settings: "Settings") -> Iterator[Mistake]:
-    """All that cannot be used of what the config says of themes."""
-    for name, one in settings.themes.items():
-        yield from _theme_mistakes(settings, name, one)
-    named, known = settings.tui.theme, {*BUILTIN_THEMES, *settings.themes}
-    if named and named not in known:
-        message = "tui.theme: " + _("there is no theme {name}").format(name=named)
-        yield mistake_in(settings.paths.config, "tui.theme", message, nearest(named, known))
+    """Yield every mistake in the config's themes."""
+    for name, theme in settings.themes.items():
+        yield from _theme_mistakes(settings, name, theme)
+    name, names = settings.tui.theme, {*BUILTIN_THEMES, *settings.themes}
+    if name and name not in names:
+        message = "tui.theme: " + _("there is no theme {name}").format(name=name)
+        yield mistake_in(settings.paths.config, "tui.theme", message, nearest(name, names))
 
 
-def _raise_first(found: Iterator[Mistake]) -> None:
-    for mistake in found:
+def _raise_first(mistakes: Iterator[Mistake]) -> None:
+    for mistake in mistakes:
         raise bad_config(mistake)
 
 
-def _theme_mistakes(settings: "Settings", name: str, one: "ThemeSettings") -> Iterator[Mistake]:
+def _theme_mistakes(settings: "Settings", name: str, theme: "ThemeSettings") -> Iterator[Mistake]:
     path = settings.paths.config
-    if not one.primary:
+    if not theme.primary:
         key = f"themes.{name}.primary"
         yield mistake_in(path, key, _("{name} is missing").format(name=key))
     for field in COLOURS:
-        colour = getattr(one, field)
+        colour = getattr(theme, field)
         if colour and not _is_colour(colour):
             key = f"themes.{name}.{field}"
             yield mistake_in(path, key, _("{name} is no colour: {value}").format(name=key, value=colour))
-    if not one.variables:
+    if not theme.variables:
         return
-    known = BUILTIN_THEMES["textual-dark"].to_color_system().generate()
-    for field, value in one.variables.items():
+    variables = BUILTIN_THEMES["textual-dark"].to_color_system().generate()
+    for field, value in theme.variables.items():
         prefix = f"themes.{name}.variables."
         key = prefix + field
-        if field not in known:
-            yield mistake_in(path, key, _("there is no setting {name}").format(name=key), nearest(field, known, prefix))
+        if field not in variables:
+            yield mistake_in(
+                path, key, _("there is no setting {name}").format(name=key), nearest(field, variables, prefix)
+            )
             continue
         words = value.split()
         styled = "style" in field and words and VALID_STYLE_FLAGS.issuperset(words)
         coloured = "style" not in field and _is_colour(value.rpartition(" ")[0] if value.endswith("%") else value)
         if not styled and not coloured:
-            said = _("{name} is no style: {value}") if "style" in field else _("{name} is no colour: {value}")
-            yield mistake_in(path, key, said.format(name=key, value=value))
+            message = _("{name} is no style: {value}") if "style" in field else _("{name} is no colour: {value}")
+            yield mistake_in(path, key, message.format(name=key, value=value))
 
 
-def _theme(name: str, one: "ThemeSettings") -> Theme:
+def _theme(name: str, theme: "ThemeSettings") -> Theme:
     return Theme(
         name,
-        **{field: getattr(one, field) for field in COLOURS if getattr(one, field)},
-        dark=one.dark,
-        ansi=one.ansi,
-        luminosity_spread=one.luminosity_spread,
-        text_alpha=one.text_alpha,
-        variables=dict(one.variables),
+        **{field: getattr(theme, field) for field in COLOURS if getattr(theme, field)},
+        dark=theme.dark,
+        ansi=theme.ansi,
+        luminosity_spread=theme.luminosity_spread,
+        text_alpha=theme.text_alpha,
+        variables=dict(theme.variables),
     )
 
 

@@ -218,7 +218,7 @@ async def settle(pilot: AppPilot) -> None:
     The library begins to be opened after the first paint, which on a busy machine is after the first pause.
     """
     app, deadline = pilot.app, time.monotonic() + OPENING_S
-    while isinstance(app, SubtitleApp) and not (app.ready or app.search_screen._failed):
+    while isinstance(app, SubtitleApp) and not (app.context.can_search() or app.search_screen._failed):
         await pilot.pause(0.01)
         if time.monotonic() > deadline:
             break

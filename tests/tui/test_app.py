@@ -172,7 +172,7 @@ class TestPictures:
 
         async def rest(pilot: Pilot[object]) -> None:
             await settle(pilot)
-            app.action_library()
+            await app.run_action("run('app.library')")
             job = Job("느린 부엌", fetches=True).after(Found(9), 1.0)
             for number, code in enumerate(self.REFUSED):
                 details = {"title": f"{number}편", "reason": "JSON", "languages": "ko"}

@@ -179,12 +179,12 @@ class TestNames:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await opened(pilot)
-            app.removals.remove(RemovalTarget("비 오는 날", video=filled.library.videos()[0].video.id))
+            app.context.removals.remove(RemovalTarget("비 오는 날", video=filled.library.videos()[0].video.id))
             await settle(pilot)
             screen.names.focus()
             await pilot.press(*"다온", "ctrl+z")
             assert screen.names.text == ""
-            assert app.removals.removals.waiting
+            assert app.context.removals.removals.waiting
 
 
 class TestModels:

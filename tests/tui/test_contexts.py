@@ -197,8 +197,8 @@ class TestPausing:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await until(pilot, hold.arrived.is_set)
-            app.action_background()
-            app.action_background()
+            app.action_run("library.background")
+            app.action_run("library.background")
             await pilot.press("f4")
             await idle(pilot)
             assert indexed.library.contexts.counts().written == 8

@@ -66,7 +66,7 @@ async def test_of_two_keys_for_one_action_the_first_is_shown(app_of: MakeApp) ->
     app = app_of()
     async with app.run_test(size=(120, 30)) as pilot:
         await settle(pilot)
-        app.screen._bindings.key_to_bindings["f10"] = [Binding("f10", "library", "Again")]
+        app.screen._bindings.key_to_bindings["f10"] = [Binding("f10", "run('app.library')", "Again")]
         app.screen.refresh_bindings()
         await settle(pilot)
         actions = [hint.description for hint in app.screen.query_one(KeyBar).hints]

@@ -155,7 +155,7 @@ class TestInstalling:
             await until(pilot, lambda: STOPPED in welcome(app))
             await until(pilot, lambda: not app.background.runs)
             assert not pip.has("installed")
-            app.look_up()  # as at the end of a job
+            app.connections.look_up()  # as at the end of a job
             await settle(pilot)
             assert STOPPED in welcome(app)
             pip.take("held")
@@ -299,7 +299,7 @@ class TestUpdate:
             await pilot.press("f7")
             await until(pilot, lambda: "No space is left [red]on[/] the device" in bar(app, "update"))
             assert "-m pip install --upgrade yt-dlp" in bar(app, "update")
-            app.look_up()
+            app.connections.look_up()
             await settle(pilot)
             assert bar(app, "update").endswith("f7 tries again")
             aged.take("refused")
@@ -335,7 +335,7 @@ class TestUpdate:
             await pilot.press("f7")
             await until(pilot, lambda: toasts(app))
             assert toasts(app) == ["Stop the job first, or wait for its end: it uses yt-dlp."]
-            assert not app.updates.is_running
+            assert not app.connections.updates.is_running
             await pilot.press("ctrl+s")
             await until(pilot, lambda: not app.jobs.busy)
         assert aged.asked == []

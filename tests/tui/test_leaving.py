@@ -41,7 +41,7 @@ def resting(unindexed: Runtime, youtube: StandIn) -> Runtime:
 
 async def begun(pilot: AppPilot, app: SubtitleApp, *errands: JobRequest) -> None:
     """The first of them rests, the others wait for it."""
-    await until(pilot, lambda: app.ready)
+    await until(pilot, lambda: app.context.can_search())
     for errand in errands:
         app.jobs.start(errand)
     await until(pilot, lambda: app.job and app.job.resting)
@@ -163,7 +163,7 @@ async def test_news_that_come_when_the_screens_have_gone_harm_nothing(app_of: Ma
     async with app.run_test() as pilot:
         await settle(pilot)
     assert app.screen_stack == []
-    app._keys = ()
+    app._footer_state = ()
     app.refresh_keys()
 
 

@@ -137,7 +137,7 @@ class TestOffer:
             await settle(pilot)
             assert bar(again, "offer") == ""
             assert "Models: fetch" in commands(again)
-            again.action_models()
+            again.action_run("models.fetch")
             await arrived(pilot)
 
     @pytest.mark.campaign(part="app")
@@ -171,7 +171,7 @@ class TestOffer:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await until(pilot, lambda: "Another subtitle-rag is fetching tiny-m3, tiny-reranker." in welcome(app))
-            assert not app.check_action("models", ())
+            assert not app.check_action("run", ("models.fetch",))
             list(begun)
             await until(pilot, lambda: app.vectors and app.vectors.state == "done" and app.vectors.taken, LOADING_S)
             assert "Another" not in welcome(app)
@@ -229,7 +229,7 @@ class TestFetching:
             await until(pilot, lambda: "asks for fewer requests" in welcome(app))
             assert welcome(app).endswith("  ctrl+g tries again")
             assert toasts(app) == []
-            app.look_up()  # as at the end of a job
+            app.connections.look_up()  # as at the end of a job
             await settle(pilot)
             assert "asks for fewer requests" in welcome(app)
             await pilot.press("f4", "ctrl+g")

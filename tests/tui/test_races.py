@@ -174,11 +174,11 @@ class TestTheSlowerOlderAnswer:
         async with app.run_test() as pilot:
             await settle(pilot)
             counts = app.search_screen.counts
-            counted = slow(app.removals, "counts")
-            app.look_up()
+            counted = slow(app.context.removals, "counts")
+            app.connections.look_up()
             await until(pilot, counted.begun.is_set)
-            app.removals.hidden = frozenset({"sample-0001"})
-            app.look_up()
+            app.context.removals.hidden = frozenset({"sample-0001"})
+            app.connections.look_up()
             await until(pilot, lambda: app.search_screen.counts != counts)
             newer = app.search_screen.counts
             await counted.let(pilot)

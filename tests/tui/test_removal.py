@@ -117,11 +117,11 @@ class TestOneVideo:
             screen = await open_library(pilot)
             chosen = screen.table.chosen
             await pilot.press("d")
-            await until(pilot, lambda: not app.removals.removals.all and told(app) == "")
+            await until(pilot, lambda: not app.context.removals.removals.all and told(app) == "")
             await settle(pilot)
             assert chosen not in videos(filled)
             assert len(videos(filled)) == screen.table.row_count == 1
-            assert not app.check_action("undo_removal", ())
+            assert not app.check_action("run", ("library.undo",))
         assert filled.index.count() == filled.library.counts().windows
 
     async def test_what_comes_back_before_it_was_counted_is_found_again(
@@ -133,9 +133,9 @@ class TestOneVideo:
             await typed(pilot, "캠핑 텐트")
             found = list(app.search_screen.scenes._scenes)
             hidden = next(iter(app.search_screen.scenes._scenes.values())).video
-            app.removals.hide(Removal.of(RemovalTarget(hidden.title, hidden.id), runtime.library))
+            app.context.removals.hide(Removal.of(RemovalTarget(hidden.title, hidden.id), runtime.library))
             assert list(app.search_screen.scenes._scenes) != found
-            app.action_undo_removal()
+            app.action_run("library.undo")
             await settle(pilot)
             assert list(app.search_screen.scenes._scenes) == found
 
@@ -240,15 +240,19 @@ class TestChannels:
                 await fetched(pilot, address)
             library = hasty.library
             (playlist,) = [source for source in library.sources.followed() if source.channel_id is None]
-            app.removals.remove(RemovalTarget("국수 모음", sources=(playlist.id,)))
+            app.context.removals.remove(RemovalTarget("국수 모음", sources=(playlist.id,)))
             await confirm(pilot)
-            await until(pilot, lambda: app.removals.hidden == frozenset() and not app.removals.removals.all)
+            await until(
+                pilot, lambda: app.context.removals.hidden == frozenset() and not app.context.removals.removals.all
+            )
             await settle(pilot)
             assert [source.channel_id for source in library.sources.followed()] == ["UC" + "a" * 22]
             assert len(videos(hasty)) == 3
-            app.removals.remove(RemovalTarget("느린 부엌", "", "UC" + "a" * 22, (library.sources.followed()[0].id,)))
+            app.context.removals.remove(
+                RemovalTarget("느린 부엌", "", "UC" + "a" * 22, (library.sources.followed()[0].id,))
+            )
             await confirm(pilot)
-            await until(pilot, lambda: not app.removals.removals.all)
+            await until(pilot, lambda: not app.context.removals.removals.all)
             await settle(pilot)
             assert (videos(hasty), library.sources.followed()) == (set(), [])
 
@@ -275,10 +279,10 @@ class TestJobs:
             await pilot.press("d")
             await until(pilot, lambda: "when the job has ended" in told(app))
             assert len(videos(filled)) == 2
-            assert app.check_action("undo_removal", ())
+            assert app.check_action("run", ("library.undo",))
             assert screen.table.row_count == 1
             go.set()
-            await until(pilot, lambda: len(videos(filled)) == 1 and not app.removals.removals.all)
+            await until(pilot, lambda: len(videos(filled)) == 1 and not app.context.removals.removals.all)
 
     @pytest.mark.campaign(part="app")
     async def test_a_job_waits_for_what_is_leaving(self, filled: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -311,7 +315,7 @@ class TestJobs:
             await settle(pilot)
             await fetched(pilot, KITCHEN)
             (source,) = hasty.library.sources.followed()
-            app.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
+            app.context.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
             await settle(pilot)
             asked = youtube.count()
@@ -328,11 +332,11 @@ class TestJobs:
             await settle(pilot)
             await fetched(pilot, KITCHEN)
             (source,) = hasty.library.sources.followed()
-            app.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
+            app.context.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
             await settle(pilot)
             await fetched(pilot, KITCHEN)
-            assert not app.removals.removals.all
+            assert not app.context.removals.removals.all
             assert "“느린 부엌” is back." in toasts(app)
 
     @pytest.mark.campaign(part="app")
@@ -344,10 +348,10 @@ class TestJobs:
             await settle(pilot)
             app.jobs.start(JobRequest((SAMPLE.parent / "elsewhere",)))
             await settle(pilot)
-            assert app.removals.removals.waiting
+            assert app.context.removals.removals.waiting
             await pilot.press("ctrl+d")
             await settle(pilot)
-            assert not app.removals.removals.all
+            assert not app.context.removals.removals.all
 
     async def test_the_job_that_fetches_it_is_stopped_and_forgotten(
         self, hasty: Runtime, youtube: StandIn, soon: None
@@ -360,9 +364,9 @@ class TestJobs:
             app.jobs.start(JobRequest(source=parse(KITCHEN)))
             await until(pilot, lambda: hasty.library.counts().windows and app.screen is app.search_screen)
             (source,) = hasty.library.sources.followed()
-            app.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
+            app.context.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))
             await confirm(pilot)
-            await until(pilot, lambda: not app.jobs.busy and not app.removals.removals.all)
+            await until(pilot, lambda: not app.jobs.busy and not app.context.removals.removals.all)
             await settle(pilot)
             assert (videos(hasty), hasty.library.sources.followed()) == (set(), [])
             assert (app.job, app.jobs.queue.held, app.jobs.queue.waiting) == (None, [], [])

@@ -51,7 +51,7 @@ class TestChecking:
     def test_an_own_theme_is_made_of_its_fields(self, isolated_home: Path) -> None:
         settings = loaded(isolated_home, SEA.replace("$무엇", "#abcdef 50%"))
         themes.check(settings)
-        made = themes.made(settings)["바다"]
+        made = themes.user_themes(settings)["바다"]
         assert (made.primary, made.secondary, made.accent) == ("#3a86ff", "purple", None)
         assert (made.dark, made.luminosity_spread) == (True, 1.0)
         assert made.variables["block-cursor-text-style"] == "bold reverse"

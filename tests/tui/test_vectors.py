@@ -227,7 +227,7 @@ class TestPausing:
             await made(pilot)
             assert missing(ready) == 0
             assert sum(gate.batches) == 75
-            assert not app.check_action("background", ())
+            assert not app.check_action("run", ("library.background",))
 
     async def test_going_on_before_the_batch_has_ended_loses_nothing(self, indexed: Runtime, gate: Gate) -> None:
         gate.hold()
@@ -235,8 +235,8 @@ class TestPausing:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await until(pilot, gate.arrived.is_set)
-            app.action_background()
-            app.action_background()
+            app.action_run("library.background")
+            app.action_run("library.background")
             gate.release()
             await made(pilot)
             assert (missing(indexed), gate.batches) == (0, [8])

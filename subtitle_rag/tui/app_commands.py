@@ -1,0 +1,45 @@
+"""What the app's own commands do, and when they can be done. Their keys and sentences are in `commands`."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from subtitle_rag.tui.connections import Connections
+
+
+class AppCommand(NamedTuple):
+    run: Callable[[], object]
+    """May return an awaitable."""
+    is_enabled: Callable[[], bool] = lambda: True
+
+
+def app_commands(connections: "Connections") -> dict[str, AppCommand]:
+    """Return the app's commands by their ids."""
+    context, navigation, search = connections.context, connections.navigation, connections.search
+    background, jobs, models, removals = context.background, context.jobs, context.models, context.removals
+
+    def download_models() -> None:
+        """Download missing packages and models, or stop that; ask before packages are installed."""
+        if models.needs_consent and context.app.offer:
+            navigation.confirm_install(context.app.offer, models.start)
+        else:
+            models.toggle()
+
+    return {
+        "app.help": AppCommand(navigation.open_help, lambda: navigation.can_open_help),
+        "app.library": AppCommand(navigation.open_library, lambda: navigation.in_search),
+        "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open_checks),
+        "app.ask": AppCommand(navigation.open_answers, lambda: navigation.in_search and not search.failed),
+        "app.quit": AppCommand(navigation.leave),
+        "library.sync": AppCommand(jobs.sync, lambda: jobs.can_sync(search.counts) and not search.failed),
+        "library.stop": AppCommand(jobs.stop, lambda: jobs.is_running),
+        "library.undo": AppCommand(removals.undo, lambda: removals.can_undo and navigation.allows_undo),
+        "library.background": AppCommand(context.toggle_background, lambda: background.can_toggle),
+        "models.fetch": AppCommand(
+            download_models, lambda: models.is_running or (models.can_start and navigation.shows_offer)
+        ),
+        "models.dismiss": AppCommand(models.dismiss, lambda: models.can_dismiss and navigation.shows_offer),
+        "packages.update": AppCommand(
+            lambda: connections.updates.start(busy=jobs.busy), lambda: connections.updates.can_start
+        ),
+    }

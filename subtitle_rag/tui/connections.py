@@ -1,0 +1,204 @@
+"""Builds the controllers and connects them: to each other, to the screens, and to the messages of their threads."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from textual.app import App
+
+from subtitle_rag.tui import messages
+from subtitle_rag.tui.browser import in_browser
+from subtitle_rag.tui.context import AppContext
+from subtitle_rag.tui.controllers.background import BackgroundController
+from subtitle_rag.tui.controllers.context_pause import ContextPause
+from subtitle_rag.tui.controllers.extractor_updates import ExtractorUpdateController
+from subtitle_rag.tui.controllers.jobs import JobController
+from subtitle_rag.tui.controllers.library_opening import LibraryOpening
+from subtitle_rag.tui.controllers.model_download import ModelDownloadController
+from subtitle_rag.tui.controllers.playback import PlaybackController
+from subtitle_rag.tui.controllers.removals import RemovalController
+from subtitle_rag.tui.controllers.terminal import TerminalController
+from subtitle_rag.tui.navigation import Navigation
+from subtitle_rag.tui.screens.search_screen import SearchScreen
+from subtitle_rag.tui.state.clean_text import clean
+
+if TYPE_CHECKING:
+    from subtitle_rag.errors import AppError
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.app_port import AppPort
+    from subtitle_rag.tui.state.job import Job
+
+
+class Connections:
+    """The parts of one app. It is the listener of the jobs: it updates the screens that show them."""
+
+    def __init__(
+        self,
+        app: App[object],
+        port: "AppPort",
+        runtime: "Runtime",
+        *,
+        show_times: bool,
+        refresh_keys: Callable[[], None],
+        write: Callable[[str], object],
+        collect_garbage: Callable[[], None],
+    ) -> None:
+        """`refresh_keys` redraws the footer if other keys work now; `write` sends a sequence to the terminal."""
+        self._port = port
+        self.navigation: Navigation
+        self.refresh_keys = refresh_keys
+        self.background = BackgroundController(
+            port, runtime, search_again=self._search_again, refresh_keys=refresh_keys
+        )
+        self.jobs = JobController(port, runtime, self.background, self)
+        self.removals = RemovalController(
+            port,
+            runtime,
+            self.jobs,
+            changed=self._show_removals,
+            search_again=self._search_again,
+            refresh_bindings=app.refresh_bindings,
+        )
+        self.jobs.gate = self.removals
+        self.opening = LibraryOpening(port, runtime, self.removals)
+        self.look_up = self.opening.look_up
+        self.updates = ExtractorUpdateController(port, self.background, start_job=self._start_waiting_job)
+        self.terminal = TerminalController(write, enabled=runtime.settings.tui.notify and not in_browser())
+        self.context = AppContext(
+            port,
+            runtime,
+            show_times,
+            self.background,
+            self.jobs,
+            self.removals,
+            PlaybackController(port, runtime),
+            ModelDownloadController(port, runtime, self.background, look_up=self.look_up),
+            ContextPause(port, runtime, self.background, is_answering=lambda: self.navigation.is_answering),
+            can_search=lambda: self.opening.ready,
+            collect_garbage=collect_garbage,
+        )
+        self.search = SearchScreen(self.context)
+        self.navigation = Navigation(app, self.context, self.search)
+        self._handlers = self._connect()
+
+    def _connect(self) -> dict[type[messages.AppMessage], Callable[[Any], object]]:
+        playback, navigation = self.context.playback, self.navigation
+        return {
+            messages.LibraryOpened: self._library_opened,
+            messages.RequestsRestored: lambda message: self.jobs.restore(message.requests),
+            messages.SearchReady: self._search_ready,
+            messages.LibraryFailed: self._library_failed,
+            messages.LibraryRetried: lambda _message: self.opening.open(),
+            messages.AddressGiven: lambda message: navigation.open_library(message.address),
+            messages.Jumped: playback.played,
+            messages.VideoOpened: playback.video_opened,
+            messages.LinkCopied: playback.link_copied,
+            messages.PlayersFound: navigation.choose_player,
+            messages.PlayerPreferred: playback.preferred,
+            messages.ActionFailed: lambda message: self._port.tell(message.error),
+            messages.NotRemembered: self._not_remembered,
+            messages.VideoChosen: lambda message: self.search.prefill(message.query),
+            messages.RemovalPlanned: self._removal_planned,
+            messages.RemovalEnded: self.removals.ended,
+            messages.ChannelChanged: self._channel_changed,
+            messages.JobAdvanced: self.jobs.advanced,
+            messages.JobEnded: self._job_ended,
+            messages.StageAdvanced: self.background.stage_advanced,
+            messages.StageEnded: self.background.stage_ended,
+            messages.AnswersLeft: lambda _message: navigation.close_answers(),
+        }
+
+    def handle(self, message: messages.AppMessage) -> None:
+        self._handlers[type(message)](message)
+
+    # --- the library ---
+
+    def _library_opened(self, message: messages.LibraryOpened) -> None:
+        if not self.search.query("#counter"):  # the app is ending
+            return
+        self.jobs.followed = message.followed
+        self.context.models.looked_up(message.offer)
+        self.updates.looked_up(message.update)
+        self.search.library_opened(message.counts)
+        self.refresh_keys()
+        if library := self.navigation.library:
+            library.counts = message.counts
+        elif message.counts.videos == 0 and self._port.job is None:
+            self.navigation.open_library()
+
+    def _search_ready(self, _message: messages.SearchReady) -> None:
+        self.opening.ready = True
+        self.search.search_ready()
+        self.background.begin_all()
+
+    def _library_failed(self, message: messages.LibraryFailed) -> None:
+        if library := self.navigation.library:
+            library.dismiss()
+        self.search.library_failed(message.error)
+
+    def _not_remembered(self, message: messages.NotRemembered) -> None:
+        self._port.notify(clean(message.error.message), markup=False, severity="warning")
+
+    def _channel_changed(self, message: messages.ChannelChanged) -> None:
+        from subtitle_rag.tui.text import channel_lines
+
+        self._port.notify(clean(channel_lines.saved_text(message.changes, message.name)), markup=False, timeout=8)
+        self.look_up()
+        if message.changes.model:  # a run under way asks the models of before
+            self.background.restart("contexts")
+
+    def _search_again(self) -> None:
+        self.search.search_again()
+
+    # --- jobs: this is their listener ---
+
+    def _job_ended(self, message: messages.JobEnded) -> None:
+        self.jobs.ended(message)
+        self.search.search_now()
+        self.jobs.start_next()
+        self.background.begin_all()
+
+    def _start_waiting_job(self) -> None:
+        if not self.jobs.busy:
+            self.jobs.start_next()
+
+    def first_windows(self) -> None:
+        if library := self.navigation.library:
+            library.first_windows()
+
+    def show_job_end(self, job: "Job", error: "AppError | None") -> bool:
+        library = self.navigation.library
+        if library:
+            library.job_ended(job, error)
+        return library is not None
+
+    # --- removals ---
+
+    def _removal_planned(self, message: messages.RemovalPlanned) -> None:
+        removal = message.removal
+        if removal.target.whole:
+            self.navigation.confirm_removal(removal, lambda: self.removals.hide(removal))
+        else:
+            self.removals.hide(removal)
+
+    def _show_removals(self) -> None:
+        self.search.show_again()
+        self.look_up()
+        if library := self.navigation.library:
+            library.list_videos()
+
+    # --- the end ---
+
+    def halt(self) -> None:
+        """Ask all threads to stop."""
+        self.jobs.halt()
+        self.background.halt()
+        if self.navigation.answers:
+            self.navigation.answers.halt()
+
+    def wait(self, job_s: float, answer_s: float) -> None:
+        """After `halt`: wait at most so many seconds for a job and for an answer, and carry out pending removals."""
+        self.jobs.wait(job_s)
+        self.background.wait()
+        if self.navigation.answers:
+            self.navigation.answers.wait(answer_s)
+        self.removals.finish()

@@ -1,0 +1,47 @@
+"""Opens the library and its index in a thread, and counts the library's contents again when they change."""
+
+from typing import TYPE_CHECKING
+
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady
+from subtitle_rag.tui.state.extractor_update import find_update
+from subtitle_rag.tui.state.job_request import restore_unfinished
+from subtitle_rag.tui.state.model_offer import find_download
+
+if TYPE_CHECKING:
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.app_port import AppPort
+    from subtitle_rag.tui.controllers.removals import RemovalController
+
+WARM_UP = "장면"
+"""The query of the first search, which loads the analyzer's model and the vocabulary for about a second."""
+
+
+class LibraryOpening:
+    """Posts `LibraryOpened`, `RequestsRestored` and `SearchReady` in this order, or `LibraryFailed`."""
+
+    def __init__(self, app: "AppPort", runtime: "Runtime", removals: "RemovalController") -> None:
+        self._app = app
+        self._runtime = runtime
+        self._removals = removals
+        self.ready = False
+        """The library and its index are open. Set by the handler of `SearchReady`."""
+
+    def open(self) -> None:
+        self._app.run_in_thread(self._open, lambda message: message, LibraryFailed, group="open", exclusive=True)
+
+    def _open(self) -> SearchReady:
+        self._app.post_message(self._count())
+        self._app.post_message(RequestsRestored(restore_unfinished(self._runtime.library)))
+        next(self._runtime.searcher.stages(parse(WARM_UP), limit=1))
+        return SearchReady()
+
+    def look_up(self) -> None:
+        """Count the library again, and look again for missing packages and models. `LibraryOpened` follows."""
+        self._app.run_in_thread(self._count, lambda message: message, LibraryFailed, group="count", exclusive=True)
+
+    def _count(self) -> LibraryOpened:
+        library = self._runtime.library
+        followed = len(library.sources.followed())
+        offer, update = find_download(self._runtime), find_update(self._runtime)
+        return LibraryOpened(self._removals.counts(library), followed, offer, update)

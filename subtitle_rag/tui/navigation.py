@@ -1,0 +1,134 @@
+"""Opens the screens and dialogs above the search screen. Their modules are imported when they are first opened."""
+
+from typing import TYPE_CHECKING
+
+from textual.app import App
+from textual.widgets import TextArea
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.messages import PlayersFound
+    from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+    from subtitle_rag.tui.screens.library_screen import LibraryScreen
+    from subtitle_rag.tui.screens.search_screen import SearchScreen
+    from subtitle_rag.tui.state.model_offer import ModelDownload
+    from subtitle_rag.tui.state.removal import Removal
+
+
+class Navigation:
+    """Owns the search screen and the answer screen, which keep their contents while others are open."""
+
+    def __init__(self, app: App[object], context: "AppContext", search: "SearchScreen") -> None:
+        self._app = app
+        self._context = context
+        self.search = search
+        self.answers: AnswerScreen | None = None
+
+    @property
+    def in_search(self) -> bool:
+        return self._app.screen is self.search
+
+    # --- the library ---
+
+    @property
+    def library(self) -> "LibraryScreen | None":
+        from subtitle_rag.tui.screens.library_screen import LibraryScreen
+
+        return next((screen for screen in self._app.screen_stack if isinstance(screen, LibraryScreen)), None)
+
+    def open_library(self, address: str = "") -> None:
+        """Open the library above the search, with `address` in its field."""
+        from subtitle_rag.tui.screens.library_screen import LibraryScreen
+
+        if self.in_search:  # any other screen keeps its place
+            self._app.push_screen(LibraryScreen(self._context, self.search.counts, address))
+            self._context.background.retry_transient()
+
+    @property
+    def shows_offer(self) -> bool:
+        """Whether the screen has a line for the models that can be downloaded."""
+        return self.search.idle if self.in_search else self._app.screen is self.library
+
+    @property
+    def allows_undo(self) -> bool:
+        """Whether the key of undo is free: a text area undoes its own changes with it."""
+        return not isinstance(self._app.focused, TextArea)
+
+    # --- answers ---
+
+    async def open_answers(self) -> None:
+        """Open the answers, with the search's query as the next question."""
+        from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+
+        if self.answers is None:
+            self.answers = AnswerScreen(self._context)
+            self._app.install_screen(self.answers, "answers")
+        query = self.search.typed
+        await self._app.push_screen(self.answers)
+        self.answers.take(query)
+
+    def close_answers(self) -> None:
+        self._app.pop_screen()
+        self._context.context_pause.resume_contexts()
+
+    @property
+    def is_answering(self) -> bool:
+        return self.answers is not None and self.answers.running
+
+    # --- help and checks ---
+
+    @property
+    def can_open_help(self) -> bool:
+        return not self._app.screen.is_modal
+
+    def open_help(self) -> None:
+        from subtitle_rag.tui.screens.help_screen import HelpScreen
+
+        self._app.push_screen(HelpScreen(self._app.screen))
+
+    @property
+    def can_open_checks(self) -> bool:
+        """The checks do not open over themselves: their screen binds the same key to close."""
+        return not self._app.screen.is_modal and not self._app.screen.query("#all-checks")
+
+    def open_checks(self) -> None:
+        from subtitle_rag.tui.screens.checks_screen import ChecksScreen
+
+        self._app.push_screen(ChecksScreen(self._context))
+
+    # --- dialogs ---
+
+    def leave(self) -> None:
+        """End the app. If that would stop a job, ask first; a second call then ends it."""
+        from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+
+        jobs = self._context.jobs
+        if not jobs.busy or isinstance(self._app.screen, LeaveScreen):
+            self._app.exit()
+        else:
+            self._app.push_screen(LeaveScreen(self._context.app.job, len(jobs.queue.waiting)))
+
+    def choose_player(self, message: "PlayersFound") -> None:
+        """Let the user choose the player of a scene, unless another dialog is open."""
+        from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
+
+        playback = self._context.playback
+
+        def play(player: str | None) -> None:
+            if player:
+                playback.play(message.scene, player)
+
+        if not self._app.screen.is_modal:
+            self._app.push_screen(PlayerScreen(message, prefer=playback.prefer), play)
+
+    def confirm_removal(self, removal: "Removal", remove: "Callable[[], None]") -> None:
+        from subtitle_rag.tui.dialogs.remove_screen import RemoveScreen
+
+        self._app.push_screen(RemoveScreen(removal), lambda confirmed: remove() if confirmed else None)
+
+    def confirm_install(self, offer: "ModelDownload", install: "Callable[[], None]") -> None:
+        from subtitle_rag.tui.dialogs.install_screen import InstallScreen
+
+        self._app.push_screen(InstallScreen(offer), lambda method: install() if method else None)
