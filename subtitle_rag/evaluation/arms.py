@@ -1,10 +1,12 @@
 """The ways of searching to measure: the retrievers, the context in front of windows, and the reranker."""
 
 import logging
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import extras
 from subtitle_rag.installation.missing import missing
@@ -12,7 +14,7 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.retrieval.fusion import Ranked
 from subtitle_rag.retrieval.neural import NEURAL, Encoder, Reranker
-from subtitle_rag.retrieval.query import Query
+from subtitle_rag.retrieval.query import Query, parse
 from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, Reading, reordered
 from subtitle_rag.retrieval.scenes import OwnWindows, readings
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher
@@ -26,7 +28,12 @@ file in their place."""
 _SUFFIX = {NONE: " bare", NO_MODEL: "", MODEL: " + model contexts", GIVEN: " + contexts"}
 _BEFORE = {NO_MODEL: (NONE,), MODEL: (NO_MODEL, NONE), GIVEN: (NO_MODEL, NONE), NONE: ()}
 
+NOT_READY = ("retriever_not_ready", "unknown_retriever")
+"""Errors of a search that concern the arm; any other `UsageError` refuses the query."""
+
 Retrievers = tuple[str, ...]
+ProgressCallback = Callable[[int, int], None]
+"""Gets the number of finished items, and the total."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,28 @@ class View:
     setting: str = ""
 
 
+@dataclass(slots=True)
+class ArmResult:
+    """The answers of one arm to all questions."""
+
+    rankings: list[list[str]] = field(default_factory=list)
+    """The ids of windows, best first; empty for a refused query."""
+    texts: list[str] = field(default_factory=list)
+    """The words of each query; empty for a refused query."""
+    refused: list[str] = field(default_factory=list)
+    """Ids of questions."""
+    times_ms: list[float] = field(default_factory=list)
+
+    def percentiles(self) -> dict[str, float] | None:
+        """Return the median and the 95th percentile of the times; None without any."""
+        import numpy as np
+
+        if not self.times_ms:
+            return None
+        p50, p95 = np.percentile(self.times_ms, (50, 95))
+        return {"p50": round(float(p50), 1), "p95": round(float(p95), 1)}
+
+
 @dataclass(frozen=True, slots=True)
 class Arm:
     """One way of searching."""
@@ -139,6 +168,33 @@ class Arm:
             passages = readings(OwnWindows(self.view.library), [hit.window_id for hit in ranked[:depth]])
             ranked = reranked(ranked, Reading().scores(self.reranker, query.text, passages, lambda: False) or {})
         return [hit.window_id for hit in ranked]
+
+    def rank_all(
+        self, questions: Sequence[Question], progress: ProgressCallback | None = None, before: int = 0, total: int = 0
+    ) -> ArmResult:
+        """Rank for every question; a refused query counts as not found. `before` items of `total` are finished.
+
+        Raises:
+            UsageError: `retriever_not_ready`, `unknown_retriever`.
+            BusyError, AppError: from the library, the index and the models.
+        """
+        result = ArmResult()
+        for finished, question in enumerate(questions, start=before + 1):
+            started = time.perf_counter()
+            ranking, text = [], ""
+            try:
+                query = parse(question.query)
+                ranking, text = self.rank(query), query.text
+                result.times_ms.append((time.perf_counter() - started) * 1000)
+            except UsageError as error:
+                if error.code in NOT_READY:
+                    raise
+                result.refused.append(question.id)
+            result.rankings.append(ranking)
+            result.texts.append(text)
+            if progress:
+                progress(finished, total)
+        return result
 
     def previous(self, others: Sequence["Arm"]) -> "Arm | None":
         """The arm that lacks only the last part of this one: the reranker, else the context, else a retriever."""

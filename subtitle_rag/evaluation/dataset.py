@@ -53,7 +53,7 @@ def load(path: Path) -> Dataset:
     entries = tuple(_questions(path))
     if not entries:
         raise bad_queries(path, 1, _("it holds no questions"))
-    return Dataset(path, tuple(question for question, _by_model in entries), made=entries[0][1])
+    return Dataset(path, tuple(question for question, _by_model in entries), by_model=entries[0][1])
 
 
 def _questions(path: Path) -> Iterator[tuple[Question, bool]]:

@@ -63,8 +63,8 @@ class MakeReport:
     """The sums of a run, and of the file after it."""
 
     count: int
-    made: dict[str, int]
-    """In the file, by kind."""
+    by_kind: dict[str, int]
+    """Questions in the file."""
     new: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     """Of this run, by reason."""
@@ -75,8 +75,8 @@ class MakeReport:
     def to_json(self) -> dict[str, Any]:
         return {
             "count": self.count,
-            "questions": sum(self.made.values()),
-            "by_kind": dict(self.made),
+            "questions": sum(self.by_kind.values()),
+            "by_kind": dict(self.by_kind),
             "new": self.new,
             "refused": dict(self.refused),
             **self.cost.to_json(),
@@ -123,7 +123,7 @@ class _Generation:
     records: Records
     origin: Entry
     count: int
-    made: Counter[str] = field(default_factory=Counter)
+    by_kind: Counter[str] = field(default_factory=Counter)
     used: set[tuple[str, ...]] = field(default_factory=set)
     """Windows, or pairs of them, of past questions and refusals; the halves of a pair stay free."""
     queries: list[str] = field(default_factory=list)
@@ -132,7 +132,7 @@ class _Generation:
         for entry in self.records.entries:
             self.used.add(tuple(entry.get("windows", ())))
             if "query" in entry and "refused" not in entry:
-                self.made[str(entry.get("kind"))] += 1
+                self.by_kind[str(entry.get("kind"))] += 1
                 self.queries.append(str(entry["query"]))
 
     def run(self) -> Iterator[MakeEvent]:
@@ -162,19 +162,19 @@ class _Generation:
                 if refusals >= PATIENCE:
                     report.blocked = AppError("questions_refused", n=refusals, reason=event.reason)
             yield event
-        report.made = {kind: self.made[kind] for kind in SHARES}
-        missing = [kind for kind in SHARES if self.made[kind] < quota[kind]]
+        report.by_kind = {kind: self.by_kind[kind] for kind in SHARES}
+        missing = [kind for kind in SHARES if self.by_kind[kind] < quota[kind]]
         if missing and not report.blocked:
             report.blocked = AppError(
-                "questions_short", n=sum(self.made.values()), count=self.count, kinds=", ".join(missing)
+                "questions_short", n=sum(self.by_kind.values()), count=self.count, kinds=", ".join(missing)
             )
         yield report
 
     def _next_kind(self, quota: dict[str, int], pools: dict[str, Iterator[Candidate]]) -> str | None:
         """The kind that is furthest behind its share, of those with candidates left."""
-        total = sum(self.made.values()) + 1
-        kinds = [kind for kind in pools if self.made[kind] < quota[kind]]
-        return max(kinds, key=lambda kind: SHARES[kind] * total - self.made[kind], default=None)
+        total = sum(self.by_kind.values()) + 1
+        kinds = [kind for kind in pools if self.by_kind[kind] < quota[kind]]
+        return max(kinds, key=lambda kind: SHARES[kind] * total - self.by_kind[kind], default=None)
 
     def _next(self, pool: Iterator[Candidate]) -> Candidate | None:
         return next((candidate for candidate in pool if candidate.ids not in self.used), None)
@@ -188,9 +188,9 @@ class _Generation:
             return self._refuse(candidate, reason, draft)
         id = f"made-{self.origin['seed']}-{len(self.records.entries) + 1:04d}"
         self._store(candidate, {"id": id, **_question(draft, candidate), "review": "open"})
-        self.made[candidate.kind] += 1
+        self.by_kind[candidate.kind] += 1
         self.queries.append(draft.query)
-        return QuestionMade(candidate.kind, draft.query, sum(self.made.values()))
+        return QuestionMade(candidate.kind, draft.query, sum(self.by_kind.values()))
 
     def _knows(self, draft: Draft) -> bool:
         """Whether the model answers without the window; then a searcher would not need the scene either."""

@@ -50,7 +50,7 @@ class Dataset:
     path: Path
     questions: tuple[Question, ...]
     documents: tuple[tuple[Video, tuple[Window, ...]], ...] = field(default=(), repr=False)
-    made: bool = False
+    by_model: bool = False
     """Whether a model made the questions (`eval make`)."""
 
 

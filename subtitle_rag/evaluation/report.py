@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.arms import GIVEN, MODEL
 from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, is_real
 from subtitle_rag.evaluation.published_comparison import SOURCE, MeasuredStep
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.retrieval.query import tidy
+
+if TYPE_CHECKING:
+    from subtitle_rag.evaluation.metrics import Values
 
 ALL = "all"
 """Stands for all kinds together in a table."""
@@ -59,6 +63,19 @@ class Row:
     """Median (`p50`) and `p95` of the time per query; None for baselines."""
     over: ArmComparison | None = None
 
+    @classmethod
+    def measured(cls, name: str, values: "Values", kinds: Sequence[str], *, first: "Values | None" = None) -> "Row":
+        """Return the figures of a way of searching; `values` has a row for each question, `kinds` its kind."""
+        of_kind = {kind: values[[kind == other_kind for other_kind in kinds]] for kind in dict.fromkeys(kinds)}
+        return cls(
+            name=name,
+            retrievers=(),
+            figures=MetricMeans(len(values), metrics.means(values)),
+            by_kind={kind: MetricMeans(len(some), metrics.means(some)) for kind, some in of_kind.items()},
+            ci95=metrics.intervals(values),
+            gaps=metrics.gaps(first - values) if first is not None else None,
+        )
+
     @property
     def contexts(self) -> bool:
         return self.contexts_from in (MODEL, GIVEN)
@@ -103,14 +120,14 @@ class EvalReport:
     steps: tuple[MeasuredStep, ...] = ()
     absent: Mapping[str, str] = field(default_factory=dict)
     """`encoder` or `reranker` → the reason why it took no part."""
-    made: bool = False
-    """A model has made the questions."""
+    by_model: bool = False
+    """Whether a model made the questions."""
 
     def to_json(self) -> dict[str, Any]:
         """The `result` of the command's envelope."""
         return {
             "queries": self.queries,
-            "made": self.made,
+            "made": self.by_model,
             "rows": [row.to_json() for row in self.rows],
             "steps": [step.to_json() for step in self.steps],
             "absent": dict(self.absent),
@@ -177,7 +194,7 @@ def _step_table(report: EvalReport) -> Iterator[str]:
 
 
 def _notes(report: EvalReport) -> Iterator[str]:
-    if report.made:
+    if report.by_model:
         yield _("A model has made these questions: their figures stand for themselves, not beside those of other sets.")
     if n := len(report.missing):
         text = n_(

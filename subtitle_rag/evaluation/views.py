@@ -1,19 +1,16 @@
 """The library as it is, and copies of it with another context in front of its windows."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.evaluation import context_file, temp_library
-from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, EvalModels, View
+from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, EvalModels, ProgressCallback, View
 from subtitle_rag.evaluation.gold import windows_by_name
 from subtitle_rag.evaluation.questions import Dataset
 from subtitle_rag.retrieval.material import MAKING, Making
 from subtitle_rag.runtime import Runtime
-
-ProgressCallback = Callable[[int, int], None]
-"""Gets the number of finished items, and the total."""
 
 Documents = Sequence[tuple[Video, Sequence[Window]]]
 

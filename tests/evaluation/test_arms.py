@@ -64,7 +64,7 @@ def names(report: EvalReport) -> list[str]:
 def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, queries: Path, models: Here) -> None:
     told: list[tuple[int, int]] = []
 
-    report = run(neural, queries, baselines=False, encoding=lambda done, total: told.append((done, total)))
+    report = run(neural, queries, with_baselines=False, encoding=lambda done, total: told.append((done, total)))
 
     assert names(report) == [*SETS, "bm25+dense+sparse + rerank", *(f"{name} bare" for name in SETS)]
     assert [told[0], told[-1]] == [(0, 6), (6, 6)]
@@ -80,7 +80,7 @@ def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, querie
 
 
 def test_each_arm_is_compared_with_the_one_that_lacks_its_last_part(neural: Runtime, queries: Path) -> None:
-    rows = run(neural, queries, baselines=False).rows
+    rows = run(neural, queries, with_baselines=False).rows
 
     over = {row.name: row.over.name for row in rows if row.over}
     assert over == {
@@ -92,7 +92,7 @@ def test_each_arm_is_compared_with_the_one_that_lacks_its_last_part(neural: Runt
 
 
 def test_the_steps_of_the_seed_are_all_taken(neural: Runtime, queries: Path) -> None:
-    report = run(neural, queries, baselines=False)
+    report = run(neural, queries, with_baselines=False)
 
     embeddings = [step for step in report.steps if step.step.ladder == "embeddings"]
     assert [step.arm for step in embeddings] == [
@@ -114,7 +114,7 @@ def test_a_librarys_own_vectors_are_searched(encoded: Runtime, queries: Path) ->
     told: list[tuple[int, int]] = []
     choice = ArmChoice.parse("bm25,dense", rerank=False)
 
-    report = run(encoded, queries, choice=choice, baselines=False, encoding=lambda *at: told.append(at))
+    report = run(encoded, queries, choice=choice, with_baselines=False, encoding=lambda *at: told.append(at))
 
     assert names(report) == ["bm25", "dense", "bm25 bare", "dense bare"]
     assert told.count((0, 6)) == 1  # only the text alone needs a copy
@@ -125,7 +125,7 @@ def test_what_a_model_wrote_is_a_level_of_its_own(filled: Runtime, queries: Path
     (id,) = filled.library.find_videos("산책 일기")
     context_file.store(filled.library, {filled.library.windows_of(id)[1].id: CONTEXT})
 
-    report = run(filled, queries, baselines=False)
+    report = run(filled, queries, with_baselines=False)
 
     assert [(row.name, row.contexts, row.contexts_from, row.setting) for row in report.rows] == [
         ("bm25", False, "no-model", ""),
@@ -139,13 +139,13 @@ def test_nothing_stands_in_front_of_a_bare_window(filled: Runtime, tmp_path: Pat
     entry = {"id": "q", "query": "이야기", "kind": "k", "gold": [gold("국수 이야기.srt", 0)]}
     path.write_text(json.dumps(entry, ensure_ascii=False), encoding="utf-8")
 
-    rows = {row.name: row.figures.means["hit@20"] for row in run(filled, path, baselines=False).rows}
+    rows = {row.name: row.figures.means["hit@20"] for row in run(filled, path, with_baselines=False).rows}
 
     assert rows == {"bm25": 1.0, "bm25 bare": 0.0}
 
 
 def test_without_models_the_others_are_told_with_their_reasons(filled: Runtime, queries: Path) -> None:
-    report = run(filled, queries, baselines=False)
+    report = run(filled, queries, with_baselines=False)
 
     assert names(report) == ["bm25", "bm25 bare"]
     assert set(report.absent) == {"encoder", "reranker"}
@@ -155,7 +155,7 @@ def test_without_models_the_others_are_told_with_their_reasons(filled: Runtime, 
 
 
 def test_neural_arms_can_be_left_out(neural: Runtime, queries: Path, models: Here) -> None:
-    report = run(neural, queries, choice=ArmChoice(neural=False), baselines=False)
+    report = run(neural, queries, choice=ArmChoice(neural=False), with_baselines=False)
 
     assert names(report) == ["bm25", "bm25 bare"]
     assert models.encoders[0].queries == []
@@ -176,7 +176,7 @@ def test_an_encoder_without_sparse_vectors_has_no_sparse_arms(
 ) -> None:
     filled.__dict__["neural"] = Here([Asked(dense_folder, "dense@00000000")])
 
-    report = run(filled, queries, baselines=False)
+    report = run(filled, queries, with_baselines=False)
 
     assert names(report)[:3] == ["bm25", "dense", "bm25+dense"]
     assert set(report.absent) == {"reranker"}

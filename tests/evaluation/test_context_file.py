@@ -130,7 +130,7 @@ def test_the_same_questions_are_measured_with_and_without(filled: Runtime, queri
 
 
 def test_the_users_own_library_gets_none_of_them(filled: Runtime, queries: Path, contexts: Path) -> None:
-    run(filled, queries, contexts=contexts, baselines=False)
+    run(filled, queries, contexts=contexts, with_baselines=False)
     assert filled.library.contexts.counts().written == 0
     assert filled.library.contexts.unindexed() == {}
 
@@ -173,7 +173,7 @@ def test_hand_written_contexts_help_on_the_scene_benchmark(runtime: Runtime, rea
     for _event in runtime.indexer.index([file for file in files if nfc(file.name) in asked_of]):
         pass
 
-    report = run(runtime, bench / "queries.jsonl", contexts=bench / "contexts.jsonl", baselines=False)
+    report = run(runtime, bench / "queries.jsonl", contexts=bench / "contexts.jsonl", with_baselines=False)
 
     assert (report.queries, report.missing) == (100, ())
     plain, helped, _bare = (row.figures.means for row in report.rows)

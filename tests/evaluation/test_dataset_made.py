@@ -28,12 +28,12 @@ def write(folder: Path, *entries: dict[str, Any]) -> Path:
 
 def test_hand_made_questions_are_no_made_ones(tmp_path: Path) -> None:
     found = load(write(tmp_path, BY_HAND, {**BY_HAND, "id": "q2", "answer": "시장에서", "refused": "not ours"}))
-    assert (found.made, [question.answer for question in found.questions]) == (False, ["", "시장에서"])
+    assert (found.by_model, [question.answer for question in found.questions]) == (False, ["", "시장에서"])
 
 
 def test_made_questions_are_read_without_what_was_refused(tmp_path: Path) -> None:
     found = load(write(tmp_path, HEAD, REFUSED, MADE, {**MADE, "id": "m2", "refused": "dropped"}))
-    assert (found.made, [question.id for question in found.questions]) == (True, ["m1"])
+    assert (found.by_model, [question.id for question in found.questions]) == (True, ["m1"])
 
 
 @pytest.mark.parametrize(

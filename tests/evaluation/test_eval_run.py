@@ -65,7 +65,7 @@ def test_the_baselines_are_compared_and_can_be_left_away(filled: Runtime, tmp_pa
     assert gaps is not None
     assert (gaps["hit@5"].value, gaps["hit@5"].interval) == (1.0, (1.0, 1.0))
     assert rows["bm25"].gaps is None
-    assert [row.name for row in run(filled, path, baselines=False).rows] == ["bm25", "bm25 bare"]
+    assert [row.name for row in run(filled, path, with_baselines=False).rows] == ["bm25", "bm25 bare"]
 
 
 def test_missing_videos_are_told_and_do_not_count(filled: Runtime, tmp_path: Path) -> None:

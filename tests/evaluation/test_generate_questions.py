@@ -43,7 +43,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_questions_come_in_their_shares_with_quote_and_range(place: Searchable, ollama: StandIn, path: Path) -> None:
     report, events = made(place.library, ollama, path, 10)
-    assert report.made == {"simple": 4, "reasoning": 2, "multi_context": 4}
+    assert report.by_kind == {"simple": 4, "reasoning": 2, "multi_context": 4}
     assert (report.new, report.refused, report.blocked) == (10, {}, None)
     assert Counter(type(event) for event in events) == {QuestionMade: 10}
     for entry in questions(path):
@@ -67,7 +67,7 @@ def test_every_line_says_who_made_it(place: Searchable, ollama: StandIn, path: P
 def test_the_file_is_read_as_questions_that_its_windows_answer(place: Searchable, ollama: StandIn, path: Path) -> None:
     made(place.library, ollama, path, 10)
     found = load(path)
-    assert (found.made, len(found.questions)) == (True, 10)
+    assert (found.by_model, len(found.questions)) == (True, 10)
     windows = {one.video.id: place.library.windows_of(one.video.id) for one in place.library.videos()}
     for question, entry in zip(found.questions, questions(path), strict=True):
         assert set(answers(question, windows)) == set(entry["windows"])
@@ -81,7 +81,7 @@ def test_a_second_run_goes_on_with_what_the_first_was_begun_with(
     first = path.read_bytes()
     report, _events = made(place.library, ollama, path, 10)
     assert path.read_bytes().startswith(first)
-    assert (report.new, sum(report.made.values())) == (5, 10)
+    assert (report.new, sum(report.by_kind.values())) == (5, 10)
     ids = [entry["id"] for entry in questions(path)]
     assert len(set(ids)) == 10
     assert {entry["origin"]["seed"] for entry in questions(path)} == {3}
@@ -193,8 +193,8 @@ def test_a_small_library_gives_what_it_has(tmp_path: Path, analyzer: Analyzer, o
         place.close()
     assert report.blocked is not None
     assert report.blocked.code == "questions_short"
-    assert report.made["multi_context"] == 0
-    assert report.made["simple"] + report.made["reasoning"] == 4
+    assert report.by_kind["multi_context"] == 0
+    assert report.by_kind["simple"] + report.by_kind["reasoning"] == 4
 
 
 def test_all_requests_of_a_run_have_one_context_and_a_schema(place: Searchable, ollama: StandIn, path: Path) -> None:

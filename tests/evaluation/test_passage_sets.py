@@ -80,7 +80,7 @@ def test_one_table_of_judgements_may_be_named(beir: Path) -> None:
 
 
 def test_passages_are_found_and_grades_weigh(runtime: Runtime, beir: Path) -> None:
-    report = run(runtime, beir, baselines=False)
+    report = run(runtime, beir, with_baselines=False)
 
     assert (report.queries, report.missing) == (2, ("gone",))
     ours = report.rows[0].figures.means
@@ -91,7 +91,7 @@ def test_passages_are_found_and_grades_weigh(runtime: Runtime, beir: Path) -> No
 def test_a_lesser_grade_first_is_less_gain_but_a_hit(runtime: Runtime, trec: Path) -> None:
     write(trec / "qrels.dev.txt", "2 0 d2 1", "2 0 d1 3")  # d2 is what the words of the query find
 
-    means = run(runtime, trec, baselines=False).rows[0].figures.means
+    means = run(runtime, trec, with_baselines=False).rows[0].figures.means
 
     assert means["hit@1"] == 1.0
     assert means["ndcg@10"] < 0.5
@@ -103,7 +103,7 @@ def test_passages_may_have_contexts_of_a_file(runtime: Runtime, beir: Path, tmp_
     entry = {"video": "d1", "start": 0, "end": 60, "context": "두레반의 국수를 말한다."}
     contexts = write(tmp_path / "contexts.jsonl", json.dumps(entry))
 
-    rows = {row.name: row for row in run(runtime, beir, contexts=contexts, baselines=False).rows}
+    rows = {row.name: row for row in run(runtime, beir, contexts=contexts, with_baselines=False).rows}
 
     assert list(rows) == ["bm25", "bm25 + contexts", "bm25 bare"]
     assert rows["bm25 + contexts"].figures.means["hit@1"] == 1.0

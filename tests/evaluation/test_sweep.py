@@ -1,8 +1,7 @@
 """What is varied, how it is chosen, and what is said of the choice."""
 
 import json
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,20 +13,13 @@ from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import gold, metrics, temp_library
 from subtitle_rag.evaluation.arms import ArmChoice
+from subtitle_rag.evaluation.coordinate_search import Axis, CoordinateSearch, Setting, Trial
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.eval_run import run
-from subtitle_rag.evaluation.sweep import (
-    LEXICAL_AXES,
-    Axis,
-    CoordinateSearch,
-    FusionSpace,
-    LexicalSpace,
-    Setting,
-    Sweep,
-    Trial,
-    render,
-    rule_for,
-)
+from subtitle_rag.evaluation.fusion_space import FusionSpace
+from subtitle_rag.evaluation.lexical_space import LEXICAL_AXES, LexicalSpace, rule_for
+from subtitle_rag.evaluation.sweep import Sweep
+from subtitle_rag.evaluation.sweep_report import render
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.material import Making
 from subtitle_rag.retrieval.morphemes import Analyzer, Bm25
@@ -44,7 +36,7 @@ class Hill:
     """An invented space: the objective is best at x = 3 and y = 2, for the even questions; for the others nowhere."""
 
     name: str = "hill"
-    axes: tuple[Axis, ...] = (Axis("x", (1, 2, 3, 4), 1), Axis("y", (0, 1, 2), 1), Axis("flat", (5, 6), 6))
+    axes: Sequence[Axis] = (Axis("x", (1, 2, 3, 4), 1), Axis("y", (0, 1, 2), 1), Axis("flat", (5, 6), 6))
     asked: list[dict[str, float]] = field(default_factory=list)
 
     def measure(self, setting: Setting) -> NDArray[np.float64]:
@@ -123,32 +115,31 @@ def queries(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def words(filled: Runtime, queries: Path) -> Iterator[LexicalSpace]:
-    with ExitStack() as opened:
-        yield LexicalSpace(filled, load_set(queries), opened)
+def words(filled: Runtime, queries: Path) -> LexicalSpace:
+    return LexicalSpace(filled, load_set(queries))
 
 
 def test_shipped_numbers_rank_as_the_program_does(words: LexicalSpace, filled: Runtime, queries: Path) -> None:
     values = words.measure(SHIPPED)
 
-    row = run(filled, queries, baselines=False).rows[0]
+    row = run(filled, queries, with_baselines=False).rows[0]
     assert metrics.means(values) == dict(row.figures.means)
 
 
-def test_other_numbers_rank_as_an_index_made_with_them(words: LexicalSpace, filled: Runtime) -> None:
-    words.measure(SHIPPED)  # the vectors of the other setting replace these
+def test_other_numbers_rank_as_an_index_made_with_them(words: LexicalSpace, filled: Runtime, queries: Path) -> None:
     setting = {**SHIPPED, "bigrams": 0.0, "k1": 1.6, "b": 0.3, "keywords": 0.0}
 
     values = words.measure(setting)
 
-    asked = words.divisions[60].gold
-    documents = list(temp_library.documents(words.divisions[60].copy.library))
+    questions = gold.gold_set(load_set(queries), filled.library, gold.all_windows(filled.library))
+    documents = list(temp_library.documents(filled.library))
     making = Making(Bm25(1.6, 0.3, 0.0), 0)
     with temp_library.create(documents, filled.analyzer, making=making) as copy:
         rankings = [
-            [one.window_id for one in copy.searcher.rank(parse(q.query), retrievers=LEXICAL)] for q in asked.questions
+            [hit.window_id for hit in copy.searcher.rank(parse(question.query), retrievers=LEXICAL)]
+            for question in questions.questions
         ]
-    assert values.tolist() == metrics.per_question(asked.windows, rankings).tolist()
+    assert values.tolist() == metrics.per_question(questions.windows, rankings).tolist()
 
 
 def test_no_text_is_analysed_twice(words: LexicalSpace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +154,7 @@ def test_no_text_is_analysed_twice(words: LexicalSpace, monkeypatch: pytest.Monk
     for setting in (SHIPPED, {**SHIPPED, "k1": 1.2}, {**SHIPPED, "window": 30}, {**SHIPPED, "window": 30, "b": 0.3}):
         words.measure(setting)
 
-    assert len(words.divisions) == 2
+    assert seen
     assert len(seen) == len(set(seen))
 
 
@@ -212,7 +203,7 @@ def test_lists_rank_as_the_program_fuses_and_reranks_them(filled: Runtime, queri
     shipped = {axis.name: axis.shipped for axis in lists.axes}
     assert shipped == {"dense": 1.0, "sparse": 0.3, "rerank": 2, "overlap": 0}
 
-    rows = {row.name: row for row in run(filled, queries, choice=ArmChoice(), baselines=False).rows}
+    rows = {row.name: row for row in run(filled, queries, choice=ArmChoice(), with_baselines=False).rows}
 
     assert metrics.means(lists.measure({**shipped, "rerank": 0})) == dict(rows["bm25+dense+sparse"].figures.means)
     assert metrics.means(lists.measure(shipped)) == dict(rows["bm25+dense+sparse + rerank"].figures.means)
