@@ -94,7 +94,9 @@ def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
     yield n_("{n} new question, {all} in {path}:", "{n} new questions, {all} in {path}:", report.new).format(
         n=report.new, all=total, path=file
     )
-    yield from output.table([(f"  {kind}", str(number)) for kind, number in report.by_kind.items()], right=frozenset({1}))
+    yield from output.table(
+        [(f"  {kind}", str(number)) for kind, number in report.by_kind.items()], right=frozenset({1})
+    )
     if report.refused:
         yield _("Refused:")
         yield from output.table(_reasons(report.refused), right=frozenset({1}))
