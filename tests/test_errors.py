@@ -13,7 +13,7 @@ from subtitle_rag.captions.session import Session
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.error_messages import SENTENCES, captions, evaluation, installation, local_models, requests, storage
 from subtitle_rag.errors import AppError, BusyError, CaptionError, FetchError, LlmError, UsageError
-from subtitle_rag.fetching.fetcher import REMEMBERED
+from subtitle_rag.fetching.fetcher import STORED_RESTS
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.installation.extras import EXTRAS, Extra
 from subtitle_rag.installation.missing import missing
@@ -112,7 +112,7 @@ def test_a_recognised_refusal_has_every_detail_that_its_sentences_name(code: str
     assert caught.value.hint
 
 
-@cases("code", [*STATED, "members_only", *REMEMBERED])
+@cases("code", [*STATED, "members_only", *STORED_RESTS])
 def test_a_refusal_that_is_known_before_anything_is_asked_for_needs_a_title_alone(code: str) -> None:
     assert placeholders(code) <= {"title"}
 

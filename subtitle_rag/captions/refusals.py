@@ -98,9 +98,9 @@ def begins_at(text: str, now: int) -> int | None:
     return now + int(match[1]) * _UNITS[match[2].lower()] if match else None
 
 
-def retry_at(code: str, *, tries: int, now: int, told: int | None = None) -> int | None:
-    """When to ask again after so many failures in a row; `told` is YouTube's own word on it."""
-    if told is not None:
-        return max(told, now)
+def retry_at(code: str, *, tries: int, now: int, stated_at: int | None = None) -> int | None:
+    """Return the time of the retry after `tries` failures in a row: `stated_at`, if YouTube stated one."""
+    if stated_at is not None:
+        return max(stated_at, now)
     again = RULES[code].again
     return None if again is None else now + min(again << min(tries - 1, 16), LONGEST_S)

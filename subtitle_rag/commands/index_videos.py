@@ -33,7 +33,7 @@ from subtitle_rag.retrieval.query import day, tidy
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.sources import Followed
+    from subtitle_rag.library.sources import FollowedSource
 
 logger = logging.getLogger(__name__)
 
@@ -92,20 +92,21 @@ def index_(
     refresh: bool,
     **options: bool,
 ) -> int:
-    from subtitle_rag.fetching.fetcher import Manner, Order
-    from subtitle_rag.library.sources import Wishes
+    from subtitle_rag.fetching.fetcher import FetchRequest, RunOptions
+    from subtitle_rag.library.sources import SourceOptions
 
     first_day = day("since", since) if since is not None else None
-    wishes = Wishes(_tabs(tabs), _parts(lang), translated, limit, first_day, _pattern(match))
+    source_options = SourceOptions(_tabs(tabs), _parts(lang), translated, limit, first_day, _pattern(match))
     paths, addresses = _split_sources(sources)
-    orders = [Order(_video_or_list(source, playlist), wishes) for source in addresses]
-    manner = Manner(patient=not options["no_wait"], refresh=refresh)
+    requests = [FetchRequest(_video_or_list(source, playlist), source_options) for source in addresses]
+    fetch_options = RunOptions(patient=not options["no_wait"], refresh=refresh)
     with Runtime(settings) as runtime:
         runs = []
         if paths:
-            runs.append(runtime.indexer.index(paths, languages=wishes.languages, since=first_day, limit=limit))
-        if orders:
-            runs.append(runtime.fetcher().run(orders, manner))
+            languages = source_options.languages
+            runs.append(runtime.indexer.index(paths, languages=languages, since=first_day, limit=limit))
+        if requests:
+            runs.append(runtime.fetcher().run(requests, fetch_options))
         return _run("index", runtime, runs, IndexOptions(**options))
 
 
@@ -115,16 +116,15 @@ def index_(
 @run_options
 @click.pass_obj
 def sync_(settings: Settings, /, channels: Sequence[str], retry: bool, **options: bool) -> int:
-    from subtitle_rag.fetching.fetcher import Manner, Order
+    from subtitle_rag.fetching.fetcher import RunOptions, followed_requests
 
     with Runtime(settings) as runtime:
         followed = runtime.library.sources.followed()
         sources = [source for name in channels for source in _find_followed(followed, name)] if channels else followed
         if not followed:
             output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
-        orders = [Order(parse(source.url), source.wishes) for source in dict.fromkeys(sources)]
-        manner = Manner(patient=not options["no_wait"], retry=retry, leftovers=not channels)
-        runs = [runtime.fetcher().run(orders, manner)]
+        fetch_options = RunOptions(patient=not options["no_wait"], retry=retry, include_due=not channels)
+        runs = [runtime.fetcher().run(followed_requests(dict.fromkeys(sources)), fetch_options)]
         return _run("sync", runtime, runs, IndexOptions(**options))
 
 
@@ -181,7 +181,7 @@ def _pattern(text: str | None) -> str | None:
     return pattern(text).pattern if text else None
 
 
-def _find_followed(followed: "Sequence[Followed]", name: str) -> "list[Followed]":
+def _find_followed(followed: "Sequence[FollowedSource]", name: str) -> "list[FollowedSource]":
     """Find by address, id or name, or else by a part of the name; raises UsageError `unknown_channel`."""
     pattern = tidy(name)
     try:

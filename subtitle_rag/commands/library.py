@@ -15,7 +15,7 @@ from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library.leaving import Leaving, of_channels
 from subtitle_rag.library.rows import Counts, VideoState
-from subtitle_rag.library.sources import Followed
+from subtitle_rag.library.sources import FollowedSource
 from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.runtime import Runtime
 
@@ -123,25 +123,25 @@ def status_(settings: Settings, as_json: bool) -> int:
     return 0
 
 
-def _source_values(source: Followed) -> dict[str, Any]:
-    wishes = source.wishes
+def _source_values(source: FollowedSource) -> dict[str, Any]:
+    options = source.options
     return {
         "url": source.url,
         "name": source.name,
         "videos": source.videos,
         "listed_at": output.moment(source.listed_at),
         "complete": source.whole,
-        "tabs": list(wishes.tabs) or None,
-        "languages": list(wishes.languages),
-        "translated": wishes.translated,
-        "limit": wishes.limit,
-        "since": wishes.since.isoformat() if wishes.since else None,
-        "match": wishes.match,
+        "tabs": list(options.tabs) or None,
+        "languages": list(options.languages),
+        "translated": options.translated,
+        "limit": options.limit,
+        "since": options.since.isoformat() if options.since else None,
+        "match": options.match,
     }
 
 
 def _status_lines(
-    counts: Counts, contexts: int, vectors: int, followed: Sequence[Followed], rest: int
+    counts: Counts, contexts: int, vectors: int, followed: Sequence[FollowedSource], rest: int
 ) -> Iterator[str]:
     rows = [
         (_("Channels"), f"{counts.channels:,}"),
@@ -219,7 +219,7 @@ def _meant(runtime: Runtime, targets: Sequence[str]) -> Leaving:
     return leaving
 
 
-def _addressed(runtime: Runtime, target: str) -> list[Followed]:
+def _addressed(runtime: Runtime, target: str) -> list[FollowedSource]:
     """The source that is followed under this address."""
     try:
         found = runtime.library.sources.find(parse(target).url)

@@ -1,8 +1,8 @@
-"""YouTube → captions → windows, politely and resumably: the use case behind `index URL` and `sync`.
+"""YouTube → captions → windows, throttled and resumable: the use case behind `index URL` and `sync`.
 
-One run at a time asks for one video after another, and makes each searchable while the next one waits for its turn;
-the pauses between videos are used to read on in the lists. What a list names is due in the library at once. A refusal
-that is about the video is remembered with the time to ask again; one that is about us stops the queue for a while.
+One run at a time works on a library. It requests one video after another and makes each searchable during the pause
+before the next. The pauses also serve to read on in the lists. A listed video is due in the library at once. A refusal
+of a single video is stored with the time of its retry; a block of this machine makes the queue rest.
 """
 
 import logging
@@ -17,17 +17,17 @@ from datetime import date, timedelta
 from typing import Any
 
 from subtitle_rag.captions import refusals
-from subtitle_rag.captions.addresses import Source
+from subtitle_rag.captions.addresses import Source, parse
 from subtitle_rag.captions.tracks import choose
 from subtitle_rag.captions.youtube import ELSEWHERE, SITE, Page, YouTube
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import Video
-from subtitle_rag.errors import BusyError, CaptionError, FetchError
+from subtitle_rag.errors import BusyError, CaptionError, FetchError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, Resting, VideoDone, VideoFailed
 from subtitle_rag.fetching.lister import Lister, pattern
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.locks import alone
-from subtitle_rag.library.sources import Wishes
+from subtitle_rag.library.sources import FollowedSource, SourceOptions
 from subtitle_rag.library.store import Library
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.platforms import wait_for
@@ -35,58 +35,69 @@ from subtitle_rag.platforms import wait_for
 logger = logging.getLogger(__name__)
 
 RESTS = 3
-"""Rests in a row without a video between them; then the run ends."""
+"""Rests in a row without a video between them, before the run ends."""
 NETWORK_REST_S = 60
-"""First rest where the way to YouTube is broken; that mends itself sooner than a block."""
-YOUNG = timedelta(days=2)
-"""YouTube's recognition of speech can take so long after a video is published."""
-SOON_AGAIN_S = 6 * refusals.HOUR
-"""Until a video that is new, and has no captions yet, is asked for again."""
-REMEMBERED = ("rate_limited", "bot_check", "caption_blocked")
-"""Blocks that the next run has to respect too."""
+"""First rest after a network error, which ends sooner than a block."""
+RECOGNITION_TIME = timedelta(days=2)
+"""Speech recognition at YouTube can take this long after publication."""
+NEW_VIDEO_RETRY_S = 6 * refusals.HOUR
+"""Delay of the retry for a new video without captions."""
+STORED_RESTS = ("rate_limited", "bot_check", "caption_blocked")
+"""Codes of blocks whose rest holds for the next run too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """A source to fetch, and what of it."""
+class FetchRequest:
+    """A source to fetch, and its options."""
 
     source: Source
-    wishes: Wishes | None = None
-    """None: those by which it is followed already, or the usual ones."""
+    options: SourceOptions | None = None
+    """None: those of the followed source, the languages of the list that names a video, or the defaults."""
+
+
+def followed_requests(sources: Iterable[FollowedSource]) -> list[FetchRequest]:
+    """Return a request for each followed source. One whose stored address cannot be parsed is logged and left out."""
+    requests = []
+    for source in sources:
+        try:
+            requests.append(FetchRequest(parse(source.url), source.options))
+        except UsageError:
+            logger.warning("source %d cannot be parsed", source.id, exc_info=True)
+    return requests
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How a run goes about it."""
+class RunOptions:
+    """Options of one run over all its requests."""
 
     patient: bool = True
-    """Rest where YouTube refuses, and go on; else end there."""
+    """Wait through a rest when YouTube refuses; else end the run."""
     retry: bool = False
-    """Ask again for whatever failed, whenever its time is, and do not wait for the end of a rest."""
+    """Retry everything that failed before its time has come, and end the current rest."""
     refresh: bool = False
-    """Ask again for the videos that are there."""
-    leftovers: bool = False
-    """Ask also for what is due of other sources."""
+    """Fetch videos again that are in the library."""
+    include_due: bool = False
+    """Fetch also the due videos of other sources."""
 
 
 class _EndedError(Exception):
-    """The run is over before its work is."""
+    """The run ends early."""
 
 
 class Fetcher:
-    """Brings captions from YouTube into a library; one at a time works on a library."""
+    """Fetches captions from YouTube into a library."""
 
     def __init__(
         self, library: Library, indexer: Indexer, settings: YoutubeSettings, stop: threading.Event | None = None
     ) -> None:
-        """Setting `stop` from another thread ends a run at the next video, and every wait at once."""
+        """`stop`, set from another thread, ends a run at the next video and every wait at once."""
         self._library = library
         self._indexer = indexer
         self._settings = settings
         self._stop = stop or threading.Event()
 
-    def run(self, orders: Iterable[Order], manner: Manner | None = None) -> Iterator[IndexEvent]:
-        """Fetch what the orders name. The last event is the `IndexReport`.
+    def run(self, requests: Iterable[FetchRequest], options: RunOptions | None = None) -> Iterator[IndexEvent]:
+        """Carry out the requests. The last event is the `IndexReport`.
 
         Raises:
             BusyError: `youtube_busy`, and what the library raises.
@@ -94,162 +105,174 @@ class Fetcher:
         """
         report = IndexReport()
         with (
-            self._alone(),
-            YouTube(self._settings, self._stop.wait) as door,
+            self._lock(),
+            YouTube(self._settings, self._stop.wait) as youtube,
             logged_stage(logger, "fetching") as counts,
         ):
-            run = _Run(self._library, self._indexer, door, self._settings, self._stop, manner or Manner())
-            for event in run.events(orders):
+            run = _Run(self._library, self._indexer, youtube, self._settings, self._stop, options or RunOptions())
+            for event in run.events(requests):
                 report.count(event)
                 counts.update(counts_of(report))
                 yield event
         yield report
 
-    def _alone(self) -> AbstractContextManager[None]:
-        """Two runs would ask twice as often."""
+    def _lock(self) -> AbstractContextManager[None]:
+        """Lock out other processes: two runs would double the rate of requests."""
         path = self._library.path
         return alone(path.with_name("youtube.lock"), BusyError("youtube_busy", path=str(path.parent)))
 
 
 @dataclass(slots=True)
 class _Run:
-    """One run: its pace, its rests, and what it has asked for."""
+    """One run: its throttle, its rests and its queue."""
 
     library: Library
     indexer: Indexer
     youtube: YouTube
     settings: YoutubeSettings
     stop: threading.Event
-    manner: Manner
-    asked: set[str] = field(default_factory=set)
-    put_off: deque[tuple[str, Wishes]] = field(default_factory=deque)
-    """Videos at which the queue had to rest. They go to its end, for it may be one of them that is refused for ever."""
-    found: set[str] = field(default_factory=set)
+    options: RunOptions
+    requested_ids: set[str] = field(default_factory=set)
+    deferred: deque[tuple[str, SourceOptions]] = field(default_factory=deque)
+    """Videos whose refusal made the queue rest. They go to its end, since one of them may be refused for ever."""
+    counted_ids: set[str] = field(default_factory=set)
+    """Videos in the total of `Found`."""
     ready_at: float = 0.0
-    """When the next video has its turn (monotonic)."""
-    refused: tuple[str, int] = ("", 0)
-    """The code of the latest refusals, and how many of it there were in a row."""
+    """Earliest time of the next video request (monotonic)."""
+    refusals_in_row: tuple[str, int] = ("", 0)
+    """Code of the latest refusals, and their number."""
     rests: int = 0
 
-    def events(self, orders: Iterable[Order]) -> Iterator[IndexEvent]:
+    def events(self, requests: Iterable[FetchRequest]) -> Iterator[IndexEvent]:
         try:
             yield from self.indexer.finish()
-            orders = list(orders)
-            self._note(orders)
-            yield from self._rest_of_before()
-            for order in orders:
-                yield from self._video_order(order) if order.source.kind == "video" else self._list_order(order)
-            if self.manner.leftovers:
-                yield from self._due(None, Wishes())
-            while self.put_off:
-                yield from self._video(*self.put_off.popleft())
+            requests = list(requests)
+            self._put_due(requests)
+            yield from self._wait_for_stored_rest()
+            for request in requests:
+                fetch = self._video_request if request.source.kind == "video" else self._list_request
+                yield from fetch(request)
+            if self.options.include_due:
+                yield from self._due(None, SourceOptions())
+            while self.deferred:
+                yield from self._video(*self.deferred.popleft())
         except _EndedError:
             return
 
-    # What is asked for
+    # Requests
 
-    def _note(self, orders: Iterable[Order]) -> None:
-        """Videos that are named one by one are due at once, so that a run that ends early leaves them to the next."""
-        for order in orders:
-            if order.source.kind == "video" and self.library.video(order.source.key) is None:
-                self.library.sources.put_due(_unknown(order.source.key))
+    def _put_due(self, requests: Iterable[FetchRequest]) -> None:
+        """Make single videos due at once, so that the next run fetches them if this one ends early."""
+        for request in requests:
+            if request.source.kind == "video" and self.library.video(request.source.key) is None:
+                self.library.sources.put_due(_placeholder(request.source.key))
 
-    def _video_order(self, order: Order) -> Iterator[IndexEvent]:
-        video_id = order.source.key
-        yield from self._find([video_id])
+    def _video_request(self, request: FetchRequest) -> Iterator[IndexEvent]:
+        video_id = request.source.key
+        yield from self._count([video_id])
         stage = self.library.sources.stage(video_id)
         video = self.library.video(video_id)
-        if video and stage and stage.state == "done" and not self.manner.refresh:
+        if video and stage and stage.state == "done" and not self.options.refresh:
             yield VideoDone(video.id, video.title, "unchanged", self.library.window_count(video.id))
         else:
-            yield from self._video(video_id, order.wishes or Wishes())
+            yield from self._video(video_id, request.options or self._list_languages(video_id))
 
-    def _list_order(self, order: Order) -> Iterator[IndexEvent]:
-        """A list whose paging was refused is read anew after the rest: what it has named is known by then."""
+    def _list_languages(self, video_id: str) -> SourceOptions:
+        """Return the languages of the list that names a video. Its other options do not hold for a single video."""
+        lister = self.library.sources.lister(video_id)
+        if lister is None:
+            return SourceOptions()
+        return SourceOptions(languages=lister.options.languages, translated=lister.options.translated)
+
+    def _list_request(self, request: FetchRequest) -> Iterator[IndexEvent]:
+        """Fetch a list. If a page is refused, read the list again after the rest: its first videos are stored."""
+        url = request.source.url
         while True:
             try:
-                yield from self._listed(order)
+                yield from self._list(request)
                 break
             except FetchError as error:
                 logger.info("a list was refused", exc_info=True)
                 if not (yield from self._rested(error)):
-                    yield VideoFailed(order.source.url, order.source.url, error.code, error.details)
+                    yield VideoFailed(url, url, error.code, error.details)
                     break
-        if followed := self.library.sources.find(order.source.url):
-            yield from self._due(followed.id, followed.wishes)
+        if followed := self.library.sources.find(url):
+            yield from self._due(followed.id, followed.options)
 
-    def _listed(self, order: Order) -> Iterator[IndexEvent]:
-        sources, source = self.library.sources, order.source
-        known = sources.find(source.url)
-        wishes = order.wishes or (known.wishes if known else Wishes())
-        listing = self.youtube.listing(source, wishes.tabs or self.settings.tabs, known.channel_id if known else None)
+    def _list(self, request: FetchRequest) -> Iterator[IndexEvent]:
+        sources, source = self.library.sources, request.source
+        stored = sources.find(source.url)
+        options = request.options or (stored.options if stored else SourceOptions())
+        listing = self.youtube.listing(
+            source, options.tabs or self.settings.tabs, stored.channel_id if stored else None
+        )
         followed = sources.follow(
             listing.url,
-            name=known.name if known and listing.name == source.key else listing.name,
+            name=stored.name if stored and listing.name == source.key else listing.name,
             channel_id=listing.channel_id,
-            wishes=wishes,
+            options=options,
             aliases=[source.url],
         )
-        lister = Lister(self.library, followed, listing, retry=self.manner.retry, refresh=self.manner.refresh)
-        before = frozenset(self.found)
+        lister = Lister(self.library, followed, listing, retry=self.options.retry, refresh=self.options.refresh)
+        before = frozenset(self.counted_ids)
         while True:
             for event in lister.pull(self._may_read_on):
                 if not isinstance(event, VideoDone) or event.video not in before:
                     yield event
-            yield from self._find(lister.accepted)
+            yield from self._count(lister.accepted)
             if not lister.queue:
                 break
-            yield from self._video(lister.queue.popleft(), wishes)
+            yield from self._video(lister.queue.popleft(), options)
 
-    def _due(self, source_id: int | None, wishes: Wishes) -> Iterator[IndexEvent]:
-        due = self.library.sources.due(int(time.time()), source_id=source_id, all_failed=self.manner.retry)
-        left = [video_id for video_id in due if video_id not in self.asked]
-        yield from self._find(left)
-        for video_id in left:
-            yield from self._video(video_id, wishes)
+    def _due(self, source_id: int | None, options: SourceOptions) -> Iterator[IndexEvent]:
+        due_ids = self.library.sources.due(int(time.time()), source_id=source_id, all_failed=self.options.retry)
+        video_ids = [video_id for video_id in due_ids if video_id not in self.requested_ids]
+        yield from self._count(video_ids)
+        for video_id in video_ids:
+            yield from self._video(video_id, options)
 
-    def _find(self, video_ids: Iterable[str]) -> Iterator[Found]:
-        before = len(self.found)
-        self.found.update(video_ids)
-        if len(self.found) > before:
-            yield Found(len(self.found))
+    def _count(self, video_ids: Iterable[str]) -> Iterator[Found]:
+        before = len(self.counted_ids)
+        self.counted_ids.update(video_ids)
+        if len(self.counted_ids) > before:
+            yield Found(len(self.counted_ids))
 
     def _may_read_on(self) -> bool:
-        """Whether there is time to read on in the lists before the next video has its turn."""
+        """Return whether there is time for the lists before the next video request."""
         if self.stop.is_set():
             raise _EndedError
         return time.monotonic() < self.ready_at
 
     # One video
 
-    def _video(self, video_id: str, wishes: Wishes) -> Iterator[IndexEvent]:
-        if video_id in self.asked:
+    def _video(self, video_id: str, options: SourceOptions) -> Iterator[IndexEvent]:
+        if video_id in self.requested_ids:
             return
-        self.asked.add(video_id)
-        video = self.library.video(video_id) or _unknown(video_id)
+        self.requested_ids.add(video_id)
+        video = self.library.video(video_id) or _placeholder(video_id)
         self._await_turn()
         try:
-            yield from self._take(video, wishes)
+            yield from self._fetch(video, options)
         except FetchError as error:
             logger.info("%s was refused", video_id, exc_info=True)
-            failure = self._remember(video, error)
+            failure = self._store_refusal(video, error)
             if (yield from self._rested(error)):
-                self.asked.discard(video_id)
-                self.put_off.append((video_id, wishes))
+                self.requested_ids.discard(video_id)
+                self.deferred.append((video_id, options))
             else:
                 yield failure
         else:
-            self.refused, self.rests = ("", 0), 0
+            self.refusals_in_row, self.rests = ("", 0), 0
 
-    def _take(self, video: Video, wishes: Wishes) -> Iterator[IndexEvent]:
-        """Ask for a video and its track, and make it searchable."""
+    def _fetch(self, video: Video, options: SourceOptions) -> Iterator[IndexEvent]:
+        """Fetch a video's page and track, and make it searchable."""
         try:
             page = self.youtube.video(video.id, video.title)
-            if not _is_wished(page.video, wishes, listed_as=video.title):
+            if not _is_selected(page.video, options, listed_title=video.title):
                 self.library.sources.pass_over(video.id)
                 return
-            title, languages = page.video.title, ", ".join(wishes.languages)
-            offer = choose(page.info, wishes.languages, translated=wishes.translated)
+            title, languages = page.video.title, ", ".join(options.languages)
+            offer = choose(page.info, options.languages, translated=options.translated)
             if offer is None:
                 self.library.sources.put_title(page.video)
                 raise _without_captions(page, languages)
@@ -270,38 +293,39 @@ class _Run:
         if wait_for(self.stop, max(0.0, self.ready_at - time.monotonic())):
             raise _EndedError
 
-    def _remember(self, video: Video, error: FetchError) -> VideoFailed:
-        """Write down a refusal and when to ask again."""
+    def _store_refusal(self, video: Video, error: FetchError) -> VideoFailed:
+        """Store a refusal with the time of its retry."""
         if error.code not in refusals.RULES:
             raise error
-        if refusals.RULES[error.code].rests_after == 1:  # it says nothing about the video
-            again: int | None = self._rest_until(error)
+        if refusals.RULES[error.code].rests_after == 1:  # a block says nothing about the video
+            retry_at: int | None = self._rest_until(error)
         else:
             stage = self.library.sources.stage(video.id)
             tries = 1 + (stage.tries if stage and stage.failure == error.code else 0)
-            told = error.details.get("retry_at")
-            again = refusals.retry_at(error.code, tries=tries, now=int(time.time()), told=told)
-        details = {**error.details, "retry_at": again}
-        self.library.sources.put_refused(video, error.code, details, again)
+            stated_at = error.details.get("retry_at")
+            retry_at = refusals.retry_at(error.code, tries=tries, now=int(time.time()), stated_at=stated_at)
+        details = {**error.details, "retry_at": retry_at}
+        self.library.sources.put_refused(video, error.code, details, retry_at)
         return VideoFailed(video.id, video.title, error.code, details)
 
     # Rests
 
     def _rested(self, error: FetchError) -> Generator[IndexEvent, None, bool]:
-        """After enough refusals in a row: rest, and say that it is to be tried again."""
+        """Rest after enough refusals in a row. Return whether to try again."""
         if error.code not in refusals.RULES:
             raise error
-        code, count = self.refused
-        self.refused = error.code, count + 1 if error.code == code else 1
+        code, count = self.refusals_in_row
+        count = count + 1 if error.code == code else 1
+        self.refusals_in_row = error.code, count
         rests_after = refusals.RULES[error.code].rests_after
-        if not rests_after or self.refused[1] < rests_after:
+        if not rests_after or count < rests_after:
             return False
         yield from self._rest(error)
         return True
 
     def _rest(self, error: FetchError) -> Iterator[IndexEvent]:
         until = self._rest_until(error)
-        if error.code in REMEMBERED:
+        if error.code in STORED_RESTS:
             self.library.sources.put_rest(until, error.code)
         self.rests += 1
         logger.info("resting for %d s: %s", until - int(time.time()), error.code)
@@ -309,43 +333,46 @@ class _Run:
 
     def _rest_until(self, error: FetchError) -> int:
         first = min(self.settings.rest, NETWORK_REST_S) if error.code == "network" else self.settings.rest
-        own, told = int(time.time()) + (first << self.rests), error.details.get("retry_at")
-        return own if told is None else max(told, own if self.rests else 0)  # it may name the same time for ever
+        backoff_until = int(time.time()) + (first << self.rests)
+        stated_at: int | None = error.details.get("retry_at")
+        if stated_at is None:
+            return backoff_until
+        return max(stated_at, backoff_until if self.rests else 0)  # YouTube may state the same time for ever
 
-    def _rest_of_before(self) -> Iterator[IndexEvent]:
-        """A block does not end with the run that met it."""
+    def _wait_for_stored_rest(self) -> Iterator[IndexEvent]:
+        """Wait for the rest of an earlier run, whose block may still hold."""
         until, code = self.library.sources.rest()
-        if self.manner.retry:
+        if self.options.retry:
             self.library.sources.end_rest()
         elif until > time.time():
             yield from self._wait_until(until, code, {"title": "YouTube"})
 
     def _wait_until(self, until: int, code: str, details: dict[str, Any]) -> Iterator[IndexEvent]:
-        goes_on = self.manner.patient and self.rests <= RESTS and code != "yt_dlp_outdated"
+        goes_on = self.options.patient and self.rests <= RESTS and code != "yt_dlp_outdated"
         yield Resting(until, code, details, goes_on)
         if not goes_on or wait_for(self.stop, max(0.0, until - time.time())):
             raise _EndedError
         self.library.sources.end_rest()
 
 
-def _is_wished(video: Video, wishes: Wishes, *, listed_as: str) -> bool:
-    """What a list leaves open is decided by what the video says of itself."""
-    if wishes.since and video.published and video.published < wishes.since:
+def _is_selected(video: Video, options: SourceOptions, *, listed_title: str) -> bool:
+    """Apply the options to the date and title on the video's page, which a list can lack or translate."""
+    if options.since and video.published and video.published < options.since:
         return False
-    return not wishes.match or any(pattern(wishes.match).search(title) for title in (listed_as, video.title))
+    return not options.match or any(pattern(options.match).search(title) for title in (listed_title, video.title))
 
 
-def _unknown(video_id: str) -> Video:
+def _placeholder(video_id: str) -> Video:
     return Video(video_id, video_id, ELSEWHERE, "YouTube", url=f"{SITE}/watch?v={video_id}")
 
 
 def _without_captions(page: Page, languages: str) -> FetchError:
-    """Why a video has no track that can be taken, and when that may change."""
+    """Return the error of a video without a usable track, with the time of its retry."""
     title, published = page.video.title, page.video.published
     if page.is_live:
         return FetchError("live", title=title)
     if page.withheld:
         return FetchError("caption_blocked", title=title)
-    young = published is not None and date.today() - published <= YOUNG
-    again = int(time.time()) + SOON_AGAIN_S if young else None
-    return FetchError("no_captions", title=title, languages=languages, retry_at=again)
+    is_new = published is not None and date.today() - published <= RECOGNITION_TIME
+    retry_at = int(time.time()) + NEW_VIDEO_RETRY_S if is_new else None
+    return FetchError("no_captions", title=title, languages=languages, retry_at=retry_at)

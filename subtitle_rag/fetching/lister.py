@@ -1,4 +1,4 @@
-"""Reading a source's lists into the library, as far as the wishes go and no page further than is needed."""
+"""Reading a source's lists into the library, as far as the options go and no page further than is needed."""
 
 import re
 import time
@@ -11,7 +11,7 @@ from subtitle_rag.captions import refusals
 from subtitle_rag.captions.youtube import ELSEWHERE, Entry, Listing
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import Listed, VideoDone, VideoFailed
-from subtitle_rag.library.sources import Followed, Stage
+from subtitle_rag.library.sources import FollowedSource, Stage
 from subtitle_rag.library.store import Library
 
 KNOWN_IN_A_ROW = 30
@@ -37,7 +37,13 @@ class Lister:
     """Takes the entries of a listing; `queue` holds the videos that are to be asked for, in the order of the lists."""
 
     def __init__(
-        self, library: Library, followed: Followed, listing: Listing, *, retry: bool = False, refresh: bool = False
+        self,
+        library: Library,
+        followed: FollowedSource,
+        listing: Listing,
+        *,
+        retry: bool = False,
+        refresh: bool = False,
     ) -> None:
         """`retry`: what failed is asked for whenever its time is; `refresh`: what is there, too.
 
@@ -51,18 +57,18 @@ class Lister:
         self._refresh = refresh
         self._rows = deque(_Row(entries) for entries in listing.lists)
         self._seen: set[str] = set()
-        self._pattern = pattern(followed.wishes.match) if followed.wishes.match else None
+        self._pattern = pattern(followed.options.match) if followed.options.match else None
         # all that is new stands above what is known, so nothing is left to look for below
         self._news_only = followed.whole and listing.by_date and not refresh
         # what a limit has left out is not known, and begins right below what is
-        few = max(1, followed.videos // 2) if followed.wishes.limit else KNOWN_IN_A_ROW
+        few = max(1, followed.videos // 2) if followed.options.limit else KNOWN_IN_A_ROW
         self._enough = min(KNOWN_IN_A_ROW, few)
         self._begun = False
         # of several lists one may hold nothing that is known
         is_one = len(listing.lists) == 1
-        self._limit = None if self._news_only and is_one else followed.wishes.limit
+        self._limit = None if self._news_only and is_one else followed.options.limit
         self.accepted: set[str] = set()
-        """Videos that the wishes let in."""
+        """Videos that the options let in."""
         self.queue: deque[str] = deque()
 
     def pull(self, more: Callable[[], bool]) -> Iterator[ListEvent]:
@@ -119,7 +125,7 @@ class Lister:
         if stage.state == "done" and not self._refresh:
             yield VideoDone(video.id, video.title, "unchanged", self._library.window_count(video.id))
         elif entry.refusal and stage.state != "done":
-            again = refusals.retry_at(entry.refusal, tries=1, now=now, told=entry.begins_at)
+            again = refusals.retry_at(entry.refusal, tries=1, now=now, stated_at=entry.begins_at)
             details = {"title": video.title, "retry_at": again}
             is_news = stage.failure != entry.refusal
             if is_news or entry.begins_at not in (None, stage.retry_at) or (stage.retry_at or now + 1) <= now:
@@ -135,7 +141,7 @@ class Lister:
             self.queue.append(video.id)
 
     def _is_wished(self, entry: Entry, row: _Row) -> bool:
-        since = self._followed.wishes.since
+        since = self._followed.options.since
         # "3 weeks ago" is the latest day possible; a day more for the clocks' zones
         if since and entry.about and entry.about + timedelta(days=1) < since:
             row.old += 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.library.rows import Counts
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.sources import Followed
+    from subtitle_rag.library.sources import FollowedSource
     from subtitle_rag.library.store import Library
 
 
@@ -24,7 +24,7 @@ class Leaving:
         return Leaving(self.videos | other.videos, self.sources | other.sources)
 
 
-def of_channels(library: "Library", channels: Collection[str], sources: Collection["Followed"] = ()) -> Leaving:
+def of_channels(library: "Library", channels: Collection[str], sources: Collection["FollowedSource"] = ()) -> Leaving:
     """The videos of channels of these ids or names; with sources also those that no other source lists."""
     found = [state.video for state in library.videos()]
     videos = {video.id for video in found if video.channel_id in channels or video.channel in channels}

@@ -1,6 +1,6 @@
-"""What is fetched from YouTube: the sources that the user named, what they have listed, and when which video is due.
+"""Followed sources, the videos on their lists, and the state of fetching of each video.
 
-A video is due from the moment it is listed; so a run that ends anywhere leaves the rest of its work in the library.
+A listed video is due at once, so a run that ends early leaves its remaining work in the library.
 """
 
 import json
@@ -19,41 +19,41 @@ REST = "youtube_rest"
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the user wants of a source."""
+class SourceOptions:
+    """Options of a source: which of its videos, and in which languages."""
 
     tabs: tuple[str, ...] = ()
-    """Of a channel."""
+    """Of a channel; empty: those of the config."""
     languages: tuple[str, ...] = ("ko",)
     """Best first."""
     translated: bool = False
-    """Machine translations are better than nothing."""
+    """Fall back to machine translations."""
     limit: int | None = None
-    """Only so many of the newest."""
+    """Number of the newest videos."""
     since: date | None = None
     match: str | None = None
-    """A regular expression that titles must hold."""
+    """Regular expression to search titles with."""
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
-    """A source that is followed: `sync` looks for new videos there."""
+class FollowedSource:
+    """A channel or playlist in which `sync` looks for new videos."""
 
     id: int
     url: str
     channel_id: str | None
     """Of a channel; None for a playlist."""
     name: str
-    wishes: Wishes
+    options: SourceOptions
     whole: bool
-    """Its list was read to the end that the wishes set, so that only what is new need be looked for."""
+    """The list was read to the end that the options set, so only its new entries are read."""
     listed_at: int | None
     videos: int
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """How a video's captions stand; `tries` counts the failures in a row."""
+    """State of a video's captions. `tries` counts the failures in a row."""
 
     state: str
     tries: int = 0
@@ -62,7 +62,7 @@ class Stage:
 
 
 class Sources:
-    """The part of a library that is about fetching. Raises what `Library` raises."""
+    """The library's tables of fetching. Every method can raise the errors of `Library`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -72,40 +72,40 @@ class Sources:
     # Sources
 
     def follow(
-        self, url: str, *, name: str, channel_id: str | None, wishes: Wishes, aliases: Iterable[str] = ()
-    ) -> Followed:
-        """Begin to follow a source, or follow it by other wishes; its list is then read anew."""
-        told = _packed(wishes)
+        self, url: str, *, name: str, channel_id: str | None, options: SourceOptions, aliases: Iterable[str] = ()
+    ) -> FollowedSource:
+        """Follow a source. If its options change, its list is read again from the start."""
+        packed_options = _packed(options)
         with self._write() as db:
             db.execute(
                 """DELETE FROM listed WHERE source_id IN (SELECT id FROM source WHERE url = ? AND options <> ?)""",
-                (url, told),
+                (url, packed_options),
             )
             db.execute(
                 """INSERT INTO source (url, channel_id, name, options) VALUES (?, ?, ?, ?)
                    ON CONFLICT DO UPDATE SET name = excluded.name, channel_id = excluded.channel_id,
                      whole = whole AND options = excluded.options, options = excluded.options""",
-                (url, channel_id, name, told),
+                (url, channel_id, name, packed_options),
             )
             (id,) = db.execute("SELECT id FROM source WHERE url = ?", (url,)).fetchone()
             db.executemany("INSERT OR REPLACE INTO alias VALUES (?, ?)", ((alias, id) for alias in {url, *aliases}))
         return self._followed("WHERE id = ?", (id,))[0]
 
-    def find(self, url: str) -> Followed | None:
+    def find(self, url: str) -> FollowedSource | None:
         """The source of this address."""
         found = self._followed("WHERE id = (SELECT source_id FROM alias WHERE alias.url = ?)", (url,))
         return found[0] if found else None
 
-    def lister(self, video_id: str) -> Followed | None:
+    def lister(self, video_id: str) -> FollowedSource | None:
         """The source that lists a video, the first one named of several."""
         found = self._followed("WHERE id = (SELECT min(source_id) FROM listed WHERE video_id = ?)", (video_id,))
         return found[0] if found else None
 
-    def followed(self) -> list[Followed]:
+    def followed(self) -> list[FollowedSource]:
         """All sources, in the order in which they were named."""
         return self._followed("ORDER BY id")
 
-    def _followed(self, which: str, values: Sequence[object] = ()) -> list[Followed]:
+    def _followed(self, which: str, values: Sequence[object] = ()) -> list[FollowedSource]:
         with self._read() as db:
             found = db.execute(
                 f"""SELECT id, url, channel_id, name, options, whole, listed_at,
@@ -113,8 +113,8 @@ class Sources:
                 values,
             ).fetchall()
         return [
-            Followed(id, url, channel_id, name, _unpacked(wishes), bool(whole), listed_at, videos)
-            for id, url, channel_id, name, wishes, whole, listed_at, videos in found
+            FollowedSource(id, url, channel_id, name, _unpacked(options), bool(whole), listed_at, videos)
+            for id, url, channel_id, name, options, whole, listed_at, videos in found
         ]
 
     def unfollow(self, source_ids: Iterable[int]) -> None:
@@ -267,14 +267,14 @@ def put_metadata(db: sqlite3.Connection, video: Video) -> None:
     )
 
 
-def _packed(wishes: Wishes) -> str:
-    values = asdict(wishes)
-    values["since"] = wishes.since.isoformat() if wishes.since else None
+def _packed(options: SourceOptions) -> str:
+    values = asdict(options)
+    values["since"] = options.since.isoformat() if options.since else None
     return json.dumps(values, sort_keys=True)
 
 
-def _unpacked(text: str) -> Wishes:
+def _unpacked(text: str) -> SourceOptions:
     values = json.loads(text)
     since = date.fromisoformat(values["since"]) if values["since"] else None
     tuples = {name: tuple(values[name]) for name in ("tabs", "languages")}
-    return Wishes(**{**values, **tuples, "since": since})
+    return SourceOptions(**{**values, **tuples, "since": since})

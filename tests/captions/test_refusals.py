@@ -175,8 +175,8 @@ def test_what_does_not_end_by_itself_is_not_asked_for_again(code: str) -> None:
 @pytest.mark.parametrize("code", ["rate_limited", "upcoming", "private"])
 @pytest.mark.parametrize("tries", [1, 9])
 def test_youtubes_own_word_on_when_to_ask_again_is_taken(code: str, tries: int) -> None:
-    assert retry_at(code, tries=tries, now=NOW, told=NOW + 77) == NOW + 77
-    assert retry_at(code, tries=tries, now=NOW, told=NOW - 77) == NOW
+    assert retry_at(code, tries=tries, now=NOW, stated_at=NOW + 77) == NOW + 77
+    assert retry_at(code, tries=tries, now=NOW, stated_at=NOW - 77) == NOW
 
 
 @given(st.sampled_from(sorted(RULES)), st.integers(1, 10_000))

@@ -9,9 +9,9 @@ from typing import Any
 from subtitle_rag.captions.addresses import parse
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.events import IndexEvent, IndexReport, Resting, VideoDone, VideoFailed
-from subtitle_rag.fetching.fetcher import Fetcher, Manner, Order
+from subtitle_rag.fetching.fetcher import Fetcher, FetchRequest, RunOptions, followed_requests
 from subtitle_rag.library.rows import VideoState
-from subtitle_rag.library.sources import Wishes
+from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.query import parse as query
 from subtitle_rag.retrieval.search import Searcher
@@ -74,23 +74,23 @@ class Desk:
     settings: YoutubeSettings = QUICK
     stop: threading.Event = field(default_factory=threading.Event)
 
-    def events(self, *addresses: str, manner: Manner | None = None, **wishes: Any) -> Iterator[IndexEvent]:
-        orders = [Order(parse(address), Wishes(**wishes)) for address in addresses]
-        return self.fetcher.run(orders, manner)
+    def events(self, *addresses: str, run_options: RunOptions | None = None, **options: Any) -> Iterator[IndexEvent]:
+        requests = [FetchRequest(parse(address), SourceOptions(**options)) for address in addresses]
+        return self.fetcher.run(requests, run_options)
 
-    def run(self, *addresses: str, manner: Manner | None = None, **wishes: Any) -> list[IndexEvent]:
+    def run(self, *addresses: str, run_options: RunOptions | None = None, **options: Any) -> list[IndexEvent]:
         """A whole run; the stand-in's list of requests is that of this run alone."""
         self.youtube.clear()
-        return list(self.events(*addresses, manner=manner, **wishes))
+        return list(self.events(*addresses, run_options=run_options, **options))
 
-    def report(self, *addresses: str, manner: Manner | None = None, **wishes: Any) -> IndexReport:
-        return report(self.run(*addresses, manner=manner, **wishes))
+    def report(self, *addresses: str, run_options: RunOptions | None = None, **options: Any) -> IndexReport:
+        return report(self.run(*addresses, run_options=run_options, **options))
 
-    def sync(self, manner: Manner | None = None) -> list[IndexEvent]:
+    def sync(self, run_options: RunOptions | None = None) -> list[IndexEvent]:
         """What is new of all sources, and what is due."""
         self.youtube.clear()
-        orders = [Order(parse(one.url), one.wishes) for one in self.place.library.sources.followed()]
-        return list(self.fetcher.run(orders, manner or Manner(leftovers=True)))
+        requests = followed_requests(self.place.library.sources.followed())
+        return list(self.fetcher.run(requests, run_options or RunOptions(include_due=True)))
 
     @property
     def fetcher(self) -> Fetcher:

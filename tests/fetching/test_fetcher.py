@@ -9,7 +9,8 @@ import pytest
 
 from subtitle_rag.errors import BusyError
 from subtitle_rag.events import Found, IndexReport, Listed, VideoDone, WindowsIndexed
-from subtitle_rag.fetching.fetcher import Manner
+from subtitle_rag.fetching.fetcher import RunOptions, followed_requests
+from subtitle_rag.library.sources import FollowedSource, SourceOptions
 from tests.fetching.desk import (
     HANDLE,
     OWNER,
@@ -104,14 +105,14 @@ def test_a_refresh_asks_again_and_writes_nothing_that_is_unchanged(desk: Desk) -
     desk.youtube.add(made)
     desk.run(HANDLE)
     before, files = desk.place.content(), desk.place.written()
-    events = desk.run(HANDLE, manner=Manner(refresh=True))
+    events = desk.run(HANDLE, run_options=RunOptions(refresh=True))
     assert desk.asked == fetched(2, playlist=1)
     assert set(changes(events).values()) == {"unchanged"}
     after = desk.place.content()
     assert {name for name in before if before[name] != after[name]} <= {"source"}  # when it was listed
     assert desk.place.written() == files
     made.clips[0].captions = spoken("고양이가 왔어요")
-    events = desk.run(HANDLE, manner=Manner(refresh=True))
+    events = desk.run(HANDLE, run_options=RunOptions(refresh=True))
     assert changes(events) == {"slowcook000": "changed", "slowcook001": "unchanged"}
     assert desk.found("고양이") == {"slowcook000"}
     assert desk.place.sound()
@@ -120,7 +121,7 @@ def test_a_refresh_asks_again_and_writes_nothing_that_is_unchanged(desk: Desk) -
 def test_a_refresh_asks_again_for_a_single_video_too(desk: Desk) -> None:
     desk.youtube.add(clip(1))
     desk.run("slowcook001")
-    assert changes(desk.run("slowcook001", manner=Manner(refresh=True))) == {"slowcook001": "unchanged"}
+    assert changes(desk.run("slowcook001", run_options=RunOptions(refresh=True))) == {"slowcook001": "unchanged"}
     assert desk.asked == fetched(1)
 
 
@@ -129,7 +130,7 @@ def test_a_refresh_that_is_refused_keeps_what_is_there(desk: Desk) -> None:
     desk.youtube.add(made)
     desk.run(HANDLE)
     made.clips[0].state = "geo_blocked"
-    assert changes(desk.run(HANDLE, manner=Manner(refresh=True))) == {"slowcook001": "geo_blocked"}
+    assert changes(desk.run(HANDLE, run_options=RunOptions(refresh=True))) == {"slowcook001": "geo_blocked"}
     assert desk.found("고양이") == {"slowcook001"}
     assert desk.place.library.track("slowcook001")
 
@@ -215,7 +216,7 @@ def test_the_raw_bytes_are_stored_as_they_came(desk: Desk) -> None:
 def test_translations_are_taken_only_if_they_are_wished_for(desk: Desk) -> None:
     desk.youtube.add(channel(clip(1, captions=[Caption("en")]), clip(2)))
     assert changes(desk.run(HANDLE)) == {"slowcook001": "no_captions", "slowcook002": "new"}
-    assert changes(desk.run(HANDLE, translated=True, manner=Manner(retry=True)))["slowcook001"] == "new"
+    assert changes(desk.run(HANDLE, translated=True, run_options=RunOptions(retry=True)))["slowcook001"] == "new"
     track = desk.place.library.track("slowcook001")
     assert track
     assert (track.language, track.flag) == ("ko", "translated")
@@ -252,3 +253,9 @@ def test_a_broken_extractor_costs_one_video(desk: Desk) -> None:
     desk.youtube.refuse("next", 200, body=b"[]", video="slowcook001", times=None)
     events = desk.run(HANDLE)
     assert changes(events) == {"slowcook000": "new", "slowcook001": "yt_dlp_outdated", "slowcook002": "new"}
+
+
+def test_a_followed_source_that_cannot_be_parsed_keeps_no_other_from_its_turn() -> None:
+    urls = ("https://www.youtube.com/@market", "https://gone.example/@market", "https://www.youtube.com/@kitchen")
+    sources = [FollowedSource(id, url, None, url, SourceOptions(), True, None, 0) for id, url in enumerate(urls)]
+    assert [request.source.key for request in followed_requests(sources)] == ["@market", "@kitchen"]

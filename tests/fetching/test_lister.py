@@ -10,7 +10,7 @@ from subtitle_rag.captions.addresses import parse
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import Found, Listed, VideoDone
-from subtitle_rag.fetching.fetcher import Manner, Order
+from subtitle_rag.fetching.fetcher import FetchRequest, RunOptions
 from tests.fetching.desk import (
     HANDLE,
     QUICK,
@@ -109,7 +109,7 @@ def test_a_sync_that_is_interrupted_below_many_new_videos_is_gone_on_with(desk: 
     desk.run(VIDEOS, limit=limit)
     made.clips[:0] = [*silent(33, 200), *clips(2, 300)]
     (followed,) = desk.place.library.sources.followed()
-    events = desk.fetcher.run([Order(parse(followed.url), followed.wishes)])
+    events = desk.fetcher.run([FetchRequest(parse(followed.url), followed.options)])
     for _event in zip(events, range(2 * 32), strict=False):
         pass
     events.close()  # type: ignore[attr-defined]
@@ -187,7 +187,7 @@ def test_a_list_refused_on_its_second_page_is_read_on_after_the_rest(desk: Desk)
 def test_a_list_refused_for_an_impatient_run_is_read_to_its_end_by_the_next_one(desk: Desk) -> None:
     desk.youtube.add(channel(*clips(3), *silent(30, 100), *clips(2, 200)))
     desk.youtube.refuse("browse")
-    made = desk.report(VIDEOS, manner=Manner(patient=False))
+    made = desk.report(VIDEOS, run_options=RunOptions(patient=False))
     assert made.blocked
     assert made.blocked.code == "rate_limited"
     assert len(desk.states) == 30
@@ -314,7 +314,7 @@ def test_since_stops_reading_below_a_page_of_older_videos(desk: Desk) -> None:
 def test_since_keeps_what_is_in_the_library(desk: Desk) -> None:
     desk.youtube.add(channel(aged(1, "2025-01-01", "1 hour ago")))
     desk.run(HANDLE)
-    desk.run(HANDLE, since=date(2026, 1, 1), manner=Manner(refresh=True))
+    desk.run(HANDLE, since=date(2026, 1, 1), run_options=RunOptions(refresh=True))
     assert desk.done == {"slowcook001"}
     assert desk.place.sound()
 

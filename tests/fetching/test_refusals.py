@@ -9,7 +9,7 @@ import pytest
 from subtitle_rag.captions.refusals import DAY, HOUR, RULES, WEEK
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.events import VideoFailed
-from subtitle_rag.fetching.fetcher import Manner
+from subtitle_rag.fetching.fetcher import RunOptions
 from tests.fetching.desk import HANDLE, QUICK, Desk, changes, channel, clip, clips, fetched, report, rests
 from tests.stand_ins.youtube import Caption, Clip
 from tests.stand_ins.youtube_clips import State
@@ -141,7 +141,7 @@ def test_the_time_to_ask_again_doubles_with_every_try(desk: Desk) -> None:
     waits = []
     for _try in range(4):
         before = int(time.time())
-        desk.run(HANDLE, manner=Manner(retry=True))
+        desk.run(HANDLE, run_options=RunOptions(retry=True))
         again = desk.state("slowcook001").retry_at
         assert again
         waits.append(round((again - before) / DAY))
@@ -168,7 +168,7 @@ def test_a_retry_asks_for_everything_that_failed(desk: Desk) -> None:
     desk.run(HANDLE)
     for each in made.clips:
         moved(each, "public", captions=[Caption()])
-    desk.sync(Manner(retry=True, leftovers=True))
+    desk.sync(RunOptions(retry=True, include_due=True))
     assert desk.asked == fetched(3, playlist=1)
     assert len(desk.done) == 3
 
@@ -178,9 +178,9 @@ def test_leftovers_are_what_is_due_of_no_source_that_is_named(desk: Desk) -> Non
     desk.youtube.add(lone, channel(clip(2)))
     desk.run("slowcook001")
     lone.captions = [Caption()]
-    desk.run(HANDLE, manner=Manner(retry=True))
+    desk.run(HANDLE, run_options=RunOptions(retry=True))
     assert desk.states == {"slowcook001": "no_captions", "slowcook002": "done"}
-    desk.run(HANDLE, manner=Manner(retry=True, leftovers=True))
+    desk.run(HANDLE, run_options=RunOptions(retry=True, include_due=True))
     assert desk.states == {"slowcook001": "done", "slowcook002": "done"}
 
 

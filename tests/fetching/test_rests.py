@@ -11,13 +11,13 @@ import pytest
 
 from subtitle_rag.errors import FetchError
 from subtitle_rag.events import IndexEvent, Resting
-from subtitle_rag.fetching.fetcher import RESTS, Manner
+from subtitle_rag.fetching.fetcher import RESTS, RunOptions
 from tests.fetching.desk import HANDLE, QUICK, Clock, Desk, channel, clip, clips, fetched, report, rests, silent
 from tests.invented import caption_folder
 from tests.stand_ins.youtube import Caption, StandIn
 
 VIDEOS = f"{HANDLE}/videos"
-IMPATIENT = Manner(patient=False)
+IMPATIENT = RunOptions(patient=False)
 
 
 def test_a_refused_track_is_asked_for_again_when_youtube_allows_it(desk: Desk, clock: Clock) -> None:
@@ -174,7 +174,7 @@ def test_empty_answers_are_repeated_and_the_third_video_in_a_row_is_a_rest(desk:
         each.captions = [Caption()]
     desk.sync()
     assert desk.done == {"slowcook003"}  # each of the others has its own time
-    desk.sync(Manner(retry=True, leftovers=True))
+    desk.sync(RunOptions(retry=True, include_due=True))
     assert len(desk.done) == 4
 
 
@@ -237,13 +237,13 @@ def blocked(desk: Desk) -> None:
     desk.youtube.add(channel(*clips(2)))
     desk.settings = replace(QUICK, rest=3_600)
     desk.youtube.refuse("timedtext", times=5)
-    assert rests(desk.run(HANDLE, manner=IMPATIENT)) == [("rate_limited", False)]
+    assert rests(desk.run(HANDLE, run_options=IMPATIENT)) == [("rate_limited", False)]
     desk.youtube.forgive()
 
 
 def test_an_impatient_run_ends_at_once_while_a_rest_lasts(desk: Desk) -> None:
     blocked(desk)
-    events = desk.run(HANDLE, manner=IMPATIENT)
+    events = desk.run(HANDLE, run_options=IMPATIENT)
     assert desk.asked == {}
     assert rests(events) == [("rate_limited", False)]
     ended = report(events).blocked
@@ -261,9 +261,9 @@ def test_a_patient_run_waits_for_the_end_of_the_rest(desk: Desk, clock: Clock) -
 
 def test_a_run_that_retries_does_not_wait_for_the_end_of_a_rest(desk: Desk) -> None:
     blocked(desk)
-    assert rests(desk.run(HANDLE, manner=Manner(patient=False, retry=True))) == []
+    assert rests(desk.run(HANDLE, run_options=RunOptions(patient=False, retry=True))) == []
     assert len(desk.done) == 2
-    assert rests(desk.run(HANDLE, manner=IMPATIENT)) == []
+    assert rests(desk.run(HANDLE, run_options=IMPATIENT)) == []
 
 
 def test_a_stop_ends_a_rest_at_once(desk: Desk) -> None:

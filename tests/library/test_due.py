@@ -11,7 +11,7 @@ import pytest
 from subtitle_rag.domain import Details
 from subtitle_rag.library import sources as module
 from subtitle_rag.library.rows import VideoState
-from subtitle_rag.library.sources import Stage, Wishes
+from subtitle_rag.library.sources import SourceOptions, Stage
 from subtitle_rag.library.store import Library
 from tests.invented import RULE, analysis, dump, track, video, windows
 
@@ -36,7 +36,7 @@ def now(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 
 def follow(library: Library, url: str = "https://x") -> int:
-    return library.sources.follow(url, name="느린 부엌", channel_id=None, wishes=Wishes()).id
+    return library.sources.follow(url, name="느린 부엌", channel_id=None, options=SourceOptions()).id
 
 
 def put(library: Library, id: str, **changes: object) -> None:
@@ -213,7 +213,9 @@ CHANGES: dict[str, tuple[str, Change]] = {
     "follow": ("alias", lambda library, _: follow(library, "https://new")),
     "follow otherwise": (
         "alias",
-        lambda library, _: library.sources.follow("https://x", name="n", channel_id=None, wishes=Wishes(limit=1)),
+        lambda library, _: library.sources.follow(
+            "https://x", name="n", channel_id=None, options=SourceOptions(limit=1)
+        ),
     ),
     "put_listed": ("stage", lambda library, source: library.sources.put_listed(source, [video("new")])),
     "put_refused": ("stage", lambda library, _: refuse(library, "new")),

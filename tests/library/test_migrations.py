@@ -14,7 +14,7 @@ from subtitle_rag.errors import AppError
 from subtitle_rag.library.connection import connect
 from subtitle_rag.library.migrations import MIGRATIONS, Migration, migrate
 from subtitle_rag.library.rows import Counts, pack, track_values
-from subtitle_rag.library.sources import Stage, Wishes
+from subtitle_rag.library.sources import SourceOptions, Stage
 from subtitle_rag.library.store import Library
 from tests.invented import analysis, dump, track, video, windows
 
@@ -190,7 +190,7 @@ def test_a_library_of_the_first_schema_takes_in_what_the_new_one_is_for(
     path: Path, first: dict[str, list[tuple[object, ...]]]
 ) -> None:
     with closing(Library(path)) as library:
-        source = library.sources.follow("https://x", name="느린 부엌", channel_id="c", wishes=Wishes())
+        source = library.sources.follow("https://x", name="느린 부엌", channel_id="c", options=SourceOptions())
         library.sources.put_listed(source.id, [video("whole"), video("new")])
         assert library.sources.due(0) == ["new"]
         library.put_video(video("new", kind="short"), track(), windows("new", 1), "rule-1", Details("설명"))

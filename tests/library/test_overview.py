@@ -9,7 +9,7 @@ import pytest
 from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.domain import Track, Video
 from subtitle_rag.library.overview import ChannelState, channel_states
-from subtitle_rag.library.sources import Wishes
+from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
 from tests.searchable import spoken
 
@@ -37,7 +37,7 @@ def put(library: Library, one: Video, kind: str = "asr", minutes: int = 2) -> No
 
 
 def follow(library: Library, url: str, name: str, channel_id: str | None = None) -> int:
-    return library.sources.follow(url, name=name, channel_id=channel_id, wishes=Wishes()).id
+    return library.sources.follow(url, name=name, channel_id=channel_id, options=SourceOptions()).id
 
 
 def rows(library: Library) -> dict[str, ChannelState]:

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from subtitle_rag.library import sources as module
-from subtitle_rag.library.sources import Followed, Sources, Wishes
+from subtitle_rag.library.sources import FollowedSource, SourceOptions, Sources
 from subtitle_rag.library.store import Library
 from tests.invented import RULE, track, video, windows
 
@@ -29,8 +29,10 @@ def sources(library: Library) -> Sources:
     return library.sources
 
 
-def follow(sources: Sources, url: str = URL, wishes: Wishes | None = None, *aliases: str) -> Followed:
-    return sources.follow(url, name="느린 부엌", channel_id="UCslowkitchen", wishes=wishes or Wishes(), aliases=aliases)
+def follow(sources: Sources, url: str = URL, options: SourceOptions | None = None, *aliases: str) -> FollowedSource:
+    return sources.follow(
+        url, name="느린 부엌", channel_id="UCslowkitchen", options=options or SourceOptions(), aliases=aliases
+    )
 
 
 def test_a_library_follows_nothing_at_first(sources: Sources) -> None:
@@ -39,13 +41,13 @@ def test_a_library_follows_nothing_at_first(sources: Sources) -> None:
 
 def test_a_followed_source_is_found_by_all_its_addresses(sources: Sources) -> None:
     followed = follow(sources, URL, None, HANDLE)
-    assert followed == Followed(followed.id, URL, "UCslowkitchen", "느린 부엌", Wishes(), False, None, 0)
+    assert followed == FollowedSource(followed.id, URL, "UCslowkitchen", "느린 부엌", SourceOptions(), False, None, 0)
     assert sources.find(URL) == sources.find(HANDLE) == followed
     assert sources.find(f"{URL}/videos") is None
 
 
 def test_a_playlist_has_no_channel(sources: Sources) -> None:
-    followed = sources.follow("https://list", name="국수 모음", channel_id=None, wishes=Wishes())
+    followed = sources.follow("https://list", name="국수 모음", channel_id=None, options=SourceOptions())
     assert followed.channel_id is None
     assert sources.find("https://list") == followed
 
@@ -54,7 +56,7 @@ def test_sources_come_in_the_order_in_which_they_were_named(sources: Sources) ->
     urls = ["https://나", "https://가", "https://다"]
     for url in urls:
         follow(sources, url)
-    follow(sources, urls[1], Wishes(limit=3))
+    follow(sources, urls[1], SourceOptions(limit=3))
     assert [followed.url for followed in sources.followed()] == urls
 
 
@@ -62,7 +64,9 @@ def test_a_source_that_is_followed_again_takes_its_newest_name_and_keeps_its_lis
     first = follow(sources, URL, None, HANDLE)
     sources.put_listed(first.id, [video("a")], passed_over=["b"])
     sources.put_whole(first.id)
-    again = sources.follow(URL, name="빠른 부엌", channel_id="UCother", wishes=Wishes(), aliases=["https://new"])
+    again = sources.follow(
+        URL, name="빠른 부엌", channel_id="UCother", options=SourceOptions(), aliases=["https://new"]
+    )
     assert (again.id, again.name, again.channel_id, again.whole, again.videos) == (
         first.id,
         "빠른 부엌",
@@ -75,24 +79,24 @@ def test_a_source_that_is_followed_again_takes_its_newest_name_and_keeps_its_lis
 
 
 @pytest.mark.parametrize(
-    "wishes",
+    "options",
     [
-        Wishes(tabs=("videos",)),
-        Wishes(languages=("en",)),
-        Wishes(translated=True),
-        Wishes(limit=50),
-        Wishes(since=date(2026, 1, 1)),
-        Wishes(match="국수"),
+        SourceOptions(tabs=("videos",)),
+        SourceOptions(languages=("en",)),
+        SourceOptions(translated=True),
+        SourceOptions(limit=50),
+        SourceOptions(since=date(2026, 1, 1)),
+        SourceOptions(match="국수"),
     ],
 )
-def test_other_wishes_make_a_list_be_read_anew_and_lose_no_video(sources: Sources, wishes: Wishes) -> None:
+def test_other_wishes_make_a_list_be_read_anew_and_lose_no_video(sources: Sources, options: SourceOptions) -> None:
     first = follow(sources)
     other = follow(sources, "https://other")
     for one in (first, other):
         sources.put_listed(one.id, [video("a")], passed_over=["b"])
         sources.put_whole(one.id)
-    changed = follow(sources, URL, wishes)
-    assert (changed.id, changed.wishes, changed.whole, changed.videos) == (first.id, wishes, False, 0)
+    changed = follow(sources, URL, options)
+    assert (changed.id, changed.options, changed.whole, changed.videos) == (first.id, options, False, 0)
     assert sources.listed(first.id, ["a", "b"]) == frozenset()
     assert sources.listed(other.id, ["a", "b"]) == {"a", "b"}
     assert sources.followed()[1].whole
@@ -103,15 +107,15 @@ def test_wishes_that_come_back_do_not_bring_the_list_back(sources: Sources) -> N
     first = follow(sources)
     sources.put_listed(first.id, [video("a")])
     sources.put_whole(first.id)
-    follow(sources, URL, Wishes(limit=1))
+    follow(sources, URL, SourceOptions(limit=1))
     assert (follow(sources).whole, follow(sources).videos) == (False, 0)
 
 
 @pytest.mark.parametrize(
-    "wishes",
+    "options",
     [
-        Wishes(),
-        Wishes(
+        SourceOptions(),
+        SourceOptions(
             ("shorts", "search?query=김치 찌개"),
             ("ko", "en"),
             True,
@@ -119,15 +123,15 @@ def test_wishes_that_come_back_do_not_bring_the_list_back(sources: Sources) -> N
             date(2024, 2, 29),
             r"(?:국수|만두)\s+\"[1-9]\"",
         ),
-        Wishes(tabs=(), languages=(), limit=0, match=""),
-        Wishes(match="😀\\N{HANGUL}'; DROP TABLE source --"),
+        SourceOptions(tabs=(), languages=(), limit=0, match=""),
+        SourceOptions(match="😀\\N{HANGUL}'; DROP TABLE source --"),
     ],
 )
-def test_wishes_come_back_as_they_were_made(library: Library, wishes: Wishes) -> None:
-    assert follow(library.sources, URL, wishes).wishes == wishes
+def test_wishes_come_back_as_they_were_made(library: Library, options: SourceOptions) -> None:
+    assert follow(library.sources, URL, options).options == options
     library.close()
     (followed,) = library.sources.followed()
-    assert followed.wishes == wishes
+    assert followed.options == options
 
 
 def test_an_alias_belongs_to_the_source_that_took_it_last(sources: Sources) -> None:

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from subtitle_rag.library.sources import Wishes
+from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import ALL, Library
 from tests.invented import RULE, analysis, track, video, windows
 
@@ -33,7 +33,7 @@ class LibraryModel(RuleBasedStateMachine):
         self.noted: dict[str, tuple[str, tuple[str, ...]]] = {}
         self.purges: set[str] = set()
         self.states: dict[str, str] = {}
-        self.source = self.library.sources.follow("https://x", name="x", channel_id=None, wishes=Wishes()).id
+        self.source = self.library.sources.follow("https://x", name="x", channel_id=None, options=SourceOptions()).id
 
     def teardown(self) -> None:
         if hasattr(self, "library"):

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 
 from subtitle_rag.domain import Line, Video
 from subtitle_rag.events import Found, Resting, VideoFailed
-from subtitle_rag.library.sources import Wishes
+from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.runtime import Runtime
@@ -194,7 +194,7 @@ class TestPictures:
             )
         ]
         channel = "https://www.youtube.com/@x"
-        followed = library.sources.follow(channel, name="느린 부엌", channel_id="UC1", wishes=Wishes())
+        followed = library.sources.follow(channel, name="느린 부엌", channel_id="UC1", options=SourceOptions())
         library.sources.put_listed(followed.id, videos)
         for video, code in zip(videos, self.REFUSED, strict=False):
             again = {"members_only": None, "upcoming": NOON + 7_500}.get(code, NOON + 10 * 86_400)

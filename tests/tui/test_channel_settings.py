@@ -8,7 +8,7 @@ from textual.widgets import Button, Checkbox, Select, Static
 
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.library.sources import Followed, Wishes
+from subtitle_rag.library.sources import FollowedSource, SourceOptions
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, stage_run
@@ -45,9 +45,11 @@ def channel_of(runtime: Runtime) -> str:
     return runtime.library.channels()[0][0]
 
 
-def follow(runtime: Runtime, wishes: Wishes | None = None) -> Followed:
+def follow(runtime: Runtime, options: SourceOptions | None = None) -> FollowedSource:
     url = "https://www.youtube.com/@느긋한식탁"
-    return runtime.library.sources.follow(url, name=CHANNEL, channel_id=channel_of(runtime), wishes=wishes or Wishes())
+    return runtime.library.sources.follow(
+        url, name=CHANNEL, channel_id=channel_of(runtime), options=options or SourceOptions()
+    )
 
 
 async def opened(pilot: AppPilot) -> ChannelScreen:
@@ -77,7 +79,7 @@ async def save(pilot: AppPilot) -> None:
 class TestFetching:
     @pytest.mark.campaign(part="app")
     async def test_tabs_and_languages_are_those_that_are_followed(self, filled: Runtime) -> None:
-        follow(filled, Wishes(languages=("ko", "en")))
+        follow(filled, SourceOptions(languages=("ko", "en")))
         app = SubtitleApp(filled)
         async with app.run_test(size=(80, 24)) as pilot:
             screen = await opened(pilot)
@@ -85,7 +87,7 @@ class TestFetching:
             assert screen.languages.value == "ko, en"
 
     async def test_what_is_changed_is_followed_from_now_on(self, filled: Runtime) -> None:
-        follow(filled, Wishes(limit=5))
+        follow(filled, SourceOptions(limit=5))
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await opened(pilot)
@@ -96,7 +98,7 @@ class TestFetching:
             assert isinstance(app.screen, LibraryScreen)
             assert toasts(app)[-1] == "Saved. ctrl+r reads its list anew and fetches what is missing."
         (source,) = filled.library.sources.followed()
-        assert source.wishes == Wishes(tabs=("shorts", "streams"), languages=("ko", "en"), limit=5)
+        assert source.options == SourceOptions(tabs=("shorts", "streams"), languages=("ko", "en"), limit=5)
 
     @pytest.mark.campaign(part="app")
     async def test_nothing_changed_changes_nothing(self, filled: Runtime) -> None:
@@ -136,14 +138,14 @@ class TestFetching:
     @pytest.mark.campaign(part="app")
     async def test_a_playlist_has_languages_alone(self, filled: Runtime) -> None:
         url = "https://www.youtube.com/playlist?list=PL" + "c" * 32
-        filled.library.sources.follow(url, name="모음", channel_id=None, wishes=Wishes())
+        filled.library.sources.follow(url, name="모음", channel_id=None, options=SourceOptions())
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await opened(pilot)
             assert [part.display for part in screen.query("#tabs, #writer, #names, #propose")] == [False] * 4
             screen.languages.value = "en"
             await save(pilot)
-        assert filled.library.sources.followed()[0].wishes.languages == ("en",)
+        assert filled.library.sources.followed()[0].options.languages == ("en",)
 
 
 class TestNames:

@@ -9,7 +9,7 @@ from subtitle_rag import i18n
 from subtitle_rag.captions.addresses import parse
 from subtitle_rag.domain import Video
 from subtitle_rag.library.overview import ChannelState
-from subtitle_rag.library.sources import Wishes
+from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen, in_video
@@ -36,9 +36,11 @@ def followed(unindexed: Runtime) -> Runtime:
     sources = unindexed.library.sources
     for channel, name in (("UC" + "a" * 22, "느린 부엌"), (SECOND, "[red]숲길[/]")):
         url = f"https://www.youtube.com/channel/{channel}"
-        own = sources.follow(url, name=name, channel_id=channel, wishes=Wishes())
+        own = sources.follow(url, name=name, channel_id=channel, options=SourceOptions())
         sources.put_listed(own.id, [video(name, number, channel) for number in range(3)])
-    mixed = sources.follow("https://www.youtube.com/playlist?list=PL1", name="모음", channel_id=None, wishes=Wishes())
+    mixed = sources.follow(
+        "https://www.youtube.com/playlist?list=PL1", name="모음", channel_id=None, options=SourceOptions()
+    )
     sources.put_listed(mixed.id, [], ["느린 부엌0000"[-11:], "[red]숲길[/]0000"[-11:]])
     return unindexed
 

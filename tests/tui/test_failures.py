@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from subtitle_rag import player
 from subtitle_rag.captions.addresses import parse
-from subtitle_rag.library.sources import Wishes
+from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
@@ -178,8 +178,8 @@ class TestRetrying:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            wishes = Wishes(languages=("en", "ko"))
-            hasty.library.sources.follow(parse(KITCHEN).url, name="느린 부엌", channel_id=None, wishes=wishes)
+            options = SourceOptions(languages=("en", "ko"))
+            hasty.library.sources.follow(parse(KITCHEN).url, name="느린 부엌", channel_id=None, options=options)
             await brought(pilot, app)
             await put_on(pilot, app, "영어 영상")
             clip.captions[:] = [Caption("en")]

@@ -17,7 +17,7 @@ from subtitle_rag.domain import Chapter, Line, Track, Video
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import Resting, VideoFailed
 from subtitle_rag.library.app_state import note_search
-from subtitle_rag.library.sources import Wishes
+from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.retrieval.suggestions import Suggestion
@@ -126,7 +126,7 @@ def filled(empty: Runtime) -> Runtime:
         video = Video(f"hostile{number:04d}", text, f"UC{number}", text, url="https://x", published=date(2026, 5, 2))
         own = windows(video.id, spoken([[text[:2_000] or "말", "국수 삶는 법"]]))
         library.put_video(video, Track("ko", "manual", "vtt", name.encode(), name, 0), own, RULE)
-        source = library.sources.follow(FOLLOWED + name, name=text, channel_id=f"UC{number}", wishes=Wishes())
+        source = library.sources.follow(FOLLOWED + name, name=text, channel_id=f"UC{number}", options=SourceOptions())
         library.sources.put_listed(source.id, [video])
         library.contexts.put_glossary(f"UC{number}", parse_list(text))
     for number, code in enumerate(("members_only", "caption_damaged", "bot_check")):

@@ -19,7 +19,7 @@ from subtitle_rag.errors import AppError
 from subtitle_rag.events import Resting, VideoFailed
 from subtitle_rag.library.app_state import note_search
 from subtitle_rag.library.overview import channel_states
-from subtitle_rag.library.sources import Wishes
+from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.fusion import RetrieverScore
 from subtitle_rag.retrieval.query import Query
@@ -144,7 +144,9 @@ def fill(library: Library) -> None:
             for at, title in enumerate(titles)
         ]
         url = f"https://www.youtube.com/@channel{number}"
-        source = library.sources.follow(url, name=name, channel_id=f"UC{number}", wishes=Wishes(languages=("ko",)))
+        source = library.sources.follow(
+            url, name=name, channel_id=f"UC{number}", options=SourceOptions(languages=("ko",))
+        )
         library.sources.put_listed(source.id, videos)
         if number == 0:
             library.contexts.put_glossary("UC0", ("다온", "은솔포"))
@@ -152,7 +154,7 @@ def fill(library: Library) -> None:
                 details = {"title": video.title, "reason": "403", "languages": "ko"}
                 library.sources.put_refused(video, code, details, again)
     mixed = library.sources.follow(
-        "https://www.youtube.com/playlist?list=PL1", name="모음", channel_id=None, wishes=Wishes()
+        "https://www.youtube.com/playlist?list=PL1", name="모음", channel_id=None, options=SourceOptions()
     )
     library.sources.put_listed(mixed.id, [], ["video000000", "video100000"])
 

@@ -14,7 +14,7 @@ from subtitle_rag.errors import AppError, UsageError
 
 if TYPE_CHECKING:
     from subtitle_rag.library.overview import ChannelState
-    from subtitle_rag.library.sources import Followed
+    from subtitle_rag.library.sources import FollowedSource
     from subtitle_rag.library.store import Library
     from subtitle_rag.runtime import Runtime
 
@@ -41,7 +41,7 @@ class ChannelForm:
     channel_id: str | None
     """None of a playlist, which has neither names nor a model."""
     name: str
-    sources: tuple["Followed", ...]
+    sources: tuple["FollowedSource", ...]
     choices: ChannelChoices
     usual: str
     """The model that writes the contexts of channels without one of their own."""
@@ -65,7 +65,7 @@ def read(runtime: "Runtime", channel: "ChannelState") -> ChannelForm:
     id = channel.channel_id
     choices = ChannelChoices(
         _tabs(sources, runtime.settings.youtube.tabs),
-        sources[0].wishes.languages if sources else (),
+        sources[0].options.languages if sources else (),
         contexts.glossary(id) if id else (),
         contexts.models().get(id, "") if id else "",
     )
@@ -73,16 +73,16 @@ def read(runtime: "Runtime", channel: "ChannelState") -> ChannelForm:
     return ChannelForm(id, channel.name, sources, choices, runtime.context_model, written)
 
 
-def _tabs(sources: tuple["Followed", ...], usual: tuple[str, ...]) -> tuple[str, ...]:
+def _tabs(sources: tuple["FollowedSource", ...], usual: tuple[str, ...]) -> tuple[str, ...]:
     """Of the first source whose tabs can be chosen."""
     for source in sources:
         if _tabs_open(source):
-            wanted = source.wishes.tabs or usual
+            wanted = source.options.tabs or usual
             return tuple(tab for tab in TABS if tab in wanted)
     return ()
 
 
-def _tabs_open(source: "Followed") -> bool:
+def _tabs_open(source: "FollowedSource") -> bool:
     """It is a channel, and its address names no tab."""
     try:
         named = parse(source.url)
@@ -125,11 +125,11 @@ def save(library: "Library", form: ChannelForm, chosen: ChannelChoices) -> Chann
 
 def _follow(library: "Library", form: ChannelForm, chosen: ChannelChoices) -> None:
     for source in form.sources:
-        wishes = replace(source.wishes, languages=chosen.languages)
+        options = replace(source.options, languages=chosen.languages)
         if chosen.tabs != form.choices.tabs and _tabs_open(source):
-            wishes = replace(wishes, tabs=chosen.tabs)
-        if wishes != source.wishes:
-            library.sources.follow(source.url, name=source.name, channel_id=source.channel_id, wishes=wishes)
+            options = replace(options, tabs=chosen.tabs)
+        if options != source.options:
+            library.sources.follow(source.url, name=source.name, channel_id=source.channel_id, options=options)
 
 
 def propose(runtime: "Runtime", channel_id: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
@@ -17,8 +17,6 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job import Job
 
 if TYPE_CHECKING:
-    from subtitle_rag.fetching.fetcher import Order
-    from subtitle_rag.library.sources import Wishes
     from subtitle_rag.library.store import Library
     from subtitle_rag.runtime import Runtime
 
@@ -67,14 +65,14 @@ class JobRequest:
         """Run it, and yield its events. The doors that it needs are opened before this returns."""
         if self.paths:
             return runtime.indexer.index(self.paths)
-        from subtitle_rag.fetching.fetcher import Manner, Order
+        from subtitle_rag.fetching.fetcher import FetchRequest, RunOptions, followed_requests
 
         fetcher = runtime.fetcher(stop)
         if self.source:
-            return fetcher.run([Order(self.source, _languages(runtime, self.source))])
-        if self.without:  # what is due of no source waits for the next one: it may be of theirs
-            return fetcher.run(followed_orders(runtime, without=self.without))
-        return fetcher.run(followed_orders(runtime), Manner(leftovers=True))
+            return fetcher.run([FetchRequest(self.source)])
+        sources = [source for source in runtime.library.sources.followed() if source.id not in self.without]
+        # a due video without a source may be of one that is left out
+        return fetcher.run(followed_requests(sources), RunOptions(include_due=not self.without))
 
 
 def sample_request() -> JobRequest:
@@ -88,31 +86,9 @@ def restore_unfinished(library: "Library") -> list[JobRequest]:
     for written in unfinished_jobs(library):
         try:
             found.append(JobRequest.read(written))
-        except UsageError:  # as below
+        except UsageError:  # it must not keep the others from their turn
             logger.info("a job that was left cannot be read any more", exc_info=True)
     return found
-
-
-def _languages(runtime: "Runtime", source: Source) -> "Wishes | None":
-    """A video is taken in the languages of the list that names it, whatever else that leaves out."""
-    from subtitle_rag.library.sources import Wishes
-
-    lister = runtime.library.sources.lister(source.key) if source.kind == "video" else None
-    return Wishes(languages=lister.wishes.languages, translated=lister.wishes.translated) if lister else None
-
-
-def followed_orders(runtime: "Runtime", *, without: Collection[int] = ()) -> "list[Order]":
-    """What `sync` asks for; `without` are ids of sources that are left out."""
-    from subtitle_rag.fetching.fetcher import Order
-
-    orders = []
-    for followed in runtime.library.sources.followed():
-        if followed.id not in without:
-            try:
-                orders.append(Order(parse(followed.url), followed.wishes))
-            except UsageError:  # one that cannot be read any more must not keep the others from their turn
-                logger.info("source %d cannot be read any more", followed.id, exc_info=True)
-    return orders
 
 
 @dataclass(slots=True)
