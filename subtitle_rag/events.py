@@ -250,7 +250,7 @@ class PackagesAdvanced:
 
     step: Literal["resolving", "fetching", "installing"]
     package: str
-    """That it is at, as the installer names it."""
+    """The current one, as the installer names it."""
     done: int
     all: int
     """Packages to be brought; 0 until that is known."""
@@ -266,42 +266,45 @@ class PackagesInstalled:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSource:
-    """A scene as the answering model was given it, under its number."""
+    """A numbered scene as the answering model reads it."""
 
     number: int
     scene: str
-    """The id of its window, or of the best one of several."""
+    """The id of its window, or of the best of several."""
     video: Video
     start_ms: int
     end_ms: int
     at_ms: int
-    """Where the line begins that meets the question best."""
+    """The start of the line that matches the question best."""
     lines: tuple[tuple[int, str], ...]
-    """When each line of it begins, and what it says."""
+    """Each line's start and text."""
     text: str
-    """The speech, what surrounds it included."""
+    """The speech, surroundings included."""
     context: str | None = None
 
     def line(self, at_ms: int | None = None) -> str:
-        """What is said from a line on, the next one included; the question's best one without `at_ms`."""
-        wanted = self.at_ms if at_ms is None else at_ms
-        at = next((at for at, (start, _text) in enumerate(self.lines) if start == wanted), 0)
+        """Return the text of the line at `at_ms` and the next one; the best line's without `at_ms`."""
+        begin = self.at_ms if at_ms is None else at_ms
+        at = next((at for at, (start, _text) in enumerate(self.lines) if start == begin), 0)
         return " ".join(text for _start, text in self.lines[at : at + 2])
+
+
+EvidenceKind = Literal["search", "transcript", "map"]
+"""The best scenes, all captions of a video, or the contexts of all its windows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What an answer is made from, before its first word; another one replaces it where the model had no room."""
+    """The sources of an answer, before its first word; a smaller one follows if the model had no room."""
 
-    way: Literal["search", "transcript", "map"]
-    """The best scenes, all captions of a video, or what all its windows are about."""
+    kind: EvidenceKind
     sources: tuple[EvidenceSource, ...]
     left_out: int = 0
-    """Scenes that were found and did not fit."""
+    """Scenes beyond the model's room."""
     shortened: bool = False
     """Every line of a long video's map lost its middle."""
     nameless: bool = False
-    """The question is about a whole video, and which one is not evident."""
+    """The question is about a whole video but does not say which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,48 +320,48 @@ class Citation:
 
     number: int
     status: Literal["supported", "unsupported", "unknown"]
-    """Borne out by its scene, not borne out, or the number of no scene that was given."""
+    """`unknown`: the evidence has no scene of this number."""
     span: tuple[int, int]
     claim: tuple[int, int]
     missing: tuple[str, ...] = ()
-    """Numbers and names of the claim that stand in none of the scenes it cites."""
+    """Numbers and names of the claim that none of its scenes holds."""
     at_ms: int | None = None
-    """Where its scene comes nearest to the claim: the second to jump to; None where there is no such scene."""
+    """The start of its scene's line nearest to the claim; None without a scene."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A question's answer, whole or as far as it came; the last event."""
+    """A question's answer, complete or not; the last event."""
 
     question: str
     text: str
     model: str
-    """Empty where no model answered."""
+    """Empty without a model."""
     evidence: Evidence
     citations: tuple[Citation, ...] = ()
     uncited: tuple[tuple[int, int], ...] = ()
-    """Spans of claims that cite nothing."""
+    """Spans of claims without citations."""
     declined: bool = False
     """It says that the scenes do not hold the answer."""
     ending: Literal["whole", "cut", "stopped", "failed", "no_model", "no_scenes"] = "whole"
     """`cut` at the greatest length."""
     error: AppError | None = None
-    """Why it failed, or why there is no model."""
+    """The failure, or the reason for having no model."""
     prompt_tokens: int = 0
     cached_tokens: int | None = None
-    """Of the prompt, found in the server's cache; None where the server does not say."""
+    """Tokens of the prompt in the server's cache; None if the server does not count them."""
     tokens: int = 0
     num_ctx: int = 0
     took_ms: dict[str, float] = field(default_factory=dict)
     """`scenes`, `first` (to the first word) and `answer`."""
-    kept: int | None = None
-    """Its id among the kept answers."""
-    not_kept: AppError | None = None
-    """Why it could not be kept."""
+    saved_id: int | None = None
+    """Its id among the saved answers."""
+    save_error: AppError | None = None
+    """The reason for not saving it."""
 
     @property
     def grounded(self) -> bool:
-        """Whether any citation is borne out."""
+        """Whether any citation is supported."""
         return any(citation.status == "supported" for citation in self.citations)
 
 

@@ -1,7 +1,7 @@
-"""A question, and further ones about the same scenes: evidence, the answer as it comes, and what bears it out.
+"""A conversation about the library's scenes: evidence, the streamed answer, and the check of its citations.
 
-`Conversation.ask` is a generator of events that any thread may run; an Event ends it from outside, and what had come
-by then is kept. The model has no tools, so whatever it reads in captions can only change what it says.
+`Conversation.ask` is a generator of events for any thread. An Event stops it from outside and keeps the text so far.
+The model has no tools, so hostile text in captions can change only its words.
 """
 
 import logging
@@ -12,9 +12,9 @@ import unicodedata
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from subtitle_rag.answers import prompt
-from subtitle_rag.answers.citations import checked
-from subtitle_rag.answers.gathering import Gatherer, Given, Room, Wish
+from subtitle_rag.answers import answer_prompt
+from subtitle_rag.answers.citations import check_citations
+from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, Gatherer, TokenBudget
 from subtitle_rag.contexts.context_prompt import TOKENS_PER_CHAR
 from subtitle_rag.contexts.hosts import MARGIN, STEP
 from subtitle_rag.errors import AppError, BusyError, LlmError
@@ -28,28 +28,28 @@ from subtitle_rag.retrieval.query import Query
 logger = logging.getLogger(__name__)
 
 REPLANS = 2
-"""Times that scenes are chosen anew because the server counts more tokens than were reckoned."""
+"""Retries with fewer scenes when the server counts more tokens than estimated."""
 _POLL_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class _Ready:
-    """A host that has the model."""
+class _ReadyHost:
+    """A host with the model."""
 
     host: Llm
     info: ModelInfo
 
 
 @dataclass(slots=True)
-class _Course:
-    """How one question goes."""
+class _PartialAnswer:
+    """The text and timings of an answer so far."""
 
-    began: float = field(default_factory=time.perf_counter)
+    started: float = field(default_factory=time.perf_counter)
     took_ms: dict[str, float] = field(default_factory=dict)
     pieces: list[str] = field(default_factory=list)
 
     def note(self, part: str) -> None:
-        self.took_ms[part] = round((time.perf_counter() - self.began) * 1000, 1)
+        self.took_ms[part] = round((time.perf_counter() - self.started) * 1000, 1)
 
     @property
     def text(self) -> str:
@@ -70,7 +70,7 @@ class Answerer:
         missing: AppError | None = None,
         remember: bool = False,
     ) -> None:
-        """`missing` is why there are no hosts; with `remember` answers are kept in the library."""
+        """`missing` is the reason for having no hosts; with `remember` answers are saved in the library."""
         self.library = library
         self.gatherer = gatherer
         self.analyzer = analyzer
@@ -79,155 +79,144 @@ class Answerer:
         self._hosts = hosts
         self._missing = missing
 
-    def conversation(self, wish: Wish | None = None) -> "Conversation":
-        return Conversation(self, wish or Wish())
+    def conversation(self, options: AnswerOptions | None = None) -> "Conversation":
+        return Conversation(self, options or AnswerOptions())
 
-    def ready(self) -> _Ready | AppError:
-        """The first host that has the model, or why none can be asked."""
+    def ready_host(self) -> _ReadyHost | AppError:
+        """Return the first host with the model, or the reason for having none."""
         failure = self._missing
         for host in self._hosts:
             try:
-                return _Ready(host, host.check(self.model))
+                return _ReadyHost(host, host.check(self.model))
             except AppError as error:
                 logger.info("a host cannot be asked", exc_info=True)
                 failure = failure or error
         return failure or LlmError("llm_off")
 
-    def room(self, ready: _Ready) -> Room:
-        """What the model has room for, by its own counts where they are known."""
+    def budget(self, ready: _ReadyHost) -> TokenBudget:
+        """Return the model's token budget, by its own counts if known."""
         try:
-            found = next((each for each in ready.host.loaded() if canonical(each.name) == canonical(self.model)), None)
+            loaded = next((each for each in ready.host.loaded() if canonical(each.name) == canonical(self.model)), None)
         except AppError:  # an old server cannot say; the model is loaded anew then
             logger.info("what is loaded is not known", exc_info=True)
-            found = None
-        ratio = self.library.contexts.tokens_per_character(ready.info.digest) or TOKENS_PER_CHAR
-        loaded = found.context_length if found else 0
-        windows = {*prompt.windows(ready.info.context_length), loaded} - {0}
-        return Room(tuple(sorted(windows)), ratio, loaded)
+            loaded = None
+        num_ctx = loaded.context_length if loaded else 0
+        windows = {*answer_prompt.windows(ready.info.context_length), num_ctx} - {0}
+        return TokenBudget(tuple(sorted(windows)), self.tokens_per_char(ready.info), num_ctx)
 
-    def learn(self, info: ModelInfo, tokens: int, characters: int) -> None:
-        """Remember what the model's tokenizer makes of text, the most of what was met."""
-        measured = MARGIN * tokens / max(1, characters)
-        if tokens and measured > (self.library.contexts.tokens_per_character(info.digest) or 0.0):
-            self.library.contexts.put_tokens_per_character(info.digest, measured)
+    def tokens_per_char(self, info: ModelInfo) -> float:
+        """Return the model's learned ratio, or a safe estimate."""
+        return self.library.contexts.tokens_per_character(info.digest) or TOKENS_PER_CHAR
 
-    def reckon_more(self, info: ModelInfo, tokens: int, characters: int) -> None:
-        """After a prompt that did not fit: what the server counted, and more than before anyway."""
-        before = self.library.contexts.tokens_per_character(info.digest) or TOKENS_PER_CHAR
-        measured = MARGIN * tokens / max(1, characters)
-        self.library.contexts.put_tokens_per_character(info.digest, max(measured, STEP * before))
+    def learn_token_ratio(self, info: ModelInfo, tokens: int, characters: int, *, at_least: float = 0.0) -> None:
+        """Save the model's tokens per character if they exceed the saved ratio."""
+        ratio = max(MARGIN * tokens / max(1, characters), at_least)
+        if ratio > (self.library.contexts.tokens_per_character(info.digest) or 0.0):
+            self.library.contexts.put_tokens_per_character(info.digest, ratio)
 
 
 class Conversation:
-    """Questions about the same scenes: the first one chooses them."""
+    """Questions about the same scenes, chosen for the first question."""
 
-    def __init__(self, answerer: Answerer, wish: Wish) -> None:
+    def __init__(self, answerer: Answerer, options: AnswerOptions) -> None:
         self._answerer = answerer
-        self._wish = wish
-        self._given: Given | None = None
-        self._turns: list[prompt.Turn] = []
+        self._options = options
+        self._scenes: EvidenceText | None = None
+        self._turns: list[answer_prompt.Turn] = []
 
     def ask(self, query: Query, stop: threading.Event | None = None) -> Iterator[AnswerEvent]:
-        """Answer a question. The last event is the `Answer`, which tells failures of the model too.
+        """Answer a question. The last event is the `Answer`, failures of the model included.
 
         Raises:
             UsageError: `unknown_video`, `unknown_channel`.
             AppError: from the library and the index.
         """
-        course = _Course()
-        ready = self._answerer.ready()
+        partial = _PartialAnswer()
+        ready = self._answerer.ready_host()
         stop = stop or threading.Event()
         answer: Answer | None = None
         for attempt in range(REPLANS + 1):
-            if self._given is None or not (self._given.num_ctx or isinstance(ready, AppError)):
-                self._given = self._gathered(query, ready)
-                course.note("scenes")
-                yield self._given.evidence
-            answer = self._without(query, ready, self._given)
-            if answer is not None or isinstance(ready, AppError):
+            if self._scenes is None or not (self._scenes.num_ctx or isinstance(ready, AppError)):
+                budget = None if isinstance(ready, AppError) else self._answerer.budget(ready)
+                self._scenes = self._answerer.gatherer.gather(query, budget, self._options)
+                partial.note("scenes")
+                yield self._scenes.evidence
+            scenes = self._scenes
+            if not scenes.evidence.sources:
+                answer = Answer(query.raw, "", "", scenes.evidence, ending="no_scenes")
                 break
-            reply = yield from self._streamed(query, ready, self._given, course, stop)
-            if _overflowed(reply) and not course.pieces and attempt < REPLANS:
-                self._make_room(ready, reply)
+            if isinstance(ready, AppError):
+                answer = Answer(query.raw, "", "", scenes.evidence, ending="no_model", error=ready)
+                break
+            reply = yield from self._stream(query, ready, scenes, partial, stop)
+            overflow = reply if isinstance(reply, AppError) and reply.code == "llm_overflow" else None
+            if overflow and not partial.pieces and attempt < REPLANS:
+                self._shrink_prompt(ready, overflow, scenes)
                 continue
-            answer = self._noted(query, self._finished(query, self._given, course, reply), ready, self._given)
+            answer = self._save(query, self._build_answer(query, scenes, partial, reply), ready, scenes)
             break
         assert answer is not None
         yield answer
 
-    def _gathered(self, query: Query, ready: _Ready | AppError) -> Given:
-        room = None if isinstance(ready, AppError) else self._answerer.room(ready)
-        return self._answerer.gatherer.gather(query, room, self._wish)
-
-    def _without(self, query: Query, ready: _Ready | AppError, given: Given) -> Answer | None:
-        """The answer where no model is to be asked."""
-        if not given.evidence.sources:
-            return Answer(query.raw, "", "", given.evidence, ending="no_scenes")
-        if isinstance(ready, AppError):
-            return Answer(query.raw, "", "", given.evidence, ending="no_model", error=ready)
-        return None
-
-    def _streamed(
-        self, query: Query, ready: _Ready, given: Given, course: _Course, stop: threading.Event
+    def _stream(
+        self, query: Query, ready: _ReadyHost, scenes: EvidenceText, partial: _PartialAnswer, stop: threading.Event
     ) -> Generator[AnswerPiece, None, Reply | AppError]:
-        """The pieces of the answer; returns how it ended."""
-        arrived: queue.Queue[str | Reply | Exception] = queue.Queue()
+        """Yield the pieces of the answer; return the server's last word."""
+        arrivals: queue.Queue[str | Reply | Exception] = queue.Queue()
         over = threading.Event()
-        said = self._request(query, ready, given)
-        thread = threading.Thread(target=_chat, args=(ready, said, given.num_ctx, over, arrived), daemon=True)
+        ratio = self._answerer.tokens_per_char(ready.info)
+        self._turns = answer_prompt.trimmed(scenes.system, self._turns, query.text, scenes.num_ctx, ratio)
+        messages = answer_prompt.messages(scenes.system, self._turns, query.text)
+        thread = threading.Thread(target=_chat, args=(ready, messages, scenes.num_ctx, over, arrivals), daemon=True)
         thread.start()
         try:
             while True:
                 if stop.is_set():
                     over.set()
                 try:
-                    event = arrived.get(timeout=_POLL_S)
+                    event = arrivals.get(timeout=_POLL_S)
                 except queue.Empty:
                     continue
                 if isinstance(event, (Reply, AppError)):
                     return event
                 if isinstance(event, Exception):
                     raise event
-                piece = _visible(event) if course.pieces else _visible(event).lstrip()
+                piece = _visible(event) if partial.pieces else _visible(event).lstrip()
                 if piece:
-                    if not course.pieces:
-                        course.note("first")
-                    course.pieces.append(piece)
+                    if not partial.pieces:
+                        partial.note("first")
+                    partial.pieces.append(piece)
                     yield AnswerPiece(piece)
         finally:
             over.set()
             thread.join()
 
-    def _request(self, query: Query, ready: _Ready, given: Given) -> list[dict[str, str]]:
-        ratio = self._answerer.library.contexts.tokens_per_character(ready.info.digest) or TOKENS_PER_CHAR
-        self._turns = prompt.trimmed(given.system, self._turns, query.text, given.num_ctx, ratio)
-        return prompt.messages(given.system, self._turns, query.text)
-
-    def _make_room(self, ready: _Ready, error: Reply | AppError) -> None:
-        """After a prompt that did not fit: forget earlier questions, else choose less."""
-        assert isinstance(error, AppError)
-        assert self._given is not None
-        characters = sum(len(turn.question) + len(turn.answer) for turn in self._turns) + len(self._given.system)
-        self._answerer.reckon_more(ready.info, error.details["n_prompt_tokens"], characters)
+    def _shrink_prompt(self, ready: _ReadyHost, overflow: AppError, scenes: EvidenceText) -> None:
+        """After an overflow drop the earlier turns, else the choice of scenes."""
+        characters = sum(len(turn.question) + len(turn.answer) for turn in self._turns) + len(scenes.system)
+        more = STEP * self._answerer.tokens_per_char(ready.info)
+        self._answerer.learn_token_ratio(ready.info, overflow.details["n_prompt_tokens"], characters, at_least=more)
         if self._turns:
             self._turns = []
         else:
-            self._given = None
+            self._scenes = None
 
-    def _finished(self, query: Query, given: Given, course: _Course, reply: Reply | AppError) -> Answer:
-        course.note("answer")
-        text = course.text
-        found = checked(text, given.evidence.sources, self._answerer.analyzer)
+    def _build_answer(
+        self, query: Query, scenes: EvidenceText, partial: _PartialAnswer, reply: Reply | AppError
+    ) -> Answer:
+        partial.note("answer")
+        text = partial.text
+        check = check_citations(text, scenes.evidence.sources, self._answerer.analyzer)
         answer = Answer(
             query.raw,
             text,
             self._answerer.model,
-            given.evidence,
-            citations=found.citations,
-            uncited=found.uncited,
-            declined=found.declined,
-            num_ctx=given.num_ctx,
-            took_ms=course.took_ms,
+            scenes.evidence,
+            citations=check.citations,
+            uncited=check.uncited,
+            declined=check.declined,
+            num_ctx=scenes.num_ctx,
+            took_ms=partial.took_ms,
         )
         if isinstance(reply, AppError):
             stopped = reply.code == "llm_stopped"
@@ -238,54 +227,51 @@ class Conversation:
             prompt_tokens=reply.prompt_tokens,
             cached_tokens=reply.cached_tokens,
             tokens=reply.tokens,
-            num_ctx=reply.num_ctx or given.num_ctx,
+            num_ctx=reply.num_ctx or scenes.num_ctx,
         )
 
-    def _noted(self, query: Query, answer: Answer, ready: _Ready, given: Given) -> Answer:
-        """Remember the turn, how the model counts, and the answer; a library that is in use takes no answer away."""
-        said = prompt.messages(given.system, self._turns, query.text)
+    def _save(self, query: Query, answer: Answer, ready: _ReadyHost, scenes: EvidenceText) -> Answer:
+        """Save the turn, the token ratio and the answer; a busy library does not fail the answer."""
+        messages = answer_prompt.messages(scenes.system, self._turns, query.text)
         if answer.text:
-            self._turns.append(prompt.Turn(query.text, answer.text))
+            self._turns.append(answer_prompt.Turn(query.text, answer.text))
         try:
-            self._answerer.learn(ready.info, answer.prompt_tokens, sum(len(each["content"]) for each in said))
+            characters = sum(len(message["content"]) for message in messages)
+            self._answerer.learn_token_ratio(ready.info, answer.prompt_tokens, characters)
             if self._answerer.remember and answer.text:
-                return replace(answer, kept=self._answerer.library.answers.put(answer, prompt.VERSION))
+                return replace(answer, saved_id=self._answerer.library.answers.put(answer, answer_prompt.VERSION))
         except BusyError as error:
             logger.warning("the answer was not kept", exc_info=True)
-            return replace(answer, not_kept=error)
+            return replace(answer, save_error=error)
         return answer
 
 
 def _chat(
-    ready: _Ready,
-    said: list[dict[str, str]],
+    ready: _ReadyHost,
+    messages: list[dict[str, str]],
     num_ctx: int,
     over: threading.Event,
-    arrived: "queue.Queue[str | Reply | Exception]",
+    arrivals: "queue.Queue[str | Reply | Exception]",
 ) -> None:
-    """The thread that waits for the model."""
+    """Run in a thread: wait for the model and queue what it sends."""
     try:
-        arrived.put(
+        arrivals.put(
             ready.host.chat(
-                said,
+                messages,
                 model=ready.info.name,
                 num_ctx=num_ctx,
-                num_predict=prompt.NUM_PREDICT,
-                seed=prompt.SEED,
+                num_predict=answer_prompt.NUM_PREDICT,
+                seed=answer_prompt.SEED,
                 stop=over,
-                on_text=arrived.put,
+                on_text=arrivals.put,
             )
         )
     except Exception as error:  # the thread that collects raises it
-        arrived.put(error)
-
-
-def _overflowed(reply: Reply | AppError) -> bool:
-    return isinstance(reply, AppError) and reply.code == "llm_overflow"
+        arrivals.put(error)
 
 
 def _visible(text: str) -> str:
-    """A piece of a model's answer without what could steer a terminal."""
+    """Return a piece of an answer without characters that steer a terminal."""
     return "".join(
         each
         for each in text.replace("\r", "\n")

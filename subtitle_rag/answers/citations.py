@@ -1,11 +1,11 @@
-"""Whether an answer's citations hold: each names a scene that was given, and what it stands behind is borne out there.
+"""The check of an answer's citations: each must name a scene of the evidence that supports its claim.
 
-The check is lexical, so what is told in other words counts as unsupported; that marks a citation and hides nothing.
-A claim (a sentence with its citations) is borne out where its numbers and names stand in the cited scenes, and at least
-`LEAST` of its content morphemes do: K-Precision, the share of an answer's words that its passages hold, which goes with
-what people call faithful better than other lexical measures do (Adlakha et al. 2023, arXiv 2307.16877). Of several
-citations behind one claim each must carry a part of it, as in ALCE's citation precision (Gao et al. 2023, arXiv
-2305.14627). Between two languages words cannot be compared: of a claim without Hangul only the numbers are looked at.
+The check is lexical, so a paraphrase counts as unsupported; the citation is marked and stays visible. A claim (a
+sentence with its citations) is supported if the cited scenes hold its numbers and names, and at least `LEAST` of its
+content morphemes. That is K-Precision, the share of an answer's words in its passages. Of the lexical measures it
+agrees best with human judgements of faithfulness (Adlakha et al. 2023, arXiv 2307.16877). Of several citations behind
+one claim each must carry a part of it, as in ALCE's citation precision (Gao et al. 2023, arXiv 2305.14627). Words of
+two languages cannot be compared: of a claim without Hangul only the numbers are checked.
 """
 
 import re
@@ -14,17 +14,17 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
-from subtitle_rag.answers.prompt import NOT_FOUND
+from subtitle_rag.answers.answer_prompt import NOT_FOUND
 from subtitle_rag.contexts.grounding import all_values, doubts, numbers
 from subtitle_rag.events import Citation, EvidenceSource
 from subtitle_rag.retrieval.morphemes import QueryMorphemes, document_bigrams
 
 LEAST = 0.5
-"""Of a claim's content morphemes; half of them may be the answerer's own words."""
+"""The share of a claim's content morphemes; the other half may be the answerer's own words."""
 LEAST_EACH = 0.25
-"""That each of several citations of a claim carries alone."""
+"""The share for each of several citations of a claim."""
 MOST = 20
-"""Scenes that a range such as [1-9] may name."""
+"""Scenes in a range such as [1-9]."""
 
 Status = Literal["supported", "unsupported", "unknown"]
 
@@ -41,18 +41,13 @@ _TALK = frozenset(_TALK_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    """An answer with its citations, in order; `uncited` are the spans of claims that cite nothing."""
+class CitationCheck:
+    """An answer's citations in order; `uncited` are the spans of claims without any."""
 
     citations: tuple[Citation, ...]
     uncited: tuple[tuple[int, int], ...]
     declined: bool
     """It says that the scenes do not hold the answer."""
-
-    @property
-    def grounded(self) -> bool:
-        """Whether any citation holds."""
-        return any(citation.status == "supported" for citation in self.citations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +59,7 @@ class _Mark:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A sentence's span, and the marks that stand behind it."""
+    """A sentence's span, and the marks behind it."""
 
     start: int
     end: int
@@ -72,34 +67,36 @@ class _Claim:
     marks: tuple[_Mark, ...]
 
 
-def checked(answer: str, sources: Sequence[EvidenceSource], analyzer: QueryMorphemes) -> Checked:
-    """Look every citation of an answer up in the scenes that were given for it."""
-    found = _claims(answer)
-    known = {source.number: source for source in sources}
-    cited = sorted({n for claim in found for mark in claim.marks for n in mark.numbers if n in known})
-    texts = [claim.text for claim in found] + [_all_of(known[n]) for n in cited]
+def check_citations(answer: str, sources: Sequence[EvidenceSource], analyzer: QueryMorphemes) -> CitationCheck:
+    """Look up every citation of an answer in the scenes of its evidence."""
+    claims = _claims(answer)
+    scenes = {source.number: source for source in sources}
+    cited = sorted({n for claim in claims for mark in claim.marks for n in mark.numbers if n in scenes})
+    texts = [claim.text for claim in claims] + [_all_of(scenes[n]) for n in cited]
     forms = [frozenset(each.forms) - _TALK for each in analyzer.morphemes(texts)] if cited else []
-    of_sources = dict(zip(cited, forms[len(found) :], strict=True))
+    of_sources = dict(zip(cited, forms[len(claims) :], strict=True))
     citations: list[Citation] = []
-    for claim, own_forms in zip(found, forms or [frozenset()] * len(found), strict=False):
-        own = {n: known[n] for mark in claim.marks for n in mark.numbers if n in known}
-        held, missing = _held(claim.text, own_forms, own, of_sources) if own else (frozenset(), ())
+    for claim, claim_forms in zip(claims, forms or [frozenset()] * len(claims), strict=False):
+        claim_scenes = {n: scenes[n] for mark in claim.marks for n in mark.numbers if n in scenes}
+        supporting, missing = _support(claim.text, claim_forms, claim_scenes, of_sources)
         for mark in claim.marks:
             for n in mark.numbers:
-                status: Status = "unknown" if n not in known else "supported" if n in held else "unsupported"
+                status: Status = "unknown" if n not in scenes else "supported" if n in supporting else "unsupported"
                 lacks = missing if status == "unsupported" else ()
-                at = _nearest(claim.text, known[n]) if n in known else None
+                at = _nearest(claim.text, scenes[n]) if n in scenes else None
                 citations.append(Citation(n, status, (mark.start, mark.end), (claim.start, claim.end), lacks, at))
     flat = _squeezed(answer)
     declined = not citations and any(_squeezed(text).rstrip(".") in flat for text in NOT_FOUND.values())
-    uncited = tuple((claim.start, claim.end) for claim in found if not claim.marks)
-    return Checked(tuple(citations), () if declined else uncited, declined)
+    uncited = tuple((claim.start, claim.end) for claim in claims if not claim.marks)
+    return CitationCheck(tuple(citations), () if declined else uncited, declined)
 
 
-def _held(
+def _support(
     claim: str, forms: frozenset[str], cited: Mapping[int, EvidenceSource], of_sources: Mapping[int, frozenset[str]]
 ) -> tuple[frozenset[int], tuple[str, ...]]:
-    """The cited scenes that bear a claim out, and the numbers and names of it that stand in none of them."""
+    """Return the cited scenes that support a claim, and its numbers and names that none of them holds."""
+    if not cited:
+        return frozenset(), ()
     speech = "\n".join(_all_of(source) for source in cited.values())
     if not _HANGUL.search(claim):
         values = all_values(speech)
@@ -115,43 +112,43 @@ def _held(
 
 
 def _all_of(source: EvidenceSource) -> str:
-    """Everything that the model was told of a scene."""
+    """Join all text that the model read of a scene."""
     return "\n".join(filter(None, (source.video.title, source.context, source.text)))
 
 
 def _nearest(claim: str, source: EvidenceSource) -> int:
-    """Where the line begins that, with the next one, shares most letter pairs with a claim; else the question's."""
-    wanted = document_bigrams(claim).keys()
-    own = [len(wanted & document_bigrams(text).keys()) for _start, text in source.lines]
-    shared = [(2 * line + after, line) for line, after in zip(own, [*own[1:], 0], strict=True)]
+    """Return the start of the line that, with the next one, shares most bigrams with a claim; else the question's."""
+    bigrams = document_bigrams(claim).keys()
+    counts = [len(bigrams & document_bigrams(text).keys()) for _start, text in source.lines]
+    shared = [(2 * line + after, line) for line, after in zip(counts, [*counts[1:], 0], strict=True)]
     best = max(shared, default=(0, 0))
     return source.lines[shared.index(best)][0] if best[0] else source.at_ms
 
 
 def _claims(answer: str) -> list[_Claim]:
-    """The sentences that say something. A line of nothing but marks belongs to the claim before it."""
-    found: list[_Claim] = []
+    """Return the sentences with words. A line of nothing but marks belongs to the claim before it."""
+    claims: list[_Claim] = []
     for line in re.finditer(r"[^\n]+", answer):
         marks = [_Mark(m.start(), m.end(), _numbers(m[1])) for m in _MARK.finditer(answer, line.start(), line.end())]
         ends = _sentence_ends(answer, line.start(), line.end(), marks)
-        own: list[_Claim] = []
+        of_line: list[_Claim] = []
         start = line.start()
         for end in ends:
-            here = tuple(mark for mark in marks if start <= mark.start < end)
-            claim = _claim(answer, start, end, here)
+            span_marks = tuple(mark for mark in marks if start <= mark.start < end)
+            claim = _claim(answer, start, end, span_marks)
             if claim:
-                own.append(claim)
-            elif own:
-                own[-1] = replace(own[-1], marks=(*own[-1].marks, *here))
+                of_line.append(claim)
+            elif of_line:
+                of_line[-1] = replace(of_line[-1], marks=(*of_line[-1].marks, *span_marks))
             start = end
-        if not own and found:
-            found[-1] = replace(found[-1], marks=(*found[-1].marks, *marks))
-        found += own
-    return found
+        if not of_line and claims:
+            claims[-1] = replace(claims[-1], marks=(*claims[-1].marks, *marks))
+        claims += of_line
+    return claims
 
 
 def _sentence_ends(answer: str, start: int, end: int, marks: Sequence[_Mark]) -> list[int]:
-    """Where the claims of a line end: behind their marks, or before them in a line that begins with one."""
+    """Return the ends of a line's claims: behind their marks, or before them in a line that begins with one."""
     if marks and not _LETTERS.search(answer, start, marks[0].start):
         gaps = [(before.end, mark.start) for before, mark in pairwise(marks)]
         ends = [after for before, after in gaps if _LETTERS.search(answer, before, after)]
@@ -162,22 +159,22 @@ def _sentence_ends(answer: str, start: int, end: int, marks: Sequence[_Mark]) ->
 
 
 def _claim(answer: str, start: int, end: int, marks: tuple[_Mark, ...]) -> _Claim | None:
-    """The claim that stands there, if anything does."""
+    """Return the claim in a span, or None for a span without words."""
     piece = answer[start:end]
-    said = " ".join(_MARK.sub(" ", piece).split())
-    if not _LETTERS.search(said):
+    text = " ".join(_MARK.sub(" ", piece).split())
+    if not _LETTERS.search(text):
         return None
     lead = start + len(piece) - len(piece.lstrip())
-    return _Claim(lead, start + len(piece.rstrip()), said, marks)
+    return _Claim(lead, start + len(piece.rstrip()), text, marks)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """The numbers of one mark: 1, 3 and 4 of `1, 장면 3-4`."""
-    found: list[int] = []
+    """Return the numbers of one mark: 1, 3 and 4 of `1, 장면 3-4`."""
+    scenes: list[int] = []
     for match in _RANGE.finditer(text):
         first, last = int(match[1] or match[3]), int(match[2] or match[3])
-        found += range(first, last + 1) if 0 <= last - first < MOST else (first, last)
-    return tuple(dict.fromkeys(found))
+        scenes += range(first, last + 1) if 0 <= last - first < MOST else (first, last)
+    return tuple(dict.fromkeys(scenes))
 
 
 def _squeezed(text: str) -> str:

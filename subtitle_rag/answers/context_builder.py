@@ -1,13 +1,14 @@
-"""Scenes as the text that an answering model reads; what it is asked to do with it stands in `prompt`.
+"""Scenes as text for the answering model; `answer_prompt` has the rules around it.
 
 A scene's number is its rank from 1, wherever it stands in the text, so that two builders' answers can be compared.
-Titles, captions and contexts are outside text: each stays on the line that says what it is, and none can imitate a
-number, a label or a delimiter.
+Titles, captions and contexts are outside text: each stays on its labelled line, and none can imitate a number, a label
+or a delimiter.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Protocol, TypeVar
 
 from subtitle_rag.captions.windows import SHIPPED
@@ -18,7 +19,7 @@ from subtitle_rag.retrieval.scenes import Scene
 SCENES = 7
 """From about ten on, more scenes make answers worse (arXiv 2407.19794)."""
 SHARE = 0.4
-"""Of the model's window that scenes may fill; answers get worse from half on (arXiv 2407.19794)."""
+"""The share of the model's window for scenes; answers get worse from half on (arXiv 2407.19794)."""
 TITLE = 100
 """Characters of a title."""
 
@@ -32,7 +33,7 @@ _NUMBER = re.compile(r"[\[［]([\s#]*\d[\d\s,~–-]*)[\]］]")
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """What lines begin with, in the prompt's language."""
+    """Labels of lines, in the prompt's language."""
 
     context: str
     speech: str
@@ -48,7 +49,7 @@ class ContextBuilder(Protocol):
 
 
 class SimpleContextBuilder:
-    """The scenes' own speech, one after the other: what other builders are compared with."""
+    """The scenes' own speech, one after the other: the baseline of comparisons."""
 
     def build(self, scenes: Sequence[Scene]) -> str:
         return "\n\n".join(f"[{number}]\n{quoted(scene.text)}" for number, scene in enumerate(scenes, start=1))
@@ -68,45 +69,45 @@ class RankedContextBuilder:
 
     def build(self, scenes: Sequence[Scene]) -> str:
         of_videos: dict[str, list[tuple[Scene, str]]] = {}
-        for number, (scene, said) in enumerate(zip(scenes, speech(scenes), strict=True), start=1):
-            of_videos.setdefault(scene.video.id, []).append((scene, self._entry(number, scene, said)))
-        blocks = [self._block(own) for own in of_videos.values()]
+        for number, (scene, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=1):
+            of_videos.setdefault(scene.video.id, []).append((scene, self._entry(number, scene, text)))
+        blocks = [self._block(entries) for entries in of_videos.values()]
         return "\n\n".join(ends_first(blocks) if self.reorder else blocks)
 
-    def _block(self, own: Sequence[tuple[Scene, str]]) -> str:
-        return "\n".join(text for _scene, text in sorted(own, key=lambda pair: pair[0].start_ms))
+    def _block(self, entries: Sequence[tuple[Scene, str]]) -> str:
+        return "\n".join(text for _scene, text in sorted(entries, key=lambda pair: pair[0].start_ms))
 
-    def _entry(self, number: int, scene: Scene, said: str) -> str:
+    def _entry(self, number: int, scene: Scene, text: str) -> str:
         score = f" [score: {scene.score:.3f}]" if self.include_score else ""
         context = [f"{self.labels.context}: {quoted(scene.context)}"] if scene.context else []
         title = quoted(scene.video.title)[:TITLE].rstrip()
         head = f"[{number}] ({title}, {clock(scene.start_ms)}){score}"
-        return "\n".join([head, *context, f"{self.labels.speech}: {quoted(said)}"])
+        return "\n".join([head, *context, f"{self.labels.speech}: {quoted(text)}"])
 
 
 def ends_first(ranked: Sequence[_T]) -> list[_T]:
-    """The best at both ends, the weakest in the middle: of 1…7 the order is 1 3 5 7 6 4 2."""
+    """Put the best at both ends and the weakest in the middle: 1…7 becomes 1 3 5 7 6 4 2."""
     return [*ranked[::2], *reversed(ranked[1::2])]
 
 
 def quoted(text: str) -> str:
-    """Outside text on one line, without what could pass for the number of a scene; speakers' marks become dashes."""
+    """Put outside text on one line, without anything like a scene's number; speakers' marks become dashes."""
     return _NUMBER.sub(r"(\1)", neutral(_SPEAKER.sub("-", text)))
 
 
 def surrounded(scenes: Sequence[Scene]) -> list[str]:
-    """The speech of scenes of one video, given in its order, with what is said right before and after each.
+    """Return the speech of one video's scenes, in its order, with the speech right before and after each.
 
-    Nothing is repeated: where two scenes are so near that what surrounds them meets, the earlier one keeps it.
+    Nothing is repeated: if the surroundings of two scenes overlap, the earlier one keeps them.
     """
     befores = [scene.overlap_before.split() for scene in scenes]
     afters = [scene.overlap_after.split() for scene in scenes]
-    for at, (one, other) in enumerate(zip(scenes, scenes[1:], strict=False)):
-        if other.start_ms - one.end_ms >= 2 * SHIPPED.overlap_ms:
+    for at, (scene, following) in enumerate(pairwise(scenes)):
+        if following.start_ms - scene.end_ms >= 2 * SHIPPED.overlap_ms:
             continue
         before, after = befores[at + 1], afters[at]
-        shared = _shared(one.text.split() + after, before + other.text.split())
-        reaching = max(0, shared - len(before))  # words of `after` that are the other scene's own
+        shared = _shared(scene.text.split() + after, before + following.text.split())
+        reaching = max(0, shared - len(before))  # words of `after` inside the following scene
         afters[at] = after[: max(0, len(after) - reaching)]
         befores[at + 1] = before[shared:]
     return [
@@ -115,38 +116,38 @@ def surrounded(scenes: Sequence[Scene]) -> list[str]:
 
 
 def speech(scenes: Sequence[Scene]) -> list[str]:
-    """What `surrounded` makes of each of these scenes, of whatever videos and in whatever order."""
+    """Return `surrounded` speech for scenes of any videos in any order."""
     of_videos: dict[str, list[int]] = {}
     for at, scene in enumerate(scenes):
         of_videos.setdefault(scene.video.id, []).append(at)
-    found: dict[int, str] = {}
-    for own in of_videos.values():
-        in_time = sorted(own, key=lambda at: scenes[at].start_ms)
-        found.update(zip(in_time, surrounded([scenes[at] for at in in_time]), strict=True))
-    return [found[at] for at in range(len(scenes))]
+    texts: dict[int, str] = {}
+    for indexes in of_videos.values():
+        in_time = sorted(indexes, key=lambda at: scenes[at].start_ms)
+        texts.update(zip(in_time, surrounded([scenes[at] for at in in_time]), strict=True))
+    return [texts[at] for at in range(len(scenes))]
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words at the end of one text are those at the beginning of another, at most."""
-    longest = min(len(one), len(other))
-    return next((size for size in range(longest, 0, -1) if one[-size:] == other[:size]), 0)
+def _shared(first: Sequence[str], second: Sequence[str]) -> int:
+    """Count the words at the end of one text that begin the next one, at most."""
+    longest = min(len(first), len(second))
+    return next((size for size in range(longest, 0, -1) if first[-size:] == second[:size]), 0)
 
 
 def fitted(builder: ContextBuilder, scenes: Sequence[Scene], tokens: int, cost: Cost) -> list[Scene]:
-    """The best scenes whose text takes no more than `tokens`: the weakest are left out whole.
+    """Return the best scenes whose text takes at most `tokens`; drop whole scenes, the weakest first.
 
-    Only a scene that is alone is shortened, to what is said around its best line.
+    A single scene is shortened to the lines around its best one.
     """
-    kept = list(scenes)
-    while len(kept) > 1 and cost(builder.build(kept)) > tokens:
-        kept.pop()
-    if kept and cost(builder.build(kept)) > tokens:
-        return [_shortened(builder, kept[0], tokens, cost)]
-    return kept
+    best = list(scenes)
+    while len(best) > 1 and cost(builder.build(best)) > tokens:
+        best.pop()
+    if best and cost(builder.build(best)) > tokens:
+        return [_shortened(builder, best[0], tokens, cost)]
+    return best
 
 
 def _shortened(builder: ContextBuilder, scene: Scene, tokens: int, cost: Cost) -> Scene:
-    """As many lines around the best one as fit; of a line that is too long its ends."""
+    """Cut a scene to the lines around its best one, or to both ends of a line too long by itself."""
     lines = scene.lines or (Line(0, scene.start_ms),)
     best = next((at for at, line in enumerate(lines) if line.start_ms == scene.at_ms), 0)
     fits: Scene | None = None
@@ -163,13 +164,13 @@ def _shortened(builder: ContextBuilder, scene: Scene, tokens: int, cost: Cost) -
 
 
 def _cut(scene: Scene, lines: Sequence[Line], first: int, stop: int) -> Scene:
-    """Only these lines of a scene, and nothing that surrounds it."""
+    """Return these lines of a scene, without its surroundings."""
     begin = lines[first].offset
     text = scene.text[begin : lines[stop].offset - 1 if stop < len(lines) else None]
-    own = tuple(Line(line.offset - begin, line.start_ms) for line in lines[first:stop])
-    return replace(scene, text=text, lines=own, highlights=(), overlap_before="", overlap_after="")
+    moved = tuple(Line(line.offset - begin, line.start_ms) for line in lines[first:stop])
+    return replace(scene, text=text, lines=moved, highlights=(), overlap_before="", overlap_after="")
 
 
 def per_character(cost: Cost) -> float:
-    """What `cost` makes of a character of Korean."""
+    """Return the cost of a Korean character."""
     return cost("가" * 1_000) / 1_000

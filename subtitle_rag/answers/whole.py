@@ -1,4 +1,4 @@
-"""A video as a whole: which questions are about it, and its text for the model."""
+"""Questions about a whole video, and the video's text for the model."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from subtitle_rag.contexts.context_prompt import shortened
 from subtitle_rag.domain import Video, Window, clock
 
 BEGINNING = 60
-"""Tokens of a window's speech that stand for it where it has no context."""
+"""Tokens of speech that replace a missing context."""
 
 _WHOLE = re.compile(
     r"요약|줄거리|개요|간추|한 ?줄로|정리해|정리 ?좀"
@@ -28,28 +28,28 @@ _WHOLE = re.compile(
 
 
 def is_about_whole(question: str) -> bool:
-    """Whether a question asks for all of a video (요약해줘, 어디 어디 갔어?) rather than for one of its scenes."""
+    """Whether a question asks for all of a video (요약해줘, 어디 어디 갔어?) rather than for one scene."""
     return _WHOLE.search(question) is not None
 
 
 def named_in(question: str, videos: Sequence[Video]) -> list[Video]:
-    """The videos whose whole title stands in a question, regardless of spaces and case."""
-    asked = _squeezed(question)
-    return [video for video in videos if len(_squeezed(video.title)) > 1 and _squeezed(video.title) in asked]
+    """Return the videos whose whole title stands in a question, regardless of spaces and case."""
+    text = _squeezed(question)
+    return [video for video in videos if len(_squeezed(video.title)) > 1 and _squeezed(video.title) in text]
 
 
 def transcript(video: Video, windows: Sequence[Window]) -> str:
-    """All that is said in a video; `[n]` is the nth of its windows."""
-    spoken = [f"[{number}] ({clock(one.start_ms)})\n{quoted(one.text)}" for number, one in enumerate(windows, start=1)]
-    return "\n".join([_head(video), *spoken])
+    """Return all speech of a video; `[n]` is its nth window."""
+    lines = [f"[{number}] ({clock(w.start_ms)})\n{quoted(w.text)}" for number, w in enumerate(windows, start=1)]
+    return "\n".join([_head(video), *lines])
 
 
 def outline(
     video: Video, windows: Sequence[Window], contexts: Mapping[str, str], labels: Labels, tokens: int, cost: Cost
 ) -> tuple[str, bool]:
-    """What a video's windows are about, in order; whether every line had to be shortened to fit into `tokens`.
+    """Return the map of a video, a line for each window, and whether the lines were cut to fit into `tokens`.
 
-    A window without a context is stood for by the beginning of what is said in it.
+    A window without a context is represented by its first words.
     """
     texts = [
         (labels.context, quoted(contexts[window.id]))
@@ -80,11 +80,11 @@ def _head(video: Video) -> str:
 
 
 def _beginning(text: str, cost: Cost) -> str:
-    """The first words, with an ellipsis where there are more."""
+    """Return the first words, with an ellipsis if any are cut."""
     if cost(text) <= BEGINNING:
         return text
-    kept = text[: len(text) * BEGINNING // cost(text)]
-    return f"{kept.rpartition(' ')[0] or kept} …"
+    words = text[: len(text) * BEGINNING // cost(text)]
+    return f"{words.rpartition(' ')[0] or words} …"
 
 
 def _squeezed(text: str) -> str:

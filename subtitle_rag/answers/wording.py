@@ -1,4 +1,4 @@
-"""What every face says of an answer: what the model reads, what is wrong with a citation, what else to know."""
+"""Sentences about an answer, shared by app and commands."""
 
 from collections.abc import Iterator
 
@@ -6,22 +6,22 @@ from subtitle_rag.events import Answer, Citation, Evidence
 from subtitle_rag.i18n import _, n_
 
 CLAIM = 60
-"""Characters of a claim that is quoted."""
+"""Characters of a quoted claim."""
 
 
 def reading(evidence: Evidence) -> str:
-    """What the model has to read before it answers, which may take a while; there is at least one scene."""
+    """Return the line shown while the model reads; the evidence has at least one scene."""
     title = evidence.sources[0].video.title
-    if evidence.way == "transcript":
+    if evidence.kind == "transcript":
         return _("Reading all captions of “{title}”…").format(title=title)
-    if evidence.way == "map":
+    if evidence.kind == "map":
         return _("Reading what all scenes of “{title}” are about…").format(title=title)
     count = len(evidence.sources)
     return n_("Reading {n} scene…", "Reading {n} scenes…", count).format(n=count)
 
 
 def fault(answer: Answer, citation: Citation) -> str:
-    """What is wrong with a citation that is not borne out."""
+    """Return the fault of an unsupported citation."""
     if citation.status == "unknown":
         return _("No scene of this number was given.")
     if citation.missing:
@@ -34,7 +34,7 @@ def fault(answer: Answer, citation: Citation) -> str:
 
 
 def remarks(answer: Answer) -> Iterator[str]:
-    """What a reader should know about how the answer came about."""
+    """Yield what a reader should know about the making of the answer."""
     evidence = answer.evidence
     if answer.ending == "no_scenes":
         yield _("No scenes found. Fewer or shorter words find more.")
@@ -57,5 +57,5 @@ def remarks(answer: Answer) -> Iterator[str]:
         ).format(n=evidence.left_out)
     if evidence.shortened:
         yield _("The video is long: what its scenes are about was shortened for the model.")
-    if answer.not_kept:
-        yield _("The answer is not among the kept ones: {reason}").format(reason=answer.not_kept.message)
+    if answer.save_error:
+        yield _("The answer is not among the kept ones: {reason}").format(reason=answer.save_error.message)

@@ -59,7 +59,7 @@ def values(answer: Answer) -> dict[str, Any]:
         **output.fields(answer, "ending declined grounded"),
         "model": answer.model or None,
         "no_model": output.error_entry(answer.error) if answer.ending == "no_model" and answer.error else None,
-        "way": evidence.way,
+        "way": evidence.kind,
         "citations": [_citation_values(citation, scenes.get(citation.number)) for citation in answer.citations],
         **output.fields(answer, "uncited"),
         "scenes": [_source_values(source) for source in evidence.sources],

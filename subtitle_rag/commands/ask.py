@@ -31,7 +31,7 @@ from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.answers.answer import Conversation
-    from subtitle_rag.answers.gathering import Wish
+    from subtitle_rag.answers.gathering import AnswerOptions
 
 MOST_SCENES = 20
 ALL = "all"
@@ -69,16 +69,16 @@ class AskOptions:
     def query(self, text: str) -> Query:
         return parse_query(text, self.channel, self.video, self.after, self.before)
 
-    def wish(self) -> "Wish":
+    def answer_options(self) -> "AnswerOptions":
         from subtitle_rag.answers.context_builder import ContextBuilder, RankedContextBuilder, SimpleContextBuilder
-        from subtitle_rag.answers.gathering import Wish
+        from subtitle_rag.answers.gathering import AnswerOptions
 
         builder: ContextBuilder | None = None
         if self.builder == "simple":
             builder = SimpleContextBuilder()
         elif self.builder == "ordered" or self.context_only:
             builder = RankedContextBuilder(reorder=self.builder == "ranked", include_score=self.context_only)
-        return Wish(self.scenes, builder)
+        return AnswerOptions(self.scenes, builder)
 
 
 @click.command("ask", help=N_("Have a local model answer a question from the library's scenes, and show them."))
@@ -120,7 +120,7 @@ def ask_(settings: Settings, /, **arguments: Any) -> int:
         runtime.preload()
         with runtime.answerer(options.model, remember=True) as answerer:
             try:
-                return _conversation(answerer.conversation(options.wish()), options, runtime)
+                return _conversation(answerer.conversation(options.answer_options()), options, runtime)
             except KeyboardInterrupt:
                 if not options.follow:
                     raise
@@ -241,8 +241,8 @@ def _context(runtime: Runtime, options: AskOptions) -> int:
     from subtitle_rag.answers.gathering import Gatherer
 
     query = options.query(" ".join(options.question))
-    gathered = Gatherer(runtime.library, runtime.searcher).gather(query, None, options.wish())
-    outcome = output.Outcome({"way": gathered.evidence.way, "context": gathered.text})
+    gathered = Gatherer(runtime.library, runtime.searcher).gather(query, None, options.answer_options())
+    outcome = output.Outcome({"way": gathered.evidence.kind, "context": gathered.text})
     return output.finish("ask", outcome, [gathered.text], as_json=options.as_json)
 
 
@@ -251,7 +251,7 @@ def _batch(runtime: Runtime, options: AskOptions, path: Path) -> int:
     from subtitle_rag.evaluation import dataset
 
     questions = dataset.load(path).questions
-    wish = options.wish()
+    wish = options.answer_options()
     with runtime.answerer(options.model) as answerer, output.progress() as bar, _stoppable() as stop:
         task = bar.add_task(_("Questions"), total=len(questions))
         queries = ((question.id, _lenient(options, question.query)) for question in questions)

@@ -51,14 +51,14 @@ class Answers:
     def put(self, answer: Answer, prompt: str) -> int:
         """Keep an answer; its id."""
         cited = {citation.number: citation.at_ms for citation in reversed(answer.citations)}
-        sources = [s for s in answer.evidence.sources if s.number in cited or answer.evidence.way == "search"]
+        sources = [s for s in answer.evidence.sources if s.number in cited or answer.evidence.kind == "search"]
         values = (
             int(time.time()),
             answer.question,
             answer.text,
             answer.model,
             prompt,
-            answer.evidence.way,
+            answer.evidence.kind,
             answer.ending,
             json.dumps([asdict(_kept(source, cited.get(source.number))) for source in sources], ensure_ascii=False),
             json.dumps([asdict(citation) for citation in answer.citations], ensure_ascii=False),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from subtitle_rag.answers.answer import Answerer, Conversation
-from subtitle_rag.answers.gathering import Gatherer, Wish
+from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
 from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import Line, Track, Video
@@ -69,11 +69,11 @@ class Desk:
                 host.close()
 
     def ask(
-        self, question: str, *, model: str = NAME, wish: Wish | None = None, videos: tuple[str, ...] = ()
+        self, question: str, *, model: str = NAME, options: AnswerOptions | None = None, videos: tuple[str, ...] = ()
     ) -> "Told":
         """A question by itself."""
         with self.answerer(model=model) as answerer:
-            return told(answerer.conversation(wish), question, videos=videos)
+            return told(answerer.conversation(options), question, videos=videos)
 
     def chats(self) -> list[Asked]:
         return self.ollama.asked("chat")

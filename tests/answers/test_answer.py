@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from subtitle_rag.answers import batch
+from subtitle_rag.answers.answer_prompt import NOT_FOUND, NUM_PREDICT
 from subtitle_rag.answers.context_builder import SHARE, RankedContextBuilder, SimpleContextBuilder
-from subtitle_rag.answers.gathering import Gatherer, Room, Wish
-from subtitle_rag.answers.prompt import NOT_FOUND, NUM_PREDICT
+from subtitle_rag.answers.gathering import AnswerOptions, Gatherer, TokenBudget
 from subtitle_rag.errors import LlmError
 from subtitle_rag.events import AnswerPiece
 from subtitle_rag.library import connection
@@ -52,7 +52,7 @@ def test_the_model_reads_what_the_evidence_tells(desk: Desk) -> None:
     for source in found.answer.evidence.sources:
         assert source.text in given[source.number]
     assert len(given) <= 7
-    few = desk.ask("소스 이야기", wish=Wish(limit=2))
+    few = desk.ask("소스 이야기", options=AnswerOptions(limit=2))
     assert len(few.texts) == 2
 
 
@@ -107,7 +107,7 @@ def test_scenes_never_take_more_than_their_share_of_the_models_window(desk: Desk
         desk.ollama.add(model)
         desk.ollama.unload()
         desk.place.library.contexts.put_tokens_per_character(model.digest, 1.1 * rate)
-        found = desk.ask("소스", model="sized:q4", wish=Wish(limit=12))
+        found = desk.ask("소스", model="sized:q4", options=AnswerOptions(limit=12))
         (asked,) = desk.chats()[-1:]
         assert asked.num_ctx <= context_length
         prompt = model.count("".join(message["content"] for message in asked.messages))
@@ -138,11 +138,11 @@ def test_a_loaded_model_is_not_loaded_anew_for_a_smaller_window(desk: Desk) -> N
     desk.place.library.contexts.put_tokens_per_character(Model(NAME).digest, 0.6)
     put_long(desk, range(2, 8))
     desk.ask("소스 말")
-    desk.ask("배추", wish=Wish(limit=1))
+    desk.ask("배추", options=AnswerOptions(limit=1))
     assert [asked.reloaded for asked in desk.chats()] == [True, False]
     assert len({asked.num_ctx for asked in desk.chats()}) == 1
     desk.ollama.unload()
-    desk.ask("배추", wish=Wish(limit=1))
+    desk.ask("배추", options=AnswerOptions(limit=1))
     assert desk.chats()[-1].num_ctx < desk.chats()[0].num_ctx
 
 
@@ -197,7 +197,7 @@ def test_a_server_that_does_not_run_is_no_model(desk: Desk) -> None:
 def test_without_a_model_a_whole_video_is_its_map(desk: Desk) -> None:
     fill(desk)
     found = desk.ask("요약해줘", model="absent:q4", videos=("video-00000",)).answer
-    assert (found.evidence.way, len(found.evidence.sources)) == ("map", 3)
+    assert (found.evidence.kind, len(found.evidence.sources)) == ("map", 3)
 
 
 def test_a_model_that_comes_later_answers_the_next_question(desk: Desk) -> None:
@@ -306,14 +306,14 @@ def test_questions_are_answered_one_by_one(desk: Desk) -> None:
     fill(desk)
     questions = [("a", parse(QUESTION)), ("b", parse("소스")), ("c", parse("zzzzqqqq"))]
     with desk.answerer() as answerer:
-        answered = dict(batch.answers(answerer, questions, Wish(limit=3, builder=SimpleContextBuilder())))
+        answered = dict(batch.answers(answerer, questions, AnswerOptions(limit=3, builder=SimpleContextBuilder())))
         stopped = threading.Event()
         stopped.set()
-        assert list(batch.answers(answerer, questions, Wish(), stopped)) == []
+        assert list(batch.answers(answerer, questions, AnswerOptions(), stopped)) == []
     assert [answer.ending for answer in answered.values()] == ["whole", "whole", "no_scenes"]
     assert all(len(asked.messages) == 2 for asked in desk.chats())
     with desk.answerer(model="absent:q4") as answerer, pytest.raises(LlmError):
-        list(batch.answers(answerer, questions, Wish()))
+        list(batch.answers(answerer, questions, AnswerOptions()))
 
 
 @pytest.mark.parametrize("limit", [3, 5, 7, 10])
@@ -322,7 +322,7 @@ def test_order_and_number_of_scenes_can_be_compared(desk: Desk, limit: int) -> N
     fill(desk, 12)
     orders = []
     for reorder in (True, False):
-        desk.ask("이야기", wish=Wish(limit, RankedContextBuilder(reorder)))
+        desk.ask("이야기", options=AnswerOptions(limit, RankedContextBuilder(reorder)))
         orders.append(list(scenes(system(desk))))
     assert sorted(orders[0]) == sorted(orders[1]) == list(range(1, limit + 1))
 
@@ -335,7 +335,7 @@ def test_answers_are_kept_where_that_is_wished(desk: Desk) -> None:
         told(answerer.conversation(), "zzzzqqqq")
     desk.ask("소스")
     (kept,) = desk.place.library.answers.latest()
-    assert kept.id == answer.kept
+    assert kept.id == answer.saved_id
     assert (kept.question, kept.model, kept.way, kept.ending) == (QUESTION, NAME, "search", "whole")
     (citation,) = kept.citations
     cited = next(source for source in kept.sources if source.number == citation.number)
@@ -350,14 +350,14 @@ def test_a_library_in_use_takes_no_answer_away(desk: Desk, monkeypatch: pytest.M
         desk.place.library.close()  # its next connection has the patience of above
         other.execute("BEGIN IMMEDIATE")
         answer = told(answerer.conversation(), QUESTION).answer
-    assert (answer.ending, answer.grounded, answer.kept) == ("whole", True, None)
-    assert answer.not_kept is not None
-    assert answer.not_kept.code == "library_locked"
+    assert (answer.ending, answer.grounded, answer.saved_id) == ("whole", True, None)
+    assert answer.save_error is not None
+    assert answer.save_error.code == "library_locked"
 
 
 def test_without_a_model_the_builder_gets_everything(sample: Place, sample_searcher: Searcher) -> None:
     gatherer = Gatherer(sample.library, sample_searcher)
-    given = gatherer.gather(parse("할머니 김치 배추"), None, Wish())
-    fits = gatherer.gather(parse("할머니 김치 배추"), Room((16_384,), 0.75), Wish())
+    given = gatherer.gather(parse("할머니 김치 배추"), None, AnswerOptions())
+    fits = gatherer.gather(parse("할머니 김치 배추"), TokenBudget((16_384,), 0.75), AnswerOptions())
     assert given.text == fits.text
     assert len(given.evidence.sources) == 7

@@ -2,7 +2,7 @@
 
 import pytest
 
-from subtitle_rag.answers.gathering import Wish
+from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.errors import UsageError
 from tests.answers.desk import KIMCHI, QUESTION, SAUCE, Desk, fill, system, told
 from tests.answers.model import quoting, scenes
@@ -16,7 +16,7 @@ def test_a_short_video_is_read_whole_and_only_once(desk: Desk) -> None:
     with desk.answerer() as answerer:
         one = told(answerer.conversation(), QUESTION, videos=("video-00000",))
         other = told(answerer.conversation(), "소금 얼마나 넣었어?", videos=("video-00000",))
-    assert (one.answer.evidence.way, other.answer.evidence.way) == ("transcript", "transcript")
+    assert (one.answer.evidence.kind, other.answer.evidence.kind) == ("transcript", "transcript")
     windows = desk.place.library.windows_of("video-00000")
     assert [source.scene for source in one.answer.evidence.sources] == [window.id for window in windows]
     first, second = desk.chats()
@@ -29,19 +29,19 @@ def test_a_short_video_is_read_whole_and_only_once(desk: Desk) -> None:
 
 def test_a_library_of_one_video_needs_no_name_for_it(desk: Desk) -> None:
     fill(desk, 1)
-    assert desk.ask(QUESTION).answer.evidence.way == "transcript"
-    assert desk.ask(QUESTION, wish=Wish(limit=3)).answer.evidence.way == "search"
-    assert desk.ask('"배추" 몇 포기').answer.evidence.way == "search"
+    assert desk.ask(QUESTION).answer.evidence.kind == "transcript"
+    assert desk.ask(QUESTION, options=AnswerOptions(limit=3)).answer.evidence.kind == "search"
+    assert desk.ask('"배추" 몇 포기').answer.evidence.kind == "search"
     desk.put(video("video-00001"), [SAUCE])
-    assert desk.ask(QUESTION).answer.evidence.way == "search"
+    assert desk.ask(QUESTION).answer.evidence.kind == "search"
 
 
 def test_a_video_that_does_not_fit_is_searched(desk: Desk) -> None:
     desk.ollama.add(Model("small:q4", context_length=4_096, behaviour=quoting))
     desk.put(video("video-00000"), [KIMCHI, *talk(40)])
     found = desk.ask(QUESTION, model="small:q4").answer
-    assert (found.evidence.way, found.ending) == ("search", "whole")
-    assert desk.ask(QUESTION).answer.evidence.way == "transcript"
+    assert (found.evidence.kind, found.ending) == ("search", "whole")
+    assert desk.ask(QUESTION).answer.evidence.kind == "transcript"
 
 
 @pytest.mark.parametrize("question", ["이 영상 요약해줘", "어디 어디 갔어?"])
@@ -50,27 +50,27 @@ def test_a_question_about_a_whole_video_reads_its_map(desk: Desk, question: str)
     desk.put_contexts("video-00000", [f"{n}번째 장면에서 시장 골목 {n}호집에 갑니다." for n in range(1, 4)])
     found = desk.ask(question, videos=("video-00000",)).answer
     windows = desk.place.library.windows_of("video-00000")
-    assert found.evidence.way == "map"
+    assert found.evidence.kind == "map"
     assert [source.scene for source in found.evidence.sources] == [window.id for window in windows]
     given = scenes(system(desk))
     assert list(given) == list(range(1, len(windows) + 1))
     assert "3호집" in given[3]
-    assert desk.ask("배추 몇 포기?", videos=("video-00000",)).answer.evidence.way == "transcript"
+    assert desk.ask("배추 몇 포기?", videos=("video-00000",)).answer.evidence.kind == "transcript"
 
 
 def test_without_contexts_a_whole_video_is_its_transcript_or_its_windows_beginnings(desk: Desk) -> None:
     desk.ollama.add(Model("small:q4", context_length=4_096, behaviour=quoting))
     desk.put(video("video-00000"), [KIMCHI, *talk(40)])
-    assert desk.ask("요약해줘").answer.evidence.way == "transcript"
+    assert desk.ask("요약해줘").answer.evidence.kind == "transcript"
     found = desk.ask("요약해줘", model="small:q4").answer
-    assert (found.evidence.way, found.evidence.shortened, found.ending) == ("map", True, "whole")
+    assert (found.evidence.kind, found.evidence.shortened, found.ending) == ("map", True, "whole")
     assert len(scenes(system(desk))) == 41
 
 
 def test_a_whole_video_that_is_not_evident_is_asked_for(desk: Desk) -> None:
     fill(desk)
     found = desk.ask("시장 영상 요약해줘").answer
-    assert (found.evidence.way, found.evidence.nameless) == ("search", True)
+    assert (found.evidence.kind, found.evidence.nameless) == ("search", True)
     assert not desk.ask(QUESTION).answer.evidence.nameless
     named = desk.ask("영상 1 요약해줘").answer
     assert {source.video.id for source in named.evidence.sources} == {"video-00001"}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.answers.citations import Checked, checked
-from subtitle_rag.answers.prompt import NOT_FOUND
+from subtitle_rag.answers.answer_prompt import NOT_FOUND
+from subtitle_rag.answers.citations import CitationCheck, check_citations
 from subtitle_rag.domain import Window
 from subtitle_rag.evaluation import dataset
 from subtitle_rag.events import EvidenceSource
@@ -35,11 +35,15 @@ class Check:
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
 
-    def __call__(self, answer: str, sources: Sequence[EvidenceSource] = GIVEN) -> Checked:
-        return checked(answer, sources, self._analyzer)
+    def __call__(self, answer: str, sources: Sequence[EvidenceSource] = GIVEN) -> CitationCheck:
+        return check_citations(answer, sources, self._analyzer)
 
     def statuses(self, answer: str) -> list[tuple[int, str]]:
         return [(citation.number, citation.status) for citation in self(answer).citations]
+
+
+def grounded(checked: CitationCheck) -> bool:
+    return any(citation.status == "supported" for citation in checked.citations)
 
 
 # --- what is a citation ---
@@ -145,7 +149,7 @@ def test_what_a_scene_does_not_say_is_unsupported(check: Check, claim: str, miss
     (citation,) = check(claim).citations
     assert citation.status == "unsupported"
     assert list(citation.missing)[:1] == missing
-    assert not check(claim).grounded
+    assert not grounded(check(claim))
 
 
 def test_one_of_several_scenes_that_carries_nothing_is_unsupported(check: Check) -> None:
@@ -161,7 +165,7 @@ def test_the_number_of_no_scene_is_unknown_and_spoils_no_other(check: Check) -> 
         (1, "supported", 6_000),
         (7, "unknown", None),
     ]
-    assert found.grounded
+    assert grounded(found)
 
 
 def test_a_citation_jumps_to_the_line_that_says_it(check: Check) -> None:
@@ -177,7 +181,7 @@ def test_words_of_a_scene_support_it_and_those_of_other_videos_seldom_do(check: 
     windows = [window for state in sample.library.videos() for window in sample.library.windows_of(state.video.id)]
 
     def holds(claim: str, window: Window) -> bool:
-        return check(f"{claim} [1].", [source(1, window.text)]).grounded
+        return grounded(check(f"{claim} [1].", [source(1, window.text)]))
 
     own = [
         any(
@@ -215,7 +219,7 @@ def test_an_answer_that_declines_and_cites_has_answered(check: Check) -> None:
 @pytest.mark.parametrize("answer", ["", "\n", "...", "[1]", "[1][2]\n[3]", "1. 2. 3."])
 def test_what_says_nothing_has_no_claims(check: Check, answer: str) -> None:
     found = check(answer)
-    assert (found.citations, found.uncited, found.declined, found.grounded) == ((), (), False, False)
+    assert (found.citations, found.uncited, found.declined) == ((), (), False)
 
 
 def test_no_scenes_bear_nothing_out(check: Check) -> None:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from subtitle_rag.domain import Line, Video
 from subtitle_rag.errors import AppError
-from subtitle_rag.events import Answer, Citation, Evidence, EvidenceSource
+from subtitle_rag.events import Answer, Citation, Evidence, EvidenceKind, EvidenceSource
 from subtitle_rag.retrieval.scenes import Scene
 
 if TYPE_CHECKING:
-    from subtitle_rag.answers.prompt import Way
     from subtitle_rag.library.answers import KeptAnswer
 
 SIGNS = {"supported": "", "unsupported": "?", "unknown": "✗"}
@@ -113,6 +112,6 @@ def kept_turn(kept: "KeptAnswer", videos: Mapping[str, Video]) -> QuestionTurn:
         )
         for one in kept.sources
     )
-    evidence = Evidence(cast("Way", kept.way), sources)
+    evidence = Evidence(cast("EvidenceKind", kept.way), sources)
     answer = Answer(kept.question, kept.text, kept.model, evidence, kept.citations)
     return QuestionTurn(kept.question, evidence, kept.text, answer)

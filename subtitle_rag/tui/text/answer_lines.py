@@ -136,9 +136,9 @@ def _remarks(answer: Answer) -> Iterator[str]:
     yield from wording.remarks(answer)
     if answer.declined:
         yield _("{key} asks a new question, about other scenes.").format(key=key("answer.new"))
-    if evidence.way != "search" and evidence.sources:
+    if evidence.kind != "search" and evidence.sources:
         title = evidence.sources[0].video.title
-        if evidence.way == "transcript":
+        if evidence.kind == "transcript":
             yield _("From all captions of “{title}”.").format(title=title)
         else:
             yield _("From what all scenes of “{title}” are about.").format(title=title)
