@@ -1,0 +1,528 @@
+"""What scripts/docs-check checks: the links, commands and settings of README*.md and docs/.
+
+A shell block is fenced as `console`, `sh` or `bash`. In `console` a command stands behind `$ `, and the lines below it
+are its output, in which `…` stands for anything. Words behind the language change the check: `exit=2` is the exit code
+that is expected, `parse` keeps the commands from being run.
+
+A command runs if it needs neither network, model nor terminal; click's parser checks the others.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import click
+
+from scripts import _reference
+from subtitle_rag import cli, config, i18n
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAM = "subtitle-rag"
+OFFLINE = frozenset(
+    (
+        *("ask", "completion", "config init", "config schema", "config show", "config validate", "contexts glossary"),
+        *(
+            "contexts model",
+            "contexts status",
+            "demo",
+            "desktop install",
+            "desktop remove",
+            "doctor",
+            "eval run",
+            "help",
+        ),
+        *("index", "keys", "list", "models check", "models list", "open", "paths", "rebuild", "remove", "search"),
+        *("self check", "show", "status", "vectors status"),
+    )
+)
+"""Commands that answer without network, model and terminal, unless an argument asks for one of them."""
+NEEDED_OPTIONS = {"doctor": "--offline", "open": "--print", "remove": "--yes"}
+"""Without this option the command asks YouTube, starts a player or asks the user."""
+ONLINE_ARGUMENTS = re.compile(r"https?://|@\w+$|--(edit|propose|follow|model|questions)$")
+TOOLS = frozenset(("cat", "cp", "head", "jq", "mkdir"))
+"""Programs of others that may run beside ours, if they are installed."""
+OTHER_PROGRAMS = frozenset(("cd", "curl", "git", "ollama", "pip", "pipx", "source", "sqlite3", "uv", "uvx"))
+"""Programs of others that never run. The arguments of both kinds are not checked."""
+PLACEHOLDERS = {"VIDEO_ID": "sample-0001", f".venv/bin/{PROGRAM}": PROGRAM}
+"""What stands for it when a command runs."""
+
+FENCE = re.compile(r"^( *)```([^\n`]*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^)\s]+)\)|<(?:img|a)[^>]+(?:src|href)=\"([^\"]+)\"")
+HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
+VARIABLE = re.compile(r"\bSUBTITLE_RAG_[A-Z_]+")
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
+OPTION = re.compile(r"--[a-z][\w-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a document."""
+
+    path: Path
+    line: int
+
+    def __str__(self) -> str:
+        path = self.path.relative_to(ROOT) if self.path.is_relative_to(ROOT) else self.path
+        return f"{path}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line of a document, with its expected end and output."""
+
+    place: Place
+    text: str
+    exit_code: int = 0
+    parse_only: bool = False
+    output: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block: its language, the words behind it and its lines."""
+
+    place: Place
+    info: tuple[str, ...]
+    lines: tuple[str, ...]
+
+    @property
+    def language(self) -> str:
+        return self.info[0] if self.info else ""
+
+
+class CommandError(Exception):
+    """A command that a document names wrongly."""
+
+
+def documents(root: Path = ROOT) -> list[Path]:
+    """README.md, README.en.md, and everything in docs/."""
+    return [*sorted(root.glob("README*.md")), *sorted((root / "docs").rglob("*.md"))]
+
+
+def linked_documents(root: Path = ROOT) -> list[Path]:
+    """The documents whose links are checked."""
+    return sorted({*documents(root), *root.glob("*.md")})
+
+
+def blocks(path: Path) -> Iterator[Block]:
+    text = path.read_text(encoding="utf-8")
+    for match in FENCE.finditer(text):
+        indent, info, body = match.groups()
+        line = text.count("\n", 0, match.start()) + 1
+        yield Block(
+            Place(path, line), tuple(info.split()), tuple(row.removeprefix(indent) for row in body.splitlines())
+        )
+
+
+def commands(path: Path) -> Iterator[Command]:
+    """The command lines of all shell blocks."""
+    for block in blocks(path):
+        if block.language in ("console", "sh", "bash"):
+            yield from _block_commands(block)
+
+
+def _block_commands(block: Block) -> Iterator[Command]:
+    codes = [int(word.removeprefix("exit=")) for word in block.info if word.startswith("exit=")]
+    parse_only = "parse" in block.info
+    rows = list(enumerate(block.lines, block.place.line + 1))
+    while rows:
+        line, text = rows.pop(0)
+        if block.language == "console" and not text.startswith("$ "):
+            continue
+        text = text.removeprefix("$ ")
+        while text.endswith("\\") and rows:
+            text = text[:-1] + rows.pop(0)[1].strip()
+        output: list[str] = []
+        while block.language == "console" and rows and not rows[0][1].startswith("$ "):
+            output.append(rows.pop(0)[1])
+        if bare := re.sub(r"(^|\s)#(\s.*)?$", "", text).strip():
+            place = Place(block.place.path, line)
+            yield Command(place, bare, codes[0] if codes else 0, parse_only, tuple(filter(str.strip, output)))
+
+
+def simple_commands(text: str) -> list[list[str]]:
+    """The words of each program of a command line, without redirections and variables in front.
+
+    Raises:
+        CommandError: A quote is not closed.
+    """
+    lexer = shlex.shlex(text, posix=True, punctuation_chars="|&;<>")
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    try:
+        tokens = list(lexer)
+    except ValueError as error:
+        raise CommandError(f"{text}: {error}") from error
+    parts: list[list[str]] = [[]]
+    while tokens:
+        token = tokens.pop(0)
+        if token in ("<", ">", ">>"):
+            tokens = tokens[1:]
+        elif token in ("|", "&&", "||", ";", "&"):
+            parts.append([])
+        elif parts[-1] or not ASSIGNMENT.fullmatch(token):
+            parts[-1].append(token)
+    return [words for words in parts if words]
+
+
+def check_words(words: Sequence[str]) -> None:
+    """Check the program, and the arguments if the program is ours.
+
+    Raises:
+        CommandError: Something of it does not exist.
+    """
+    program = words[0]
+    name = program.rpartition("/")[2]
+    if name == PROGRAM:
+        parse(words[1:])
+    elif name == "make":
+        check_make(words[1:])
+    elif "scripts/" in program:
+        check_script(program.removeprefix("./"), words[1:])
+    elif name not in OTHER_PROGRAMS | TOOLS:
+        raise CommandError(f"unknown program: {program}")
+
+
+def check_make(words: Sequence[str]) -> None:
+    for verb in words:
+        if not ASSIGNMENT.fullmatch(verb) and not re.search(rf"^{verb}:", _text(ROOT / "Makefile"), re.MULTILINE):
+            raise CommandError(f"make has no verb {verb}")
+
+
+def check_script(path: str, words: Sequence[str]) -> None:
+    if not (ROOT / path).is_file():
+        raise CommandError(f"there is no {path}")
+    helper = ROOT / "scripts" / f"_{Path(path).name.replace('-', '_')}.py"
+    text = _text(ROOT / path) + (_text(helper) if helper.is_file() else "")
+    for word in words:
+        if word.startswith("--") and word not in text and word not in ("--", "--data"):
+            raise CommandError(f"{path} has no option {word}")
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def parse(arguments: Sequence[str]) -> str:
+    """Parse with click as the program does, without running anything; return the verb.
+
+    Raises:
+        CommandError: There is no such verb or option, or an argument is missing, too many or wrong.
+    """
+    command: click.Command = cli.root
+    context = click.Context(command, info_name=PROGRAM)
+    rest = list(arguments)
+    names: list[str] = []
+    while True:
+        try:
+            rest = _parse_level(command, context, rest)
+        except click.ClickException as error:
+            raise CommandError(f"{PROGRAM} {' '.join(arguments)}: {error.format_message()}") from error
+        if not isinstance(command, click.Group) or not rest:
+            return " ".join(names)
+        name = rest.pop(0)
+        inner = command.get_command(context, name)
+        assert inner is not None  # `_parse_level` has looked
+        names.append(name)
+        command, context = inner, click.Context(inner, info_name=name, parent=context, **inner.context_settings)
+
+
+def _parse_level(command: click.Command, context: click.Context, arguments: list[str]) -> list[str]:
+    """Parse the options and arguments of one command; return what is left for the next."""
+    is_group = isinstance(command, click.Group)
+    context.allow_interspersed_args = not is_group
+    params = command.get_params(context)
+    parser = command.make_parser(context)
+    values, rest, order = parser.parse_args(args=list(arguments))
+    if any(param.name == "help" for param in order) or any(param.name == "version" for param in order):
+        return []
+    for param in params:
+        value = values.get(param.name or "")
+        is_missing = param.name not in values or param.value_is_missing(value)
+        if is_missing and param.required:
+            raise click.MissingParameter(ctx=context, param=param)
+        if not is_missing and not isinstance(param.type, click.Path | click.File):
+            param.type_cast_value(context, value)
+    if is_group:
+        assert isinstance(command, click.Group)
+        if not rest and not command.invoke_without_command:
+            raise click.UsageError("missing command", context)
+        if rest and command.get_command(context, rest[0]) is None:
+            raise click.UsageError(f"no such command: {rest[0]}", context)
+    elif rest:
+        raise click.UsageError(f"unexpected argument: {rest[0]}", context)
+    return list(rest)
+
+
+def runs(command: Command) -> bool:
+    """Whether every program of the command can be run here."""
+    return not command.parse_only and all(_runs_here(words) for words in simple_commands(command.text))
+
+
+def _runs_here(words: Sequence[str]) -> bool:
+    if words[0].rpartition("/")[2] == PROGRAM:
+        return _runs_offline(words)
+    return words[0] in TOOLS and shutil.which(words[0]) is not None
+
+
+def _runs_offline(words: Sequence[str]) -> bool:
+    verb = parse(words[1:])
+    if not verb:
+        return bool({"--help", "-h", "--version"} & set(words))
+    needed = NEEDED_OPTIONS.get(verb)
+    if any(ONLINE_ARGUMENTS.search(word) for word in words[1:] if verb != "open"):
+        return False
+    return verb in OFFLINE and (needed is None or needed in words)
+
+
+def static_problems(path: Path) -> list[str]:
+    """The links, commands, options, settings and variables of a document that lead to nothing."""
+    return [*link_problems(path), *command_problems(path), *inline_problems(path), *setting_problems(path)]
+
+
+def link_problems(path: Path) -> Iterator[str]:
+    for line, text in _prose(path):
+        for target in (first or second for first, second in LINK.findall(text)):
+            if "://" in target or target.startswith("mailto:"):
+                continue
+            name, _hash, anchor = target.partition("#")
+            file = (path.parent / name).resolve() if name else path
+            if not file.exists():
+                yield f"{Place(path, line)}: dead link: {target}"
+            elif anchor and anchor not in anchors(file):
+                yield f"{Place(path, line)}: no such heading: {target}"
+
+
+def _prose(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines outside of fenced blocks, by their numbers."""
+    text = FENCE.sub(lambda match: "\n" * match.group().count("\n"), path.read_text(encoding="utf-8"))
+    return enumerate(text.split("\n"), 1)
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a document's headings, as GitHub makes them."""
+    slugs: list[str] = []
+    for heading in HEADING.findall("\n".join(text for _line, text in _prose(path))):
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading)
+        slug = re.sub(r"[^\w\- ]", "", plain.casefold()).replace(" ", "-")
+        count = sum(1 for other in slugs if re.fullmatch(rf"{re.escape(slug)}(-\d+)?", other))
+        slugs.append(f"{slug}-{count}" if count else slug)
+    return set(slugs)
+
+
+def command_problems(path: Path) -> Iterator[str]:
+    for command in commands(path):
+        try:
+            for words in simple_commands(command.text):
+                check_words(words)
+        except CommandError as error:
+            yield f"{command.place}: {error}"
+
+
+def inline_problems(path: Path) -> Iterator[str]:
+    """Commands, options and variables within sentences and tables; placeholders may stand for arguments."""
+    for line, text in _prose(path):
+        for quoted in INLINE.findall(text):
+            if problem := _inline_problem(quoted):
+                yield f"{Place(path, line)}: {problem}"
+    for line, text in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        for name in VARIABLE.findall(text):
+            if name not in _program_text():
+                yield f"{Place(path, line)}: no such variable: {name}"
+
+
+def _inline_problem(quoted: str) -> str:
+    words = quoted.split()
+    program = words[0].rpartition("/")[2] if words else ""
+    if program == PROGRAM:
+        return _lenient_problem(words[1:])
+    if words and words[0] in cli.GROUPS and len(words) > 1 and re.fullmatch(r"[a-z]+", words[1]):
+        return _lenient_problem(words)
+    if words and words[0] in cli.VERBS and len(words) > 1 and words[1].startswith("--"):
+        return _lenient_problem(words)
+    if words and "scripts/" in words[0] and not words[0].endswith("/"):
+        try:
+            check_script(words[0].removeprefix("./"), words[1:])
+        except CommandError as error:
+            return str(error)
+    if OPTION.fullmatch(quoted.partition(" ")[0].partition("=")[0]):
+        option = quoted.partition(" ")[0].partition("=")[0]
+        return "" if option in _all_options() or option in _scripts_text() else f"no such option: {option}"
+    return ""
+
+
+def _lenient_problem(words: Sequence[str]) -> str:
+    """Check the verb and the options alone."""
+    command: click.Command = cli.root
+    context = click.Context(command)
+    rest = list(words)
+    while rest and isinstance(command, click.Group) and not rest[0].startswith(("-", "…", "[")):
+        inner = command.get_command(context, rest[0])
+        if inner is None:
+            return "" if re.fullmatch(r"[A-Z]+", rest[0]) else f"no such command: {PROGRAM} {' '.join(words)}"
+        command = inner
+        rest.pop(0)
+    known = {option for param in (*cli.root.params, *command.get_params(context)) for option in _spellings(param)}
+    for word in rest:
+        option = word.partition("=")[0]
+        if OPTION.fullmatch(option) and option not in known:
+            return f"no such option: {option} ({PROGRAM} {' '.join(words)})"
+    return ""
+
+
+def _spellings(param: click.Parameter) -> list[str]:
+    return [*param.opts, *param.secondary_opts]
+
+
+@cache
+def _all_options() -> frozenset[str]:
+    context = click.Context(cli.root)
+    params = [param for command in _reference.leaf_commands(context) for param in command.command.get_params(context)]
+    return frozenset(option for param in (*params, *cli.root.get_params(context)) for option in _spellings(param))
+
+
+@cache
+def _scripts_text() -> str:
+    return "\n".join(_text(path) for path in (ROOT / "scripts").iterdir() if path.is_file())
+
+
+@cache
+def _program_text() -> str:
+    return "\n".join(_text(path) for folder in ("subtitle_rag", "scripts") for path in (ROOT / folder).rglob("*.py"))
+
+
+def setting_problems(path: Path) -> Iterator[str]:
+    """What `config validate` says about the blocks of TOML."""
+    for block in blocks(path):
+        if block.language == "toml":
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / "config.toml"
+                file.write_text("\n".join(block.lines), encoding="utf-8")
+                yield from (f"{block.place}: {message}" for message in _mistakes(file))
+
+
+def _mistakes(file: Path) -> Iterator[str]:
+    from subtitle_rag.tui import keymap, themes
+
+    reading = config.read(file.parent, path=file)
+    keys = keymap.mistakes(reading.settings.keys, file)
+    for mistake in (*reading.mistakes, *keys, *themes.mistakes(reading.settings)):
+        yield f"{mistake.key}: {mistake.message}"
+
+
+@contextmanager
+def throwaway_home() -> Iterator[dict[str, str]]:
+    """An empty home with the sample captions in ~/captions; the value is the environment of commands in it."""
+    with tempfile.TemporaryDirectory(prefix="docs-check-", ignore_cleanup_errors=True) as folder:
+        home = Path(folder).resolve()
+        shutil.copytree(ROOT / "subtitle_rag" / "sample", home / "captions")
+        programs = home / "bin"
+        programs.mkdir()
+        wrapper = programs / PROGRAM
+        wrapper.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m subtitle_rag "$@"\n', encoding="utf-8")
+        wrapper.chmod(0o755)
+        yield {
+            **os.environ,
+            "HOME": str(home),
+            "PATH": os.pathsep.join((str(programs), os.environ.get("PATH", os.defpath))),
+            "PYTHONPATH": os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", "")))),
+            **{f"XDG_{name}_HOME": str(home / "xdg" / name.lower()) for name in ("CONFIG", "DATA", "STATE", "CACHE")},
+            config.HOME_VARIABLE: str(home / "library"),
+            config.HOSTS_VARIABLE: "",
+            "SUBTITLE_RAG_HOST_LINGER": "3",
+            "NO_COLOR": "1",
+            "COLUMNS": "120",
+        }
+
+
+def run(command: Command, environment: Mapping[str, str], folder: Path) -> str:
+    """Run the command in the folder as a shell does; return what is wrong with its end or its output, or nothing."""
+    text = command.text
+    for placeholder, value in PLACEHOLDERS.items():
+        text = text.replace(placeholder, value)
+    ended = subprocess.run(
+        ["sh", "-c", text],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        env=environment,
+        cwd=folder,
+        timeout=120,
+        check=False,
+    )
+    if ended.returncode != command.exit_code:
+        return (
+            f"{command.place}: {command.text}: exit code {ended.returncode} in place of {command.exit_code}:\n"
+            f"{ended.stdout.rstrip()}"
+        )
+    missing = missing_lines(command.output, ended.stdout)
+    return f"{command.place}: {command.text}: not in its output: {missing}" if missing else ""
+
+
+def missing_lines(lines: Iterable[str], output: str) -> str:
+    """The first line that the output does not hold, in this order; `…` stands for anything, spaces do not count."""
+    rest = iter(" ".join(line.split()) for line in output.splitlines())
+    for line in lines:
+        pattern = ".*".join(map(re.escape, " ".join(line.split()).split("…")))
+        if not any(re.fullmatch(pattern, row) for row in rest):
+            return line
+    return ""
+
+
+def run_all(paths: Iterable[Path], environment: Mapping[str, str]) -> Iterator[str]:
+    """Run what can be run of the documents and yield what fails. Each document finds the sample in the library."""
+    for number, path in enumerate(paths):
+        todo = [command for command in commands(path) if runs(command)]
+        if not todo:
+            continue
+        folder = Path(environment["HOME"]) / f"work-{number}"
+        folder.mkdir()
+        shutil.copy(ROOT / "tests" / "data" / "sample_queries.jsonl", folder / "questions.jsonl")
+        (Path(environment[config.HOME_VARIABLE]) / "config.toml").unlink(missing_ok=True)
+        english = path.name == "README.en.md" or (ROOT / "docs" / "en") in path.parents
+        surroundings = {**environment, config.LANGUAGE_VARIABLE: "en" if english else "ko"}
+        prepare = Command(Place(path, 1), f"{PROGRAM} index ~/captions")
+        yield from filter(None, (run(command, surroundings, folder) for command in (prepare, *todo)))
+
+
+def main(arguments: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        "scripts/docs-check", description="Check README*.md and docs/ against the program."
+    )
+    parser.add_argument("--write", action="store_true", help="write docs/reference/ and docs/en/reference/ anew")
+    parser.add_argument("--static", action="store_true", help="run no command")
+    options = parser.parse_args(arguments)
+    i18n.activate("en")
+    if options.write:
+        for path, text in _reference.pages().items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    problems = [*_reference.stale_pages()]
+    problems += [problem for path in documents() for problem in static_problems(path)]
+    problems += [problem for path in linked_documents() if path not in documents() for problem in link_problems(path)]
+    every = [command for path in documents() for command in commands(path)]
+    runnable = [] if options.static or problems else [command for command in every if runs(command)]
+    if runnable:
+        with throwaway_home() as environment:
+            problems += run_all(documents(), environment)
+    print(*problems, sep="\n", end="\n" if problems else "")
+    summary = f"{len(documents())} documents, {len(every)} commands, {len(runnable)} of them run"
+    print(f"{summary}: {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,289 @@
+"""The reference in docs/reference/ (Korean) and docs/en/reference/ (English), made from the code.
+
+Commands come from click, settings from the schema of the config, keys from the app's bindings, models from
+models.toml, exit codes, JSON and queries from the topics of `help`.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from subtitle_rag import cli, i18n
+from subtitle_rag.config import Paths, Settings
+from subtitle_rag.configuring.schema import schema
+from subtitle_rag.configuring.template import EXAMPLE_KEY, EXAMPLE_PLAYER, EXAMPLE_THEME, written
+from subtitle_rag.i18n import _
+from subtitle_rag.manual.blocks import Block, Heading, Lines, Paragraph, Terms
+from subtitle_rag.manual.topics import ENVIRONMENT, topic_called
+from subtitle_rag.models import manifest
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = {"ko": ROOT / "docs" / "reference", "en": ROOT / "docs" / "en" / "reference"}
+TEXTS: Mapping[str, tuple[str, str]] = {
+    "made": ("코드에서 만듭니다: scripts/docs-check --write", "Made from the code: scripts/docs-check --write"),
+    "commands": ("명령", "Commands"),
+    "commands_lead": (
+        "`subtitle-rag`만 쓰면 터미널에서 앱이 열립니다. `subtitle-rag help 명령`도 같은 설명을 보여 줍니다.",
+        "`subtitle-rag` alone opens the app in the terminal. `subtitle-rag help COMMAND` tells the same.",
+    ),
+    "global": ("어느 명령에나 쓰는 옵션", "Options of every command"),
+    "global_lead": ("명령 앞에 씁니다.", "They stand in front of the command."),
+    "option": ("옵션", "option"),
+    "meaning": ("뜻", "meaning"),
+    "configuration": ("설정", "Configuration"),
+    "configuration_lead": (
+        "설정은 `config.toml`에 적습니다. 어디에 있는지는 `subtitle-rag paths`가 알려 줍니다. 명령의 옵션이"
+        " 환경 변수보다, 환경 변수가 파일보다, 파일이 기본값보다 먼저입니다.",
+        "Settings stand in `config.toml`; `subtitle-rag paths` prints its place. A flag goes before an environment"
+        " variable, that before the file, that before the default.",
+    ),
+    "setting": ("설정", "setting"),
+    "default": ("기본값", "default"),
+    "example": ("플레이어, 키, 테마는 이렇게 적습니다:", "Players, keys and themes are written like this:"),
+    "environment": ("환경 변수", "Environment variables"),
+    "variable": ("변수", "variable"),
+    "keys": ("키", "Keys"),
+    "keys_lead": (
+        "설정의 `[keys]`에서 이 이름으로 바꿉니다. 지금 쓰는 키는 `subtitle-rag keys`가, 있는 곳의 키는 앱의 `F1`이"
+        " 보여 줍니다. 글자 키는 한글 자판에서도 됩니다.",
+        "`[keys]` in the config changes them by these ids. `subtitle-rag keys` prints those in force, `F1` in the app"
+        " those of the place where you are. Letters work on a Korean keyboard, too.",
+    ),
+    "id": ("이름", "id"),
+    "key": ("키", "keys"),
+    "models": ("모델", "Models"),
+    "models_lead": (
+        "`subtitle-rag models list`가 같은 목록과, 받아 둔 모델을 보여 줍니다. **굵은 것**이 기본입니다. 문맥 모델의"
+        " 기본은 이 컴퓨터의 메모리에 따라 정해집니다.",
+        "`subtitle-rag models list` prints the same list, and which are here. **Bold** ones are the defaults; for"
+        " contexts, the machine's memory chooses.",
+    ),
+    "context_models": ("문맥과 답을 쓰는 모델 (Ollama)", "Models that write contexts and answers (Ollama)"),
+    "encoders": ("뜻으로 찾는 인코더", "Encoders, which search by meaning"),
+    "rerankers": ("순서를 다듬는 재순위 모델", "Rerankers, which put the best scenes first"),
+    "model": ("모델", "model"),
+    "disk": ("디스크", "disk"),
+    "memory": ("메모리", "memory"),
+    "licence": ("사용권", "licence"),
+    "default_from": ("메모리 {size} GB부터 기본", "default from {size} GB of memory on"),
+    "exit-codes": ("종료 코드", "Exit codes"),
+    "json": ("JSON 출력", "JSON output"),
+    "search-syntax": ("검색어", "Queries"),
+}
+"""The sentences of the pages that the program itself does not have: Korean, English."""
+TOPIC_PAGES = {"exit-codes": "exit-codes", "json": "json", "search-syntax": "syntax"}
+"""Page → the topic of `help` that it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeafCommand:
+    """A command that has no commands of its own, with its whole name."""
+
+    name: str
+    command: click.Command
+    context: click.Context
+
+
+def leaf_commands(context: click.Context) -> Iterator[LeafCommand]:
+    """All commands below the one of this context, in the order of `--help`."""
+    group = context.command
+    assert isinstance(group, click.Group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        inner = click.Context(command, info_name=name, parent=context)
+        if isinstance(command, click.Group):
+            yield from leaf_commands(inner)
+        else:
+            yield LeafCommand(inner.command_path.partition(" ")[2], command, inner)
+
+
+def pages() -> dict[Path, str]:
+    """Every page's text by its path."""
+    texts: dict[Path, str] = {}
+    for language, folder in FOLDERS.items():
+        with speaking(language):
+            for name, lines in PAGES.items():
+                head = (f"<!-- {own_text('made', language)} -->", "", f"# {own_text(name, language)}", "")
+                texts[folder / f"{name}.md"] = "\n".join([*head, *lines(language)]).rstrip() + "\n"
+    return texts
+
+
+def stale_pages() -> list[str]:
+    """Pages that differ from what the code makes of them."""
+    made = pages()
+    present = {path for folder in FOLDERS.values() for path in folder.glob("*.md")}
+    stale = [path for path, text in made.items() if path not in present or path.read_text(encoding="utf-8") != text]
+    return [
+        f"{path.relative_to(ROOT)}: differs from the code: scripts/docs-check --write makes it anew"
+        for path in (*stale, *sorted(present - set(made)))
+    ]
+
+
+@contextmanager
+def speaking(language: str) -> Iterator[None]:
+    """The language in force is this one within the block."""
+    before = os.environ.get("LANGUAGE", "")
+    i18n.activate(language)
+    try:
+        yield
+    finally:
+        i18n.activate(before if before in i18n.LANGUAGES else "en")
+
+
+def own_text(name: str, language: str) -> str:
+    return TEXTS[name][language == "en"]
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield _row(heads)
+    yield _row(["---"] * len(heads))
+    yield from map(_row, rows)
+    yield ""
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '｜') for cell in cells)} |"
+
+
+def code(text: str) -> str:
+    """The text as code within a line."""
+    return f"`{text}`" if "`" not in text else f"`` {text} ``"
+
+
+def commands(language: str) -> Iterator[str]:
+    root = cli.localized(cli.root)
+    context = click.Context(root, info_name="subtitle-rag")
+    yield from (own_text("commands_lead", language), "")
+    yield from (f"## {own_text('global', language)}", "", own_text("global_lead", language), "")
+    yield from _options(root, context, language)
+    for leaf in leaf_commands(context):
+        pieces = [piece for piece in leaf.command.collect_usage_pieces(leaf.context) if not piece.startswith("[OPTION")]
+        yield from (f"## {leaf.name}", "", _plain(leaf.command.help or ""), "")
+        yield from ("```text", " ".join(["subtitle-rag", leaf.name, *pieces]), "```", "")
+        yield from _options(leaf.command, leaf.context, language)
+
+
+def _options(command: click.Command, context: click.Context, language: str) -> Iterator[str]:
+    options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
+    records = [param.get_help_record(context) for param in options if "--help" not in param.opts]
+    rows = [(code(term), _plain(meaning)) for term, meaning in filter(None, records)]
+    if rows:
+        yield from table((own_text("option", language), own_text("meaning", language)), rows)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.replace("\b", "").split())
+
+
+def configuration(language: str) -> Iterator[str]:
+    properties = schema(_key_meanings())["properties"]
+    yield from (own_text("configuration_lead", language), "")
+    yield from _setting_table({"language": properties.pop("language")}, language)
+    for name, section in properties.items():
+        inner = section.get("additionalProperties")
+        settings = inner["properties"] if isinstance(inner, dict) else section.get("properties", {})
+        yield from (f"## [{name}{'.NAME' if isinstance(inner, dict) else ''}]", "", section["description"], "")
+        if name != "keys":
+            yield from _setting_table(settings, language)
+    yield from (own_text("example", language), "")
+    yield from ("```toml", "[players.celluloid]", f"command = {written(EXAMPLE_PLAYER)}", "")
+    yield from ("[keys]", f"{json.dumps(EXAMPLE_KEY[0])} = {json.dumps(EXAMPLE_KEY[1])}", "", "[themes.sea]")
+    yield from (f"{name} = {written(value)}" for name, value in EXAMPLE_THEME.items())
+    yield from ("```", "", f"## {own_text('environment', language)}", "")
+    rows = ((code(name), _(meaning)) for name, meaning in ENVIRONMENT.items())
+    yield from table((own_text("variable", language), own_text("meaning", language)), rows)
+
+
+def _setting_table(settings: Mapping[str, Any], language: str) -> Iterator[str]:
+    rows = [(code(name), _default(rules), _meaning(rules)) for name, rules in settings.items()]
+    yield from table(
+        (own_text("setting", language), own_text("default", language), own_text("meaning", language)), rows
+    )
+
+
+def _default(rules: Mapping[str, Any]) -> str:
+    return code(written(rules["default"])) if "default" in rules else ""
+
+
+def _meaning(rules: Mapping[str, Any]) -> str:
+    values = rules.get("enum") or rules.get("items", {}).get("enum")
+    return " ".join(filter(None, (rules.get("description"), values and f"({', '.join(map(code, values))})")))
+
+
+def _key_meanings() -> dict[str, tuple[str, str]]:
+    """Id → meaning and usual keys, as `config schema` has them."""
+    from subtitle_rag.tui import keymap
+    from subtitle_rag.tui.text import key_help
+
+    return {id: (key_help.meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
+
+
+def keys(language: str) -> Iterator[str]:
+    yield from (own_text("keys_lead", language), "")
+    rows = (
+        (code(id), " ".join(map(code, usual.split(","))), meaning) for id, (meaning, usual) in _key_meanings().items()
+    )
+    yield from table((own_text("id", language), own_text("key", language), own_text("meaning", language)), rows)
+
+
+def models(language: str) -> Iterator[str]:
+    yield from (own_text("models_lead", language), "", f"## {own_text('context_models', language)}", "")
+    heads = [own_text(name, language) for name in ("model", "disk", "memory", "licence", "meaning")]
+    rows = []
+    for each in manifest.offered():
+        note = each.note[language]
+        if each.default_from_gb:
+            note += f" ({own_text('default_from', language).format(size=f'{each.default_from_gb:g}')})"
+        name = code(each.name) if each.default_from_gb is None else f"**{code(each.name)}**"
+        rows.append((name, f"{each.disk_gb:g} GB", f"{each.memory_gb:g} GB", each.licence, note))
+    yield from table(heads, rows)
+    for title, offered in (("encoders", manifest.encoders()), ("rerankers", manifest.rerankers())):
+        yield from (f"## {own_text(title, language)}", "")
+        yield from table(
+            heads,
+            (
+                (
+                    f"**{code(each.name)}**" if each.default else code(each.name),
+                    *(f"{each.disk_gb:g} GB", f"{each.memory_gb:g} GB", each.licence, each.note[language]),
+                )
+                for each in offered
+            ),
+        )
+
+
+def topic(name: str, language: str) -> Iterator[str]:
+    """A topic of `help` as Markdown."""
+    subject = topic_called(name)
+    assert subject is not None
+    yield from markdown(subject.blocks(Settings(Paths.under(Path("~")), language)))
+
+
+def markdown(topic_blocks: Iterable[Block]) -> Iterator[str]:
+    for block in topic_blocks:
+        match block:
+            case Paragraph(text):
+                yield from (text, "")
+            case Heading(text):
+                yield from (f"## {text}", "")
+            case Lines(lines):
+                yield from ("```console", *(f"$ {line}" for line in lines), "```", "")
+            case Terms(rows):
+                yield from (f"- {code(term)}: {meaning}" for term, meaning in rows)
+                yield ""
+
+
+PAGES: Mapping[str, Callable[[str], Iterator[str]]] = {
+    "commands": commands,
+    "configuration": configuration,
+    "keys": keys,
+    "models": models,
+    **{page: partial(topic, name) for page, name in TOPIC_PAGES.items()},
+}
