@@ -335,7 +335,7 @@ def inline_problems(path: Path) -> Iterator[str]:
     """Commands, options and variables within sentences and tables; placeholders may stand for arguments."""
     for line, text in _prose(path):
         for quoted in INLINE.findall(text):
-            if problem := _inline_problem(quoted):
+            if problem := inline_problem(quoted):
                 yield f"{Place(path, line)}: {problem}"
     for line, text in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
         for name in VARIABLE.findall(text):
@@ -343,7 +343,8 @@ def inline_problems(path: Path) -> Iterator[str]:
                 yield f"{Place(path, line)}: no such variable: {name}"
 
 
-def _inline_problem(quoted: str) -> str:
+def inline_problem(quoted: str) -> str:
+    """What does not exist of the code within a sentence; nothing if all does, or if it is no command."""
     words = quoted.split()
     program = words[0].rpartition("/")[2] if words else ""
     if program == PROGRAM:

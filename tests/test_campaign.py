@@ -174,7 +174,7 @@ def test_every_mark_names_a_part() -> None:
 
 def test_what_the_makefile_runs_is_there() -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
-    scripts = set(re.findall(r"scripts/\w+", text))
+    scripts = set(re.findall(r"scripts/[\w-]+", text))
     assert {"scripts/setup", "scripts/check", "scripts/test", "scripts/campaign", "scripts/release"} <= scripts
     assert [name for name in scripts if not os.access(ROOT / name, os.X_OK)] == []
     verbs = {"setup", "run", "test", "check", "test-fast", "campaign", "bench", "screenshots", "release"}

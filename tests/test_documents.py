@@ -1,9 +1,12 @@
-"""ARCHITECTURE.md and CONTRIBUTING.md name only paths, modules, classes and commands that exist.
+"""The documents name only what exists.
 
-Every word in backticks is looked up. Files are parsed and not imported: nothing heavy is loaded.
+In ARCHITECTURE.md and CONTRIBUTING.md every word in backticks is looked up: paths, modules, classes, commands. Files
+are parsed and not imported. README*.md and docs/ are for users: `scripts._documents` checks their links, commands,
+options and settings, and runs what can be run.
 """
 
 import ast
+import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -12,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from scripts import _documents, _reference
 from scripts._campaign import PARTS
-from subtitle_rag.cli import VERBS
+from subtitle_rag.installation.extras import NEURAL
+from subtitle_rag.models import manifest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "subtitle_rag"
@@ -146,8 +151,8 @@ def is_command(line: str) -> bool:
     match line.split():
         case ["make", verb, *_]:
             return re.search(rf"^{verb}\b.*:", sources().get(ROOT / "Makefile", ""), re.MULTILINE) is not None
-        case ["subtitle-rag", verb, *_]:
-            return verb in VERBS
+        case ["subtitle-rag", *_]:
+            return not _documents.inline_problem(line)
         case [program, *_] if "/" in program:
             return (ROOT / program).is_file()
     return is_in_source(line)
@@ -190,15 +195,159 @@ def test_what_a_document_names_is_there(document: str) -> None:
     assert [word for word in quoted(document) if not exists(word)] == []
 
 
-@pytest.mark.parametrize("document", ["README.md", *DOCUMENTS])
-def test_links_lead_to_files_that_are_there(document: str) -> None:
-    links = [link.split("#")[0] for link in LINK.findall(text_of(document)) if "://" not in link]
-    assert links
-    assert [link for link in links if not (ROOT / link).exists()] == []
+@pytest.mark.parametrize("path", _documents.linked_documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_files_and_headings(path: Path) -> None:
+    assert list(_documents.link_problems(path)) == []
 
 
-def test_readme_links_to_both() -> None:
-    assert set(DOCUMENTS) <= set(LINK.findall(text_of("README.md")))
+@pytest.mark.parametrize("path", _documents.documents(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_a_document_for_users_names_is_there(path: Path) -> None:
+    assert _documents.static_problems(path) == []
+
+
+def test_the_reference_is_what_the_code_makes_of_it() -> None:
+    assert _reference.stale_pages() == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "README.en.md"])
+def test_readme_is_short_and_has_one_picture_and_the_two_commands(name: str) -> None:
+    text = text_of(name)
+    assert len(text.splitlines()) <= 150
+    assert text.count("![") == 1
+    assert {"$ ./scripts/start", "$ ./scripts/test"} <= set(text.splitlines())
+    assert set(DOCUMENTS) <= set(LINK.findall(text))
+
+
+@pytest.mark.parametrize(("name", "folder"), [("README.md", "docs"), ("README.en.md", "docs/en")])
+def test_readme_leads_to_every_page(name: str, folder: str) -> None:
+    pages = [path for path in (ROOT / folder).rglob("*.md") if "en" not in path.relative_to(ROOT / folder).parts]
+    assert {str(path.relative_to(ROOT)) for path in pages} <= {
+        link.split("#")[0] for link in LINK.findall(text_of(name))
+    }
+
+
+def test_the_figures_of_readme_are_those_of_the_program() -> None:
+    seconds = [json.loads(path.read_text())["duration"] for path in (PACKAGE / "sample").glob("*.info.json")]
+    packages = f"{NEURAL.cpu_megabytes / 1000:g} GB"
+    models = f"{sum(each.disk_gb for each in (*manifest.encoders(), *manifest.rerankers()) if each.default):g} GB"
+    base = re.findall(r"about (\d+ MB)", (ROOT / "scripts" / "_environment.sh").read_text())
+    assert [figure for figure in (packages, models, *base) if figure not in text_of("README.md")] == []
+    assert f"{len(seconds)}편, {round(sum(seconds) / 60)}분" in text_of("README.md")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("```console\n$ subtitle-rag search 치킨 --made-up\n```", "--made-up"),
+        ("```console\n$ subtitle-rag serch 치킨\n```", "no such command: serch"),
+        ("```console\n$ subtitle-rag contexts writes\n```", "no such command: writes"),
+        ("```console\n$ subtitle-rag contexts\n```", "missing command"),
+        ("```console\n$ subtitle-rag show\n```", "Missing"),
+        ("```console\n$ subtitle-rag paths here\n```", "unexpected argument: here"),
+        ("```console\n$ subtitle-rag search 치킨 --limit many\n```", "many"),
+        ("```sh\nsubtitle-rag self add everything\n```", "everything"),
+        ("```sh\nsubtitle-rag search 치킨 | subtitle-rag nothing\n```", "no such command: nothing"),
+        ('```sh\nsubtitle-rag search "치킨\n```', "quotation"),
+        ("```sh\n./scripts/nothing\n```", "there is no scripts/nothing"),
+        ("```sh\n./scripts/campaign --made-up\n```", "has no option --made-up"),
+        ("```sh\nmake nothing\n```", "make has no verb nothing"),
+        ("```sh\nsubtitle-rug search\n```", "unknown program: subtitle-rug"),
+        ("With `--made-up` it does.", "no such option: --made-up"),
+        ("`search --made-up` does.", "no such option: --made-up"),
+        ("`subtitle-rag eval nothing` does.", "no such command"),
+        ("`config nothing` does.", "no such command"),
+        ("Set `SUBTITLE_RAG_MADE_UP` to 1.", "no such variable: SUBTITLE_RAG_MADE_UP"),
+        ("```toml\n[search]\nlimits = 3\n```", "limits"),
+        ('```toml\n[keys]\n"app.nothing" = "f8"\n```', "app.nothing"),
+        ("[There](nowhere.md)", "dead link: nowhere.md"),
+        ("[Here](#nowhere)", "no such heading: #nowhere"),
+        ("![Picture](nowhere.svg)", "dead link: nowhere.svg"),
+    ],
+)
+def test_a_mistake_in_a_document_is_seen(line: str, problem: str, tmp_path: Path) -> None:
+    document = tmp_path / "page.md"
+    document.write_text(f"# A page\n\n{line}\n")
+    (message,) = _documents.static_problems(document)
+    assert message.startswith(f"{document}:3: " if "```" not in line or "toml" in line else f"{document}:4: ")
+    assert problem in message
+
+
+def test_what_is_right_is_not_complained_about(tmp_path: Path) -> None:
+    document = tmp_path / "page.md"
+    document.write_text(
+        """# 뜻으로 찾기: `neural`
+
+[here](#뜻으로-찾기-neural) [again](#뜻으로-찾기-neural-1) `contexts write｜redo` `--limit` `PATH` `eval run FILE`
+
+## 뜻으로 찾기: neural
+
+```console
+$ .venv/bin/subtitle-rag --language en search "치킨 소스" -- -광고 \\
+    > scenes.txt   # a comment
+an output --made-up
+$ NO_COLOR=1 subtitle-rag open VIDEO_ID@12:41 --print
+```
+"""
+    )
+    assert _documents.static_problems(document) == []
+    first, second = _documents.commands(document)
+    assert (first.text, first.output) == (
+        '.venv/bin/subtitle-rag --language en search "치킨 소스" -- -광고 > scenes.txt',
+        ("an output --made-up",),
+    )
+    assert _documents.runs(first)
+    assert second.place.line == 11
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "subtitle-rag",
+        "subtitle-rag sync",
+        "subtitle-rag index https://www.youtube.com/@channel",
+        "subtitle-rag open VIDEO_ID@12:41",
+        "subtitle-rag remove VIDEO_ID",
+        "subtitle-rag doctor",
+        "subtitle-rag self add neural",
+        "subtitle-rag contexts glossary channel --edit",
+        "subtitle-rag paths && git clean",
+        "cp ~/captions . && rm captions",
+    ],
+)
+def test_what_needs_network_models_or_people_is_not_run(line: str) -> None:
+    assert not _documents.runs(_documents.Command(_documents.Place(ROOT / "README.md", 1), line))
+
+
+@pytest.mark.parametrize(
+    ("block", "problem"),
+    [
+        ("```console\n$ subtitle-rag config show search.limit\nsearch.limit 20 …\n```", ""),
+        ("```console exit=2\n$ subtitle-rag config show nothing\n```", ""),
+        ("```console exit=3\n$ subtitle-rag paths\n```", "exit code 0 in place of 3"),
+        ("```console\n$ subtitle-rag config show nothing\n```", "exit code 2 in place of 0"),
+        (
+            "```console\n$ subtitle-rag config show search.limit\nsearch.limit … elsewhere\n```",
+            "not in its output: search.limit … elsewhere",
+        ),
+    ],
+)
+def test_a_wrong_exit_code_or_output_is_seen(block: str, problem: str, tmp_path: Path) -> None:
+    document = tmp_path / "page.md"
+    document.write_text(block)
+    (command,) = _documents.commands(document)
+    assert _documents.runs(command)
+    with _documents.throwaway_home() as environment:
+        message = _documents.run(command, environment, tmp_path)
+    assert problem in message
+    assert bool(problem) == bool(message)
+
+
+@pytest.mark.campaign(part="documents")
+@pytest.mark.hosts
+@pytest.mark.programs(*_documents.TOOLS)
+def test_every_command_that_can_run_here_ends_as_its_document_says() -> None:
+    with _documents.throwaway_home() as environment:
+        assert list(_documents.run_all(_documents.documents(), environment)) == []
 
 
 def test_the_map_has_every_part_of_the_package() -> None:
