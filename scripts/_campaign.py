@@ -126,7 +126,7 @@ PARTS = (
         arguments=("--hypothesis-profile=campaign",),
         ci_variables={"SUBTITLE_RAG_EXAMPLES": CI_EXAMPLES},
     ),
-    Part("documents", "The commands of README*.md and docs/ run in a throw-away home and end as they say.", 1, ci=True),
+    Part("documents", "The commands of README*.md and docs/ run in a throw-away home and end as they say.", 2, ci=True),
     Part(
         "wheel",
         "Wheel and sdist are built; the wheel runs in an empty environment outside the repository.",
