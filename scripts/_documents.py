@@ -221,8 +221,8 @@ def parse(arguments: Sequence[str]) -> str:
     Raises:
         CommandError: There is no such verb or option, or an argument is missing, too many or wrong.
     """
-    command: click.Command = cli.root
-    context = click.Context(command, info_name=PROGRAM)
+    context = _reference.root_context()
+    command = context.command
     rest = list(arguments)
     names: list[str] = []
     while True:
@@ -366,8 +366,8 @@ def inline_problem(quoted: str) -> str:
 
 def _lenient_problem(words: Sequence[str]) -> str:
     """Check the verb and the options alone."""
-    command: click.Command = cli.root
-    context = click.Context(command)
+    context = _reference.root_context()
+    command = context.command
     rest = list(words)
     while rest and isinstance(command, click.Group) and not rest[0].startswith(("-", "…", "[")):
         inner = command.get_command(context, rest[0])
@@ -389,9 +389,11 @@ def _spellings(param: click.Parameter) -> list[str]:
 
 @cache
 def _all_options() -> frozenset[str]:
-    context = click.Context(cli.root)
+    context = _reference.root_context()
     params = [param for command in _reference.leaf_commands(context) for param in command.command.get_params(context)]
-    return frozenset(option for param in (*params, *cli.root.get_params(context)) for option in _spellings(param))
+    return frozenset(
+        option for param in (*params, *context.command.get_params(context)) for option in _spellings(param)
+    )
 
 
 @cache

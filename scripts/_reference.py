@@ -92,6 +92,12 @@ class LeafCommand:
     context: click.Context
 
 
+def root_context() -> click.Context:
+    """The program's context, of a copy: click writes into a command the help option that it makes for a context."""
+    root = cli.localized(cli.root)
+    return click.Context(root, info_name="subtitle-rag", **root.context_settings)
+
+
 def leaf_commands(context: click.Context) -> Iterator[LeafCommand]:
     """All commands below the one of this context, in the order of `--help`."""
     group = context.command
@@ -160,11 +166,10 @@ def code(text: str) -> str:
 
 
 def commands(language: str) -> Iterator[str]:
-    root = cli.localized(cli.root)
-    context = click.Context(root, info_name="subtitle-rag")
+    context = root_context()
     yield from (own_text("commands_lead", language), "")
     yield from (f"## {own_text('global', language)}", "", own_text("global_lead", language), "")
-    yield from _options(root, context, language)
+    yield from _options(context.command, context, language)
     for leaf in leaf_commands(context):
         pieces = [piece for piece in leaf.command.collect_usage_pieces(leaf.context) if not piece.startswith("[OPTION")]
         yield from (f"## {leaf.name}", "", _plain(leaf.command.help or ""), "")
