@@ -301,8 +301,8 @@ def writing(taken: int = 0, seconds: float = 0.0) -> ContextProgress:
         model="ax",
         windows=9_412,
         missing=3_102,
-        taken=taken,
+        processed=taken,
         seconds=seconds,
-        read=1_060_000,
-        written=12_345,
+        prompt_tokens=1_060_000,
+        output_tokens=12_345,
     )

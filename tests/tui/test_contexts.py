@@ -85,7 +85,7 @@ class TestWriting:
             assert before
             assert not app.search_screen.query_one("#context").display
             hold.release()
-            await until(pilot, lambda: app.contexts and app.contexts.taken >= stage_progress.WINDOWS_BEFORE_RATE)
+            await until(pilot, lambda: app.contexts and app.contexts.processed >= stage_progress.WINDOWS_BEFORE_RATE)
             assert any(unit in bar(app) for unit in (" windows/s  ", "/min  "))
             await typed(pilot, " 찍어")
             assert app.search_screen.shown == "치킨 소스 찍어"
@@ -170,7 +170,7 @@ class TestPausing:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await pilot.press("f4")
-            await until(pilot, lambda: app.contexts and app.contexts.taken)
+            await until(pilot, lambda: app.contexts and app.contexts.processed)
             assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
             assert bar(app).endswith("  paused; ctrl+t goes on")

@@ -98,12 +98,12 @@ class TestLines:
         ("changes", "told"),
         [
             ({"state": "asking"}, "Asking Ollama…"),
-            ({"state": "paused", "written": 0}, "Contexts are paused at 6,310/9,412; ctrl+t goes on"),
+            ({"state": "paused", "output_tokens": 0}, "Contexts are paused at 6,310/9,412; ctrl+t goes on"),
             ({"state": "done"}, ""),
             ({"state": "done", "failed": 1}, "! 1 window got no context; ctrl+t asks for it again"),
             ({"state": "failed", "missing": 0, "error": LlmError("llm_not_running", host="x")}, ""),
             (
-                {"state": "failed", "known": True, "error": LlmError("llm_not_running", host="x[b]\x1b")},
+                {"state": "failed", "has_contexts": True, "error": LlmError("llm_not_running", host="x[b]\x1b")},
                 "! Ollama does not answer at x[b]. Start it with ollama serve, or set hosts under [llm] in the config. "
                 "Search works without it.  ctrl+t tries again",
             ),
@@ -128,6 +128,6 @@ class TestLines:
         ]
         for seconds, event in enumerate(events):
             progress = progress.after(event, float(seconds))
-        assert (progress.done, progress.taken, progress.failed) == (3, 2, 1)
-        assert (progress.read, progress.written, progress.seconds) == (200, 20, 2.0)
+        assert (progress.done, progress.processed, progress.failed) == (3, 2, 1)
+        assert (progress.prompt_tokens, progress.output_tokens, progress.seconds) == (200, 20, 2.0)
         assert progress.error is blocked

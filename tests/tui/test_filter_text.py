@@ -43,7 +43,7 @@ def language(request: pytest.FixtureRequest) -> Iterator[str]:
 
 def clean(chip: Chip) -> Chip:
     """As it is read from a text."""
-    return dataclasses.replace(chip, value=chip.value if chip.name == "kind" else query_filters.spoken(chip))
+    return dataclasses.replace(chip, value=chip.value if chip.name == "kind" else query_filters.value_text(chip))
 
 
 def rest(text: str) -> list[tuple[str, bool, bool]]:
@@ -146,7 +146,7 @@ def test_a_filter_is_written_in_the_language_of_the_interface(
 
 def test_labels_name_the_filter_and_hold_nothing_that_steers_a_terminal(language: str) -> None:
     chips = (Chip("kind", "stream"), Chip("channel", "느긋한\x1b[31m 식탁"))
-    assert query_filters.told(chips) == (
+    assert " · ".join(map(query_filters.label, chips)) == (
         "종류 라이브 · 채널 느긋한[31m 식탁" if language == "ko" else "kind stream · channel 느긋한[31m 식탁"
     )
 
@@ -178,11 +178,11 @@ VIDEOS = [
 
 def rows(typed: str, *chips: Chip) -> tuple[FilterOption, ...]:
     catalogue = FilterCatalogue(VIDEOS)
-    return catalogue.offers(typed, chips, catalogue.taken(chips), TODAY).rows
+    return catalogue.options(typed, chips, catalogue.covered_ids(chips), TODAY).rows
 
 
 def offered(typed: str, *chips: Chip) -> list[str]:
-    return [offer.said for offer in rows(typed, *chips)]
+    return [offer.label for offer in rows(typed, *chips)]
 
 
 def test_at_first_kinds_days_and_channels_are_offered(language: str) -> None:
@@ -226,7 +226,7 @@ def test_what_begins_so_comes_first() -> None:
     assert offered("집")[0] == '그 "집" 밥'
     assert offered("느")[0] == "느긋한 식탁"
     known = FilterCatalogue([one("a", "김치 캠핑"), one("b", "캠핑 김치")])
-    assert [o.said for o in known.offers("캠핑", (), frozenset(), TODAY).rows] == ["캠핑 김치", "김치 캠핑"]
+    assert [o.label for o in known.options("캠핑", (), frozenset(), TODAY).rows] == ["캠핑 김치", "김치 캠핑"]
 
 
 @cases(
@@ -241,7 +241,7 @@ def test_what_begins_so_comes_first() -> None:
     ],
 )
 def test_a_day_a_month_or_a_year_can_be_typed(typed: str, days: list[str]) -> None:
-    offers = FilterCatalogue([]).offers(typed, (), frozenset(), date(2020, 1, 1)).rows
+    offers = FilterCatalogue([]).options(typed, (), frozenset(), date(2020, 1, 1)).rows
     assert [offer.chip.value for offer in offers if offer.chip] == days
     assert [offer.name for offer in offers] == ["after", "before"][: len(days)]
 
@@ -249,9 +249,9 @@ def test_a_day_a_month_or_a_year_can_be_typed(typed: str, days: list[str]) -> No
 @pytest.mark.campaign(part="app")
 def test_long_lists_are_cut_and_their_length_is_told() -> None:
     many = FilterCatalogue([one(f"v{n}", f"제목 {n}", f"채널 {n % 300}", at=f"UC{n % 300}") for n in range(5_000)])
-    found = many.offers("제목", (), frozenset(), TODAY)
+    found = many.options("제목", (), frozenset(), TODAY)
     assert (len(found.rows), found.channels, found.videos) == (MOST, 0, 5_000)
-    found = many.offers("", (), frozenset(), TODAY)
+    found = many.options("", (), frozenset(), TODAY)
     assert (sum(row.name == "channel" for row in found.rows), found.channels) == (MOST, 300)
 
 

@@ -115,7 +115,7 @@ class TestNothingIsLost:
             await until(pilot, lambda: again.job and again.job.resting)
             assert again.job
             assert (again.job.source, again.job.waiting) == ("@느린부엌", 2)
-            assert again.jobs.queue.undone == (KITCHEN, LIST, SHORTS)
+            assert again.jobs.queue.unfinished == (KITCHEN, LIST, SHORTS)
 
     @pytest.mark.campaign(part="app")
     async def test_it_is_kept_while_it_runs_for_whoever_ends_the_process(self, resting: Runtime) -> None:
@@ -141,19 +141,19 @@ class TestNothingIsLost:
 
     @pytest.mark.campaign(part="app")
     async def test_an_errand_held_is_kept_and_a_second_start_holds_it_once(self, resting: Runtime) -> None:
-        put_unfinished_jobs(resting.library, [KITCHEN.written(), KITCHEN.written()])
+        put_unfinished_jobs(resting.library, [KITCHEN.to_record(), KITCHEN.to_record()])
         for _start in range(2):
             app = SubtitleApp(resting)
             async with app.run_test() as pilot:
                 await settle(pilot)
-                assert app.jobs.queue.held == [KITCHEN]
+                assert app.jobs.queue.stopped == [KITCHEN]
                 app.exit()
             assert restore_unfinished(resting.library) == [KITCHEN]
 
     async def test_what_cannot_be_read_any_more_is_left_out(self, resting: Runtime) -> None:
-        foreign = json.loads(json.dumps(KITCHEN.written())) | {"source": {"url": "https://x.invalid/", "tabs": []}}
+        foreign = json.loads(json.dumps(KITCHEN.to_record())) | {"source": {"url": "https://x.invalid/", "tabs": []}}
         foreign["source"]["playlist"] = None
-        put_unfinished_jobs(resting.library, [foreign, LIST.written()])
+        put_unfinished_jobs(resting.library, [foreign, LIST.to_record()])
         assert restore_unfinished(resting.library) == [LIST]
 
 
@@ -180,4 +180,4 @@ async def test_news_that_come_when_the_screens_have_gone_harm_nothing(app_of: Ma
     ],
 )
 def test_an_errand_is_read_as_it_was_written(errand: JobRequest) -> None:
-    assert JobRequest.read(json.loads(json.dumps(errand.written()))) == errand
+    assert JobRequest.from_record(json.loads(json.dumps(errand.to_record()))) == errand

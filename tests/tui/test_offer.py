@@ -173,7 +173,7 @@ class TestOffer:
             await until(pilot, lambda: "Another subtitle-rag is fetching tiny-m3, tiny-reranker." in welcome(app))
             assert not app.check_action("run", ("models.fetch",))
             list(begun)
-            await until(pilot, lambda: app.vectors and app.vectors.state == "done" and app.vectors.taken, LOADING_S)
+            await until(pilot, lambda: app.vectors and app.vectors.state == "done" and app.vectors.processed, LOADING_S)
             assert "Another" not in welcome(app)
             with guard.alone(indexed.models.folder, name):
                 pass

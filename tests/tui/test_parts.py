@@ -173,10 +173,10 @@ class TestQueue:
         assert queue.next() == one
         assert not queue.add(one)
         queue.hold()
-        assert (queue.current, queue.waiting, queue.held) == (None, [], [one, two])
+        assert (queue.current, queue.waiting, queue.stopped) == (None, [], [one, two])
         assert queue.add(three)
         assert queue.add(two)
-        assert (queue.waiting, queue.held) == ([three, two], [one])
+        assert (queue.waiting, queue.stopped) == ([three, two], [one])
         queue.release()
         assert [queue.next(), queue.next(), queue.next(), queue.next()] == [three, two, one, None]
 
@@ -190,7 +190,7 @@ class TestJobs:
         events += [VideoDone("b", "나", "new", 4), WindowsIndexed(6)]
         for seconds, event in enumerate(events):
             job = job.after(event, float(seconds))
-        assert (job.taken, job.windows, job.searchable) == (2, 12, 6)
+        assert (job.processed, job.windows, job.searchable) == (2, 12, 6)
         assert "Reading captions  videos 2/3  windows 6/12  2 windows/s  ! 1 failed  " in job_lines.line(job)
         job = job.after(VideoDone("c", "다", "unchanged", 9), 5.0).after(WindowsIndexed(6), 6.0)
         assert job.progress == 1.0

@@ -132,7 +132,7 @@ class TestTheSlowerOlderAnswer:
             while scenes.scene and scenes.scene.video.id == first.video.id:  # what a person chose, another answer keeps
                 await pilot.press("down")
             preview = app.search_screen.preview
-            await until(pilot, lambda: preview._around.places is not None)
+            await until(pilot, lambda: preview._around.matches is not None)
             before = preview._around, shown(app, "#timeline")
             await places.let(pilot)
             assert (preview._around, shown(app, "#timeline")) == before

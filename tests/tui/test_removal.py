@@ -369,7 +369,7 @@ class TestJobs:
             await until(pilot, lambda: not app.jobs.busy and not app.context.removals.removals.all)
             await settle(pilot)
             assert (videos(hasty), hasty.library.sources.followed()) == (set(), [])
-            assert (app.job, app.jobs.queue.held, app.jobs.queue.waiting) == (None, [], [])
+            assert (app.job, app.jobs.queue.stopped, app.jobs.queue.waiting) == (None, [], [])
 
 
 def held(go: threading.Event) -> Iterator[object]:

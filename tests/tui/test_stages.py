@@ -33,8 +33,10 @@ def fetching(done: int = 37, **changes: object) -> Job:
     return replace(own, **changes)  # type: ignore[arg-type]
 
 
-def writing(taken: int = 690, **changes: object) -> ContextProgress:
-    own = ContextProgress("working", taken, model="ax-light:q4", windows=9_412, missing=7_000, seconds=taken / 2.1)
+def writing(processed: int = 690, **changes: object) -> ContextProgress:
+    own = ContextProgress(
+        "working", processed, model="ax-light:q4", windows=9_412, missing=7_000, seconds=processed / 2.1
+    )
     return replace(own, **changes)  # type: ignore[arg-type]
 
 
@@ -118,7 +120,7 @@ def test_states_are_told_in_words() -> None:
     assert said["captions"].endswith("stopped")
     assert said["contexts"].endswith("paused; ctrl+t goes on")
     assert "waiting for contexts" in said["vectors"]
-    done = told(fetching(), writing(state="done", missing=0, taken=0), making())
+    done = told(fetching(), writing(state="done", missing=0, processed=0), making())
     assert done["contexts"].split()[-2:] == ["9,412", "✓"]
     assert "░" not in done["contexts"]
 
@@ -144,7 +146,7 @@ def test_a_rest_says_why_and_what_did_not_come_is_counted() -> None:
     [
         (None, None, None),
         (fetching(ended=True), None, None),
-        (None, writing(state="done", missing=0, taken=0), making(state="done", missing=0, taken=0)),
+        (None, writing(state="done", missing=0, processed=0), making(state="done", missing=0, taken=0)),
         (None, writing(windows=0), making(windows=0)),
     ],
 )

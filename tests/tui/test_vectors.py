@@ -353,9 +353,11 @@ class TestTrouble:
             assert (app.vectors, bar(app, "vectors")) == (None, "")
 
 
-def making(taken: int = 0, seconds: float = 0.0) -> VectorProgress:
+def making(processed: int = 0, seconds: float = 0.0) -> VectorProgress:
     """Vectors that are being made."""
-    return VectorProgress(state="working", model="bge-m3", windows=9_412, missing=3_102, taken=taken, seconds=seconds)
+    return VectorProgress(
+        state="working", model="bge-m3", windows=9_412, missing=3_102, processed=processed, seconds=seconds
+    )
 
 
 class TestLines:
@@ -364,10 +366,10 @@ class TestLines:
         [
             ({}, "Vectors 6,310/9,412  bge-m3"),
             (
-                {"taken": 40, "untimed": 10, "seconds": 10.0},
+                {"processed": 40, "untimed": 10, "seconds": 10.0},
                 "Vectors 6,350/9,412  3.0 windows/s  about 17 min left  bge-m3",
             ),
-            ({"taken": 8, "untimed": 8}, "Vectors 6,318/9,412  bge-m3"),
+            ({"processed": 8, "untimed": 8}, "Vectors 6,318/9,412  bge-m3"),
             ({"state": "waiting"}, "Vectors 6,310/9,412  waiting for contexts  bge-m3"),
             ({"state": "paused"}, "Vectors are paused at 6,310/9,412; ctrl+t goes on"),
             ({"state": "asking"}, ""),
@@ -393,7 +395,7 @@ class TestLines:
         ]
         for event, seconds in events:
             progress = progress.after(event, seconds)
-        assert (progress.state, progress.done, progress.taken, progress.rate) == ("working", 24, 14, 3.0)
+        assert (progress.state, progress.done, progress.processed, progress.rate) == ("working", 24, 14, 3.0)
         assert progress.after(VectorsWaiting(6), None).state == "waiting"
         assert progress.after(VectorsMade(90, "x", ()), None).done == 30
         blocked = AppError("model_memory", name="x", reason="")

@@ -90,7 +90,7 @@ class BackgroundController:
     def _awaits_first_context(self) -> bool:
         """Contexts are about to be written: windows that are encoded now may have to be encoded twice."""
         contexts = self._app.contexts
-        begun = contexts is not None and (contexts.taken or contexts.state not in ("asking", "working"))
+        begun = contexts is not None and (contexts.processed or contexts.state not in ("asking", "working"))
         return "contexts" in self.runs and not begun and time.monotonic() - self._contexts_started < FIRST_CONTEXT_S
 
     def _begin_vectors(self) -> None:
@@ -128,7 +128,7 @@ class BackgroundController:
     def stage_advanced(self, message: "StageAdvanced") -> None:
         if message.stage not in self.paused:
             self._publish(message.stage, message.progress)
-        elif message.progress.taken:
+        elif message.progress.processed:
             self._search_soon()
 
     def stage_ended(self, message: "StageEnded") -> None:
@@ -146,12 +146,12 @@ class BackgroundController:
     def _publish(self, stage: "StageName", progress: "StageProgress", *, ended: bool = False) -> None:
         """Show the progress, and start what follows from it."""
         before = self.progress(stage)
-        first = not (before and before.taken)
+        first = not (before and before.processed)
         setattr(self._app, stage, progress)
         if stage == "offer":
-            if progress.taken > (before.taken if before else 0):
+            if progress.processed > (before.processed if before else 0):
                 self.begin("vectors")
-        elif stage in AUTOMATIC and progress.taken and (stage == "contexts" or first or ended):
+        elif stage in AUTOMATIC and progress.processed and (stage == "contexts" or first or ended):
             self._search_soon()
         self._refresh_keys()
 

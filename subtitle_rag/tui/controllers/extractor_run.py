@@ -39,4 +39,4 @@ class ExtractorUpdateRun(stage_run.StageRun[ExtractorUpdate]):
                 self._report()
         forget_extractor()
         after = extractor_age()
-        self._progress = replace(self._progress, taken=int(after.version != before.version), version=after.version)
+        self._progress = replace(self._progress, processed=int(after.version != before.version), version=after.version)

@@ -54,7 +54,7 @@ class ExtractorUpdateController:
     def _tell(self) -> None:
         update = self._app.update
         self._app.update = None
-        if update and update.taken:
+        if update and update.processed:
             said = _("yt-dlp {version} is here.")
         else:
             said = _("yt-dlp {version} is the newest there is.")

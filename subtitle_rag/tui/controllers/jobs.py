@@ -107,7 +107,7 @@ class JobController:
         return self._run is not None
 
     def can_sync(self, counts: "Counts | None") -> bool:
-        return bool(self.followed or self.queue.held or (counts and (counts.due or counts.failed)))
+        return bool(self.followed or self.queue.stopped or (counts and (counts.due or counts.failed)))
 
     def start(self, request: JobRequest) -> bool:
         """Run a request, or queue it. False if it runs or is queued already."""
@@ -124,7 +124,7 @@ class JobController:
 
     def sync(self) -> None:
         """Resume what was stopped. Without that, look for new videos, and for those whose time has come."""
-        if not self.queue.held:
+        if not self.queue.stopped:
             self.start(JobRequest())
             return
         self.queue.release()
@@ -158,9 +158,9 @@ class JobController:
     def withdraw(self, matches: "Callable[[JobRequest], bool]") -> tuple[JobRequest, ...]:
         """Take requests out of the queue, and stop the one that runs if it matches. Returns them."""
         queue = self.queue
-        requests = tuple(request for request in (*queue.waiting, *queue.held) if matches(request))
+        requests = tuple(request for request in (*queue.waiting, *queue.stopped) if matches(request))
         queue.waiting = [request for request in queue.waiting if request not in requests]
-        queue.held = [request for request in queue.held if request not in requests]
+        queue.stopped = [request for request in queue.stopped if request not in requests]
         if queue.current and self._run and matches(queue.current):
             self._withdrawn = queue.current
             requests = (queue.current, *requests)
@@ -173,8 +173,8 @@ class JobController:
 
     def _drop_withdrawn(self) -> None:
         if self._withdrawn:
-            if self._withdrawn in self.queue.held:
-                self.queue.held.remove(self._withdrawn)
+            if self._withdrawn in self.queue.stopped:
+                self.queue.stopped.remove(self._withdrawn)
                 self.queue.release()
             self._withdrawn = None
             self._forget_stopped()
@@ -182,7 +182,7 @@ class JobController:
     def _forget_stopped(self) -> None:
         """Offer no more to resume a job of which nothing is left."""
         job = self._app.job
-        if job and job.stopped and not self.busy and not self.queue.held:
+        if job and job.stopped and not self.busy and not self.queue.stopped:
             self._app.job = self._latest = None
         self._listener.refresh_keys()
 
@@ -191,23 +191,23 @@ class JobController:
     def restore(self, requests: "Iterable[JobRequest]") -> None:
         """Hold what was unfinished when the app ended the last time."""
         self._written = ()
-        if self.queue.hold_kept(requests) and not self.busy:
-            first, *others = self.queue.held
-            job = replace(first.job(), ended=True, stopped=True, left=True, waiting=len(others))
+        if self.queue.restore(requests) and not self.busy:
+            first, *others = self.queue.stopped
+            job = replace(first.job(), ended=True, stopped=True, restored=True, waiting=len(others))
             self._app.job = self._latest = job
         self._keep()
         self._listener.refresh_keys()
 
     def _keep(self) -> None:
         """Write down what is unfinished: however the app ends, the next start offers it again."""
-        self._unfinished = self.queue.undone
+        self._unfinished = self.queue.unfinished
         self._app.run_in_thread(self._write_unfinished, lambda _none: None, NotRemembered, group="keep")
 
     def _write_unfinished(self) -> None:
         with self._writing:
             unfinished = self._unfinished
             if self._written is not None and unfinished != self._written:
-                put_unfinished_jobs(self._runtime.library, [request.written() for request in unfinished])
+                put_unfinished_jobs(self._runtime.library, [request.to_record() for request in unfinished])
                 self._written = unfinished
 
     # --- progress ---
@@ -218,7 +218,11 @@ class JobController:
         if first:
             self._count()
             self._listener.first_windows()
-        elif before and (job.listed, job.taken, job.searchable) != (before.listed, before.taken, before.searchable):
+        elif before and (job.listed, job.processed, job.searchable) != (
+            before.listed,
+            before.processed,
+            before.searchable,
+        ):
             self._count_soon()
         if job.fetches and job.searchable > (before.searchable if before else 0):
             self._background.windows_came()

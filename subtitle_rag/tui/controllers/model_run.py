@@ -41,15 +41,15 @@ class ModelDownloadRun(stage_run.StageRun[ModelDownload]):
         if lacks_packages(self._runtime):
             self._install_packages(due)
         for at, model in enumerate(due):
-            others = replace(sized_download(self._runtime, due[at + 1 :], "working"), taken=at)
-            self._progress = replace(sized_download(self._runtime, due[at:], "working"), taken=at)
+            others = replace(sized_download(self._runtime, due[at + 1 :], "working"), processed=at)
+            self._progress = replace(sized_download(self._runtime, due[at:], "working"), processed=at)
             self._report(now=True)
             self._past.clear()
             with closing(self._runtime.models.fetch(model.name, self._stop_work)) as events:
                 for event in events:
                     if isinstance(event, ModelFetching):
                         self._arrived(event, others)
-            self._progress = replace(others, taken=at + 1)
+            self._progress = replace(others, processed=at + 1)
             if self._halted:
                 return
             if others.names:
@@ -66,7 +66,7 @@ class ModelDownloadRun(stage_run.StageRun[ModelDownload]):
                 if isinstance(event, PackagesAdvanced):
                     self._progress = replace(self._progress, step=event)
                     self._report()
-        self._progress = replace(sized_download(self._runtime, due, "working"), taken=0 if due else 1)
+        self._progress = replace(sized_download(self._runtime, due, "working"), processed=0 if due else 1)
 
     def _arrived(self, event: ModelFetching, others: ModelDownload) -> None:
         now = time.monotonic()

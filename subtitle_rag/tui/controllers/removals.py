@@ -73,7 +73,7 @@ class RemovalController:
 
     def hide(self, planned: Removal) -> None:
         """Hide what is planned, and carry it out when it has not been undone in time."""
-        if not planned.target.whole and not planned.videos - self.hidden:
+        if not planned.target.is_source and not planned.videos - self.hidden:
             return
         requests = self._jobs.withdraw(planned.named_by)
         pending = PendingRemoval(planned, time.monotonic() + UNDO_S, requests)
@@ -133,7 +133,7 @@ class RemovalController:
         self._app.removal_line = self._line(waiting[-1], others=len(waiting) - 1) if waiting else ""
 
     def _line(self, pending: PendingRemoval, *, others: int = 0) -> str:
-        name, left = short_name(pending.removal.target.name), math.ceil(pending.due - time.monotonic())
+        name, left = short_name(pending.removal.target.name), math.ceil(pending.due_at - time.monotonic())
         undo = key("library.undo")
         if left > 0:
             said = _("Removed “{name}” · {key} brings it back, for {seconds} s")
@@ -164,7 +164,7 @@ class RemovalController:
 
     def ended(self, message: RemovalEnded) -> None:
         if isinstance(message.error, BusyError):
-            self.removals.put_off(time.monotonic() + RETRY_S)
+            self.removals.defer(time.monotonic() + RETRY_S)
         elif message.error:  # what is still there is seen again
             self._app.tell(message.error)
         self.removals.current = None

@@ -68,7 +68,7 @@ class StageRun(threading.Thread, Generic[ProgressT]):
                 error = to_app_error(failure, self._runtime.settings.paths)
         error = None if self._halted else error or self._progress.error
         end: StageState = "paused" if self._halted else "failed" if error else "done"
-        logger.info("%s ends in the background: %s, taken %d", self.stage, end, self._progress.taken)
+        logger.info("%s ends in the background: %s, taken %d", self.stage, end, self._progress.processed)
         self._post(StageEnded(self.stage, replace(self._progress, state=end, error=error), self._halted))
 
     def _report(self, *, now: bool = False) -> None:

@@ -78,10 +78,10 @@ class TerminalController:
 
     def job_changed(self, before: "Job | None", job: "Job | None", *, focused: bool) -> None:
         """Tell of a job. `focused`: the user looks at this terminal."""
-        if not self._enabled or job is None or job.left:
+        if not self._enabled or job is None or job.restored:
             return
         if not job.ended:
-            self._title.tell(f"{job.taken}/{job.videos}" if job.videos else "…")
+            self._title.tell(f"{job.processed}/{job.videos}" if job.videos else "…")
         elif before is None or not before.ended:
             self._tell_end(job, focused=focused)
 

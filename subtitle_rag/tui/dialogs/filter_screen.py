@@ -113,12 +113,12 @@ class FilterScreen(ModalScreen[str]):
         typed = self._narrowed_by = self.line.value
         chips = query_filters.of(self._text)
         if self._catalogue and (chips != self._chips or not self._taken):
-            self._taken = self._catalogue.taken(chips)
+            self._taken = self._catalogue.covered_ids(chips)
         self._chips = chips
         wanted = tidy(typed).casefold()
         fitting = [chip for chip in chips if wanted in query_filters.label(chip).casefold()]
         offers = (
-            self._catalogue.offers(typed, chips, self._taken, date.today())
+            self._catalogue.options(typed, chips, self._taken, date.today())
             if self._catalogue
             else FilterOptions((), 0, 0)
         )
@@ -190,10 +190,10 @@ def _row(shown: Chip | FilterOption | None, cells: int) -> Content:
         return Content.styled("✕ " + _("Take all filters away"), "bold")
     if isinstance(shown, Chip):
         name = Content.styled(f"✓ {query_filters.word(shown.name)}", "bold")
-        said, note = Content.styled(clean(query_filters.spoken(shown)), "bold"), ""
+        said, note = Content.styled(clean(query_filters.value_text(shown)), "bold"), ""
     else:
         name = Content.styled(f"  {query_filters.word(shown.name)}", MUTED)
-        said, note = Content(clean(shown.said)), shown.note
+        said, note = Content(clean(shown.label)), shown.note
     name = name.pad_right(max(1, NAME_CELLS - name.cell_length))
     said = said.truncate(cells, ellipsis=True)
     return Content.assemble(name, said.pad_right(cells - said.cell_length), "  ", (clean(note), MUTED))

@@ -56,7 +56,7 @@ class InstallScreen(ModalScreen[str]):
             "It goes into the environment of this program alone, {path}, where installed packages stay as they are."
         )
         rest = _("It can be stopped at any time and goes on from there. Search for words works meanwhile.")
-        rows = [gain, clean(place.format(path=offer.place)), rest]
+        rows = [gain, clean(place.format(path=offer.environment)), rest]
         if offer.error is not None:
             rows.append(clean(f"! {offer.error.message} {offer.error.hint}"))
         return paragraphs(rows)

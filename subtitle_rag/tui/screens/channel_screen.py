@@ -110,7 +110,7 @@ class ChannelScreen(BaseScreen):
         except Exception as error:  # whatever a door throws, the app stays up
             self.app.post_message(messages.ActionFailed(to_app_error(error, self.context.settings.paths)))
             return
-        self.post_message(messages.ModelsRead(channel_settings.here(runtime)))
+        self.post_message(messages.ModelsRead(channel_settings.installed_models(runtime)))
 
     @on(messages.ChannelRead)
     def _channel_read(self, message: messages.ChannelRead) -> None:

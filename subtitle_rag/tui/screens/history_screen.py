@@ -17,7 +17,7 @@ from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import ActionFailed, AnswersListed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.conversation import QuestionTurn, kept_turn
+from subtitle_rag.tui.state.conversation import QuestionTurn, turn_of_answer
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.widgets.footer import KeyBar
@@ -90,7 +90,7 @@ class HistoryScreen(BaseScreen):
     @on(AnswersListed)
     def _listed(self, message: AnswersListed) -> None:
         at = self.rows.highlighted or 0
-        self._kept = {str(one.id): kept_turn(one, message.videos) for one in message.kept}
+        self._kept = {str(one.id): turn_of_answer(one, message.videos) for one in message.kept}
         self.rows.clear_options()
         self.rows.add_options([Option(_row(one), id=str(one.id)) for one in message.kept])
         count = len(message.kept)

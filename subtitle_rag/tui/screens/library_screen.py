@@ -514,4 +514,4 @@ def _fetching(job: "Job | None") -> bool:
 def in_video(video_id: str, title: str) -> str:
     """The filter that leaves only this video; by its title where no quotation mark stands in it."""
     plain = len(title) <= TITLE and any(c.isalnum() for c in title) and not any(c in title for c in QUOTES)
-    return query_filters.written(query_filters.Chip("video", clean(title) if plain else video_id))
+    return query_filters.filter_text(query_filters.Chip("video", clean(title) if plain else video_id))

@@ -1,1 +1,1 @@
-"""Plain values of the app: what is shown, asked for and under way. Nothing here imports Textual."""
+"""Plain values of the app: progress, requests, choices. Nothing here imports Textual."""

@@ -1,6 +1,6 @@
-"""What can be set for one channel or playlist: what is fetched of it, the names in it, and who writes its contexts.
+"""Settings of one channel or playlist: tabs and languages to fetch, its names, and the model of its contexts.
 
-All of this asks the library, and is for workers.
+Everything here reads the library: for worker threads.
 """
 
 import logging
@@ -23,12 +23,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ChannelChoices:
-    """What the user can change."""
+    """The user's choices."""
 
     tabs: tuple[str, ...] = ()
-    """Those that are fetched, in the order of `TABS`; empty where there is no choice."""
+    """Tabs to fetch, in the order of `TABS`; empty without a choice."""
     languages: tuple[str, ...] = ()
-    """Best first; empty where nothing is fetched."""
+    """Best first; empty without sources."""
     names: tuple[str, ...] = ()
     model: str = ""
     """Empty: the usual one."""
@@ -36,17 +36,17 @@ class ChannelChoices:
 
 @dataclass(frozen=True, slots=True)
 class ChannelForm:
-    """What is set now, and what that goes with."""
+    """The current choices and their context."""
 
     channel_id: str | None
-    """None of a playlist, which has neither names nor a model."""
+    """None for a playlist, which has neither names nor a model."""
     name: str
     sources: tuple["FollowedSource", ...]
     choices: ChannelChoices
     usual: str
-    """The model that writes the contexts of channels without one of their own."""
-    written: dict[str, int]
-    """Model → contexts that are there."""
+    """The model of channels without one of their own."""
+    counts_by_model: dict[str, int]
+    """Model → number of its contexts."""
 
     @property
     def has_tabs(self) -> bool:
@@ -54,12 +54,12 @@ class ChannelForm:
 
 
 def languages_of(text: str) -> tuple[str, ...]:
-    """Of a list with commas."""
+    """Split a list with commas."""
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
 
 
 def read(runtime: "Runtime", channel: "ChannelState") -> ChannelForm:
-    """Raises what `Library` raises."""
+    """Read the settings of a channel. Raises the errors of `Library`."""
     library, contexts = runtime.library, runtime.library.contexts
     sources = tuple(source for source in library.sources.followed() if source.id in channel.sources)
     id = channel.channel_id
@@ -69,81 +69,81 @@ def read(runtime: "Runtime", channel: "ChannelState") -> ChannelForm:
         contexts.glossary(id) if id else (),
         contexts.models().get(id, "") if id else "",
     )
-    written = contexts.by_model().get(id, {}) if id else {}
-    return ChannelForm(id, channel.name, sources, choices, runtime.context_model, written)
+    counts_by_model = contexts.by_model().get(id, {}) if id else {}
+    return ChannelForm(id, channel.name, sources, choices, runtime.context_model, counts_by_model)
 
 
 def _tabs(sources: tuple["FollowedSource", ...], usual: tuple[str, ...]) -> tuple[str, ...]:
-    """Of the first source whose tabs can be chosen."""
+    """Return the tabs of the first source with a choice."""
     for source in sources:
         if _tabs_open(source):
-            wanted = source.options.tabs or usual
-            return tuple(tab for tab in TABS if tab in wanted)
+            tabs = source.options.tabs or usual
+            return tuple(tab for tab in TABS if tab in tabs)
     return ()
 
 
 def _tabs_open(source: "FollowedSource") -> bool:
-    """It is a channel, and its address names no tab."""
+    """Return whether the source is a channel whose address names no tab."""
     try:
-        named = parse(source.url)
+        address = parse(source.url)
     except UsageError:
         return False
-    return named.kind == "channel" and not named.tabs
+    return address.kind == "channel" and not address.tabs
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelChanges:
-    """What was changed, and what stays as it is."""
+    """The saved changes."""
 
     fetching: bool = False
     """Tabs or languages."""
     names: bool = False
     model: bool = False
     contexts_of_others: int = 0
-    """Contexts that other models than the new one have written."""
+    """Contexts by models other than the new one."""
 
 
-def save(library: "Library", form: ChannelForm, chosen: ChannelChoices) -> ChannelChanges:
-    """Write what has changed. Raises what `Library` raises."""
+def save(library: "Library", form: ChannelForm, choices: ChannelChoices) -> ChannelChanges:
+    """Write the changes. Raises the errors of `Library`."""
     before = form.choices
     changes = ChannelChanges(
-        fetching=bool(form.sources) and (chosen.tabs, chosen.languages) != (before.tabs, before.languages),
-        names=bool(form.channel_id) and chosen.names != before.names,
-        model=chosen.model != before.model,
+        fetching=bool(form.sources) and (choices.tabs, choices.languages) != (before.tabs, before.languages),
+        names=bool(form.channel_id) and choices.names != before.names,
+        model=choices.model != before.model,
     )
     if changes.fetching:
-        _follow(library, form, chosen)
+        _follow(library, form, choices)
     if form.channel_id and changes.names:
-        library.contexts.put_glossary(form.channel_id, chosen.names)
+        library.contexts.put_glossary(form.channel_id, choices.names)
     if form.channel_id and changes.model:
-        library.contexts.put_model(form.channel_id, chosen.model)
+        library.contexts.put_model(form.channel_id, choices.model)
         changes = replace(
-            changes, contexts_of_others=model_choice.count_by_others(form.written, chosen.model or form.usual)
+            changes, contexts_of_others=model_choice.count_by_others(form.counts_by_model, choices.model or form.usual)
         )
     return changes
 
 
-def _follow(library: "Library", form: ChannelForm, chosen: ChannelChoices) -> None:
+def _follow(library: "Library", form: ChannelForm, choices: ChannelChoices) -> None:
     for source in form.sources:
-        options = replace(source.options, languages=chosen.languages)
-        if chosen.tabs != form.choices.tabs and _tabs_open(source):
-            options = replace(options, tabs=chosen.tabs)
+        options = replace(source.options, languages=choices.languages)
+        if choices.tabs != form.choices.tabs and _tabs_open(source):
+            options = replace(options, tabs=choices.tabs)
         if options != source.options:
             library.sources.follow(source.url, name=source.name, channel_id=source.channel_id, options=options)
 
 
 def propose(runtime: "Runtime", channel_id: str) -> list[str]:
-    """Likely names of the channel, by its captions. Raises what `Library` raises."""
+    """Return likely names of the channel, by its captions. Raises the errors of `Library`."""
     return glossary.proposed(runtime.library, channel_id, dictionary=runtime.analyzer)
 
 
-def here(runtime: "Runtime") -> list[str]:
-    """The models that Ollama has here; none where it cannot be asked."""
-    found: dict[str, None] = {}
+def installed_models(runtime: "Runtime") -> list[str]:
+    """Return the local models of Ollama; none if no host answers."""
+    names: dict[str, None] = {}
     try:
         with runtime.llms() as hosts:
             for host in hosts:
-                found |= {info.name: None for info in host.models() if not info.remote_host}
+                names |= {info.name: None for info in host.models() if not info.remote_host}
     except AppError:
         logger.info("Ollama's models are not known", exc_info=True)
-    return list(found)
+    return list(names)

@@ -1,26 +1,26 @@
-"""Text from outside as one safe line: without characters that steer a terminal or show nothing."""
+"""Text from outside as one safe line, without control characters and invisible ones."""
 
 import re
 import unicodedata
 
 UNSEEN = "·"
-"""In the place of a character that steers a terminal or shows nothing."""
+"""In place of a control or invisible character."""
 
 _JOINER = "\u200d"
 _EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
 _STRAY = re.compile(f"(?<![{_EMOJI}\ufe0f]){_JOINER}|{_JOINER}(?![{_EMOJI}])")
-"""A joiner that holds no emoji together: what follows it would be drawn, but is measured as nothing."""
+"""A joiner outside of emoji: terminals draw the next character, but `cell_len` counts no cell for it."""
 
 
 def clean(text: str) -> str:
-    """One line without characters that steer a terminal or show nothing."""
+    """Return one line without control characters and invisible ones."""
     if text.isprintable():  # nothing of category C, and no other space than the plain one
         return text
-    kept = (" " if c.isspace() else c for c in text if c.isspace() or c == _JOINER or unicodedata.category(c)[0] != "C")
-    return _STRAY.sub("", "".join(kept))
+    visible = (c for c in text if c.isspace() or c == _JOINER or unicodedata.category(c)[0] != "C")
+    return _STRAY.sub("", "".join(" " if c.isspace() else c for c in visible))
 
 
 def visible(text: str) -> str:
-    """What somebody types or pastes, as a field draws it: of the same length, for the cursor counts characters."""
-    shown = (c if c.isprintable() or c == _JOINER else " " if c.isspace() else UNSEEN for c in text)
-    return _STRAY.sub(UNSEEN, "".join(shown))
+    """Return typed or pasted text as a field draws it: of the same length, since the cursor counts characters."""
+    characters = (c if c.isprintable() or c == _JOINER else " " if c.isspace() else UNSEEN for c in text)
+    return _STRAY.sub(UNSEEN, "".join(characters))

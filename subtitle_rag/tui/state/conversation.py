@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from subtitle_rag.library.answers import KeptAnswer
 
 SIGNS = {"supported": "", "unsupported": "?", "unknown": "✗"}
-"""Behind a citation; the words that go with it stand under the answer."""
+"""Sign behind a citation, by its status; the words for it stand under the answer."""
 
 
 class CitationRef(NamedTuple):
-    """A citation: which question's, and which of its answer's."""
+    """A citation, by the index of its turn and its index in the answer."""
 
     turn: int
     at: int
@@ -25,14 +25,14 @@ class CitationRef(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class QuestionTurn:
-    """A question on the screen, and what has come of it so far."""
+    """A question on the screen, with its answer so far."""
 
     question: str
     evidence: Evidence | None = None
     text: str = ""
     answer: Answer | None = None
     error: AppError | None = None
-    """Why there is no answer at all."""
+    """Why the answer is missing."""
 
     @property
     def ended(self) -> bool:
@@ -51,23 +51,23 @@ class QuestionTurn:
 
     @property
     def first_cited(self) -> int | None:
-        """The scene that the first good citation names."""
-        return next((one.number for one in self.citations if one.status == "supported"), None)
+        """The scene of the first supported citation."""
+        return next((citation.number for citation in self.citations if citation.status == "supported"), None)
 
     def best_ms(self, source: EvidenceSource) -> int:
-        """Where its first citation that is borne out leads; the question's own best line without one."""
-        own = (one for one in self.citations if one.number == source.number and one.status == "supported")
-        found = next(own, None)
-        return source.at_ms if found is None or found.at_ms is None else found.at_ms
+        """Return the time of its first supported citation, or else of the question's best line."""
+        of_scene = (citation for citation in self.citations if citation.number == source.number)
+        at_ms = next((citation.at_ms for citation in of_scene if citation.status == "supported"), None)
+        return source.at_ms if at_ms is None else at_ms
 
     def sign(self, source: EvidenceSource) -> str:
-        """Whether the answer cites a scene, and whether that is borne out."""
-        statuses = {one.status for one in self.citations if one.number == source.number}
+        """Return the sign of a scene: cited and supported, cited only, or neither."""
+        statuses = {citation.status for citation in self.citations if citation.number == source.number}
         return "✓" if "supported" in statuses else SIGNS["unsupported"] if statuses else " "
 
 
 def citation_refs(turns: Sequence[QuestionTurn]) -> list[CitationRef]:
-    """All citations, in the order in which they are read."""
+    """Return all citations in reading order."""
     return [
         CitationRef(number, at)
         for number, turn in enumerate(turns)
@@ -76,7 +76,7 @@ def citation_refs(turns: Sequence[QuestionTurn]) -> list[CitationRef]:
 
 
 def scene_of(source: EvidenceSource, at_ms: int) -> Scene:
-    """A source as the rest of the app knows scenes, to be jumped to at `at_ms`."""
+    """Return a source as a scene whose jump time is `at_ms`."""
     offsets, offset = [], 0
     for start, text in source.lines:
         offsets.append(Line(offset, start))
@@ -97,21 +97,21 @@ def scene_of(source: EvidenceSource, at_ms: int) -> Scene:
     )
 
 
-def kept_turn(kept: "KeptAnswer", videos: Mapping[str, Video]) -> QuestionTurn:
-    """A kept answer; of scenes whose video has left the library only the words are there."""
+def turn_of_answer(record: "KeptAnswer", videos: Mapping[str, Video]) -> QuestionTurn:
+    """Return the turn of a stored answer; scenes of removed videos have only their words."""
     sources = tuple(
         EvidenceSource(
-            number=one.number,
-            scene=one.scene,
-            video=videos.get(one.video) or Video(one.video, one.title, "", ""),
-            start_ms=one.at_ms,
-            end_ms=one.at_ms,
-            at_ms=one.at_ms,
-            lines=((one.at_ms, one.line),),
-            text=one.line,
+            number=source.number,
+            scene=source.scene,
+            video=videos.get(source.video) or Video(source.video, source.title, "", ""),
+            start_ms=source.at_ms,
+            end_ms=source.at_ms,
+            at_ms=source.at_ms,
+            lines=((source.at_ms, source.line),),
+            text=source.line,
         )
-        for one in kept.sources
+        for source in record.sources
     )
-    evidence = Evidence(cast("EvidenceKind", kept.way), sources)
-    answer = Answer(kept.question, kept.text, kept.model, evidence, kept.citations)
-    return QuestionTurn(kept.question, evidence, kept.text, answer)
+    evidence = Evidence(cast("EvidenceKind", record.way), sources)
+    answer = Answer(record.question, record.text, record.model, evidence, record.citations)
+    return QuestionTurn(record.question, evidence, record.text, answer)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExtractorUpdate(StageProgress):
-    """The installed release, and how far a newer one has come."""
+    """The installed release, and the progress of its update."""
 
     version: str = ""
     days: int = 0
@@ -25,7 +25,7 @@ class ExtractorUpdate(StageProgress):
 
 
 def find_update(runtime: "Runtime") -> ExtractorUpdate | None:
-    """The update that is due; None where none is. Reads the library, so call it from a worker thread."""
+    """Return the due update, or None. Reads the library: for worker threads."""
     failures = runtime.library.failure_details("yt_dlp_outdated")
     try:
         age = extractor_age(str(details.get("version", "")) for details in failures)

@@ -1,4 +1,4 @@
-"""What a search can be narrowed to: the kinds, days, channels and videos that somebody may choose from."""
+"""The options of the filter dialog: kinds, days, channels and videos."""
 
 import re
 import unicodedata
@@ -15,34 +15,34 @@ from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.query_filters import Chip
 
 MOST = 100
-"""Channels, and videos, that are listed at once."""
+"""Most channels, and most videos, in one list."""
 LONGEST = 40
-"""Characters of a name that are written into the query."""
+"""Longest name in the query, in characters."""
 SPANS = ((N_("today"), 1), (N_("last 7 days"), 7), (N_("last 30 days"), 30), (N_("last 365 days"), 365))
-"""Days up to today, which counts."""
+"""Days up to today, today included."""
 _INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class FilterOption:
-    """Something to narrow a search to: a filter, or a channel or video (`id`) whose filter is still to be spelled."""
+    """One option: a filter, or a channel or video (`id`) whose filter `FilterCatalogue.chip` makes."""
 
     name: str
-    """The filter's."""
-    said: str
+    """Name of the filter."""
+    label: str
     note: str = ""
     chip: Chip | None = None
     id: str = ""
     squeezed: str = field(default="", repr=False)
-    """What is compared with what is typed."""
+    """The label in the form for comparison with typed text."""
     initials: str = field(default="", repr=False)
-    """The same with syllables as their first consonants."""
+    """The same with each syllable as its first consonant."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilterOptions:
-    """What is listed, and how many channels and videos there are to list."""
+    """The listed options, and the number of matching channels and videos."""
 
     rows: tuple[FilterOption, ...]
     channels: int
@@ -50,44 +50,44 @@ class FilterOptions:
 
 
 class FilterCatalogue:
-    """What a library offers; made once, for all that is typed."""
+    """The options of a library, made once for all typed text."""
 
     def __init__(self, videos: Sequence[Named]) -> None:
-        found = [video for video in videos if video.windows]
-        names = {video.channel_id: video.channel for video in found}
-        counts = Counter(video.channel_id for video in found)
-        kinds = Counter(video.kind for video in found if video.kind in KINDS)
+        searchable = [video for video in videos if video.windows]
+        names = {video.channel_id: video.channel for video in searchable}
+        counts = Counter(video.channel_id for video in searchable)
+        kinds = Counter(video.kind for video in searchable if video.kind in KINDS)
         self._titles = [(video.id, video.title) for video in videos]
         self._names = list({(video.channel_id, video.channel) for video in videos})
-        self._kinds = [_whole(Chip("kind", kind), kinds[kind], KINDS[kind]) for kind in KINDS if kinds[kind]]
+        self._kinds = [_kind_option(Chip("kind", kind), kinds[kind], KINDS[kind]) for kind in KINDS if kinds[kind]]
         self._channels = [
-            _offer("channel", name, _videos(counts[id]), id)
-            for id, name in sorted(names.items(), key=lambda one: (one[1].casefold(), one[0]))
+            _option("channel", name, _videos(counts[id]), id)
+            for id, name in sorted(names.items(), key=lambda item: (item[1].casefold(), item[0]))
         ]
-        self._videos = [_offer("video", video.title, _about(video), video.id) for video in found]
+        self._videos = [_option("video", video.title, _about(video), video.id) for video in searchable]
 
-    def offers(self, typed: str, chips: Sequence[Chip], taken: frozenset[str], today: date) -> FilterOptions:
-        """What fits what is typed beside the filters that there are, and beside the ids `taken` by them.
+    def options(self, typed: str, chips: Sequence[Chip], covered: frozenset[str], today: date) -> FilterOptions:
+        """Return the options that match `typed`, without the filters in `chips` and the ids that they cover.
 
-        Videos only where something is typed.
+        Videos need typed text.
         """
-        wanted = _squeezed(tidy(typed))
+        needle = _squeezed(tidy(typed))
         keys = {chip.key for chip in chips}
-        first = [*_fitting([*self._kinds, *_spans(today)], wanted), *_days(wanted)]
-        channels = [offer for offer in _fitting(self._channels, wanted) if offer.id not in taken]
-        videos = [offer for offer in _fitting(self._videos, wanted) if offer.id not in taken] if wanted else []
-        rows = [offer for offer in first if offer.chip and offer.chip.key not in keys]
+        first = [*_matching([*self._kinds, *_spans(today)], needle), *_days(needle)]
+        channels = [option for option in _matching(self._channels, needle) if option.id not in covered]
+        videos = [option for option in _matching(self._videos, needle) if option.id not in covered] if needle else []
+        rows = [option for option in first if option.chip and option.chip.key not in keys]
         return FilterOptions((*rows, *channels[:MOST], *videos[:MOST]), len(channels), len(videos))
 
-    def taken(self, chips: Iterable[Chip]) -> frozenset[str]:
-        """The ids of the channels and videos that filters let pass."""
-        called = {"channel": self._channels_called, "video": self._videos_called}
-        return frozenset(id for chip in chips if chip.name in called for id in called[chip.name](chip.value))
+    def covered_ids(self, chips: Iterable[Chip]) -> frozenset[str]:
+        """Return the ids of the channels and videos that the filters name."""
+        lookups = {"channel": self._channels_called, "video": self._videos_called}
+        return frozenset(id for chip in chips if chip.name in lookups for id in lookups[chip.name](chip.value))
 
-    def chip(self, offer: FilterOption) -> Chip:
-        """The filter of what is offered."""
-        called = self._channels_called if offer.name == "channel" else self._videos_called
-        return offer.chip or Chip(offer.name, spelled(offer.said, offer.id, called))
+    def chip(self, option: FilterOption) -> Chip:
+        """Return the filter of an option."""
+        lookup = self._channels_called if option.name == "channel" else self._videos_called
+        return option.chip or Chip(option.name, spelled(option.label, option.id, lookup))
 
     def _channels_called(self, name: str) -> list[str]:
         return channels_called(name, self._names)
@@ -96,60 +96,60 @@ class FilterCatalogue:
         return videos_called(name, self._titles)
 
 
-def spelled(name: str, id: str, called: Callable[[str], list[str]]) -> str:
-    """How a filter names this and nothing else: by its name, by a part that no other name holds, or by its id.
+def spelled(name: str, id: str, lookup: Callable[[str], list[str]]) -> str:
+    """Return a value that names `id` alone: its name, a part of it that no other name holds, or the id.
 
-    A query holds no quotation marks and nothing invisible: of names with such there are parts. `called` tells which
-    ids a filter means.
+    A query holds no quotation marks and no invisible characters: names with such are cut into parts. `lookup` returns
+    the ids of a value.
     """
     parts = "".join("\0" if c in QUOTES or unicodedata.category(c)[0] == "C" else c for c in name).split("\0")
     for part in sorted(map(tidy, parts), key=len, reverse=True):
-        written = part[:LONGEST].strip()
-        if any(character.isalnum() for character in written) and called(written) == [id]:
-            return written
+        phrase = part[:LONGEST].strip()
+        if any(character.isalnum() for character in phrase) and lookup(phrase) == [id]:
+            return phrase
     return id
 
 
-def _offer(
-    name: str, said: str, note: str = "", id: str = "", *, chip: Chip | None = None, meant: str = ""
+def _option(
+    name: str, label: str, note: str = "", id: str = "", *, chip: Chip | None = None, synonyms: str = ""
 ) -> FilterOption:
-    squeezed = _squeezed(tidy(f"{said} {meant}"))
+    squeezed = _squeezed(tidy(f"{label} {synonyms}"))
     initials = "".join(_INITIALS[(ord(c) - ord("가")) // 588] if "가" <= c <= "힣" else c for c in squeezed)
-    return FilterOption(name, said, note, chip, id, squeezed, initials)
+    return FilterOption(name, label, note, chip, id, squeezed, initials)
 
 
-def _whole(chip: Chip, videos: int, words: Iterable[str]) -> FilterOption:
-    return _offer(chip.name, query_filters.spoken(chip), _videos(videos), chip=chip, meant=" ".join(words))
+def _kind_option(chip: Chip, videos: int, words: Iterable[str]) -> FilterOption:
+    return _option(chip.name, query_filters.value_text(chip), _videos(videos), chip=chip, synonyms=" ".join(words))
 
 
-def _fitting(offers: Sequence[FilterOption], wanted: str) -> list[FilterOption]:
-    """Those that hold what is wanted, or whose syllables begin with these consonants; first those that begin so."""
-    if wanted and all(letter in _INITIALS for letter in wanted):
-        found = [offer for offer in offers if wanted in offer.initials]
-        return sorted(found, key=lambda offer: not offer.initials.startswith(wanted))
-    found = [offer for offer in offers if wanted in offer.squeezed]
-    return sorted(found, key=lambda offer: not offer.squeezed.startswith(wanted))
+def _matching(options: Sequence[FilterOption], needle: str) -> list[FilterOption]:
+    """Return the options that hold `needle`, or whose syllables begin with its consonants; prefixes come first."""
+    if needle and all(letter in _INITIALS for letter in needle):
+        matches = [option for option in options if needle in option.initials]
+        return sorted(matches, key=lambda option: not option.initials.startswith(needle))
+    matches = [option for option in options if needle in option.squeezed]
+    return sorted(matches, key=lambda option: not option.squeezed.startswith(needle))
 
 
 def _spans(today: date) -> Iterator[FilterOption]:
-    """Days up to today."""
-    begun = [(_(said), today - timedelta(days=days - 1)) for said, days in SPANS]
-    for said, day in [*begun, (_("this year"), today.replace(month=1, day=1))]:
+    """Yield spans of days up to today."""
+    spans = [(_(label), today - timedelta(days=days - 1)) for label, days in SPANS]
+    for label, day in [*spans, (_("this year"), today.replace(month=1, day=1))]:
         chip = Chip("after", day.isoformat())
-        yield _offer("after", said, chip.value, chip=chip)
+        yield _option("after", label, chip.value, chip=chip)
 
 
-def _days(wanted: str) -> Iterator[FilterOption]:
-    """The day, month or year that is typed, as the first and as the last one."""
-    if match := _DAY.fullmatch(wanted):
+def _days(needle: str) -> Iterator[FilterOption]:
+    """Yield the typed day, month or year as first and as last day."""
+    if match := _DAY.fullmatch(needle):
         year, month, day = (int(part) if part else None for part in match.groups())
         try:
             first = date(year or 0, month or 1, day or 1)
             last = date(year or 0, month or 12, day or monthrange(year or 0, month or 12)[1])
         except ValueError:  # no such day
             return
-        yield _offer("after", first.isoformat(), chip=Chip("after", first.isoformat()))
-        yield _offer("before", last.isoformat(), chip=Chip("before", last.isoformat()))
+        yield _option("after", first.isoformat(), chip=Chip("after", first.isoformat()))
+        yield _option("before", last.isoformat(), chip=Chip("before", last.isoformat()))
 
 
 def _squeezed(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A job as the screens show it: the sums of a run's events, as one immutable value."""
+"""A job on the screens: the sums of a run's events, as one immutable value."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -18,45 +18,45 @@ if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
     from subtitle_rag.events import IndexEvent
 VIDEOS_BEFORE_RATE = 5
-"""Videos from YouTube after which it can be said how long the others will take."""
+"""Videos from YouTube after which the remaining time is shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """How far a run has come."""
+    """Progress of a run."""
 
     source: str
     fetches: bool = False
-    """It brings captions from YouTube: the pauses between videos set the pace, and nothing else does."""
+    """It brings captions from YouTube, where the pauses between videos set the pace."""
     videos: int = 0
-    """Videos that the run is about; 0 while they are being looked for."""
+    """Videos of the run; 0 while it is looking for them."""
     listed: int = 0
-    """Videos that lists have named for the first time."""
+    """Videos new in their lists."""
     done: frozenset[str] = frozenset()
-    """Videos that are in the library."""
+    """Videos in the library by now."""
     new: int = 0
-    """Those of them that were not, or not so, before."""
+    """New or changed ones of them."""
     windows: int = 0
-    """Windows of the videos that are new or changed."""
+    """Windows of new and changed videos."""
     searchable: int = 0
     failures: tuple[VideoFailed, ...] = ()
     seconds: float = 0.0
     resting: Resting | None = None
     rested: float = 0.0
-    """Seconds of rests that are over."""
+    """Seconds of finished rests."""
     waiting: int = 0
     """Jobs after this one."""
     stopping: bool = False
     ended: bool = False
     stopped: bool = False
-    """It ended before its work did; it can be gone on with."""
+    """It ended before its work did, and can be resumed."""
     reason: "AppError | None" = None
     """Why, if not by the user."""
-    left: bool = False
-    """It was not done when the app ended the last time."""
+    restored: bool = False
+    """It is from the app's last run."""
 
     def after(self, event: "IndexEvent | VideoRemoved", seconds: float) -> "Job":
-        """The sums with one more event, `seconds` after the beginning."""
+        """Return the sums with one more event, `seconds` after the beginning."""
         rested = self.rested + (seconds - self.seconds if self.resting else 0.0)
         job = replace(self, seconds=seconds, resting=None, rested=rested)
         match event:
@@ -79,30 +79,30 @@ class Job:
         return job
 
     @property
-    def taken(self) -> int:
-        """Videos that were read, or could not be; one whose second track did is not counted twice."""
+    def processed(self) -> int:
+        """Videos read or failed, each once: the second track of a video may come after a failed one."""
         return len(self.done | {failure.video for failure in self.failures})
 
     @property
     def left_s(self) -> float | None:
-        """Seconds of work that are left of a job that fetches, once that can be said."""
+        """Remaining seconds of a fetching job; None until the rate is reliable."""
         if not self.fetches or self.new < VIDEOS_BEFORE_RATE or self.rate <= 0:
             return None
-        return max(0, self.videos - self.taken) / self.rate
+        return max(0, self.videos - self.processed) / self.rate
 
     @property
     def rate(self) -> float:
-        """New videos in a second of work; rests are none."""
+        """New videos per second of work, without rests."""
         worked = self.seconds - self.rested
         return self.new / worked if worked > 0 else 0.0
 
     @property
     def progress(self) -> float:
-        """0 to 1. Reading files is quick; the windows of videos that are not read yet are reckoned by those that are,
-        so that the bar does not run back when the next ones are."""
-        if not self.videos or not self.taken:
+        """0 to 1. Reading files is quick. The windows of unread videos are estimated from the read ones, so that the
+        bar never runs back."""
+        if not self.videos or not self.processed:
             return 0.0
-        read = min(1.0, self.taken / self.videos)
+        read = min(1.0, self.processed / self.videos)
         if self.fetches or not self.windows:
             return read
         return 0.1 * read + 0.9 * min(1.0, self.searchable / (self.windows / read))

@@ -1,4 +1,4 @@
-"""What the user has asked for, and the queue in which requests wait."""
+"""Requests of the user, and their queue."""
 
 import logging
 import threading
@@ -25,12 +25,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """Files to take in, or a source to fetch; with neither, what is new in the sources that are followed."""
+    """Files to index, or a source to fetch; with neither, a sync of all followed sources."""
 
     paths: tuple[Path, ...] = ()
     source: Source | None = None
     without: frozenset[int] = frozenset()
-    """Ids of followed sources that are left out, for they are about to leave the library."""
+    """Ids of followed sources that a sync leaves out: they are being removed."""
 
     @property
     def name(self) -> str:
@@ -43,26 +43,26 @@ class JobRequest:
     def job(self) -> Job:
         return Job(self.name, fetches=not self.paths)
 
-    def written(self) -> dict[str, Any]:
-        """As the library keeps it."""
+    def to_record(self) -> dict[str, Any]:
+        """Return the library's record of the request."""
         source = self.source
-        told = {"url": source.url, "tabs": source.tabs, "playlist": source.playlist} if source else None
-        return {"paths": [str(path) for path in self.paths], "source": told}
+        address = {"url": source.url, "tabs": source.tabs, "playlist": source.playlist} if source else None
+        return {"paths": [str(path) for path in self.paths], "source": address}
 
     @classmethod
-    def read(cls, written: Mapping[str, Any]) -> "JobRequest":
-        """What `written` gave.
+    def from_record(cls, record: Mapping[str, Any]) -> "JobRequest":
+        """Read a record of `to_record`.
 
         Raises:
-            UsageError: The address cannot be read any more.
+            UsageError: This version does not accept the address.
         """
         source = None
-        if told := written["source"]:
-            source = replace(parse(told["url"]), tabs=tuple(told["tabs"]), playlist=told["playlist"])
-        return cls(tuple(Path(path) for path in written["paths"]), source)
+        if address := record["source"]:
+            source = replace(parse(address["url"]), tabs=tuple(address["tabs"]), playlist=address["playlist"])
+        return cls(tuple(Path(path) for path in record["paths"]), source)
 
     def events(self, runtime: "Runtime", stop: threading.Event) -> Iterator[IndexEvent]:
-        """Run it, and yield its events. The doors that it needs are opened before this returns."""
+        """Return the events of its run. All doors are open when this returns."""
         if self.paths:
             return runtime.indexer.index(self.paths)
         from subtitle_rag.fetching.fetcher import FetchRequest, RunOptions, followed_requests
@@ -71,41 +71,41 @@ class JobRequest:
         if self.source:
             return fetcher.run([FetchRequest(self.source)])
         sources = [source for source in runtime.library.sources.followed() if source.id not in self.without]
-        # a due video without a source may be of one that is left out
+        # a due video without a source may belong to one left out
         return fetcher.run(followed_requests(sources), RunOptions(include_due=not self.without))
 
 
 def sample_request() -> JobRequest:
-    """The captions that come with the program."""
+    """Return a request for the sample captions of the package."""
     return JobRequest((Path(str(files("subtitle_rag") / "sample")),))
 
 
 def restore_unfinished(library: "Library") -> list[JobRequest]:
-    """What was not done yet when the app ended."""
-    found = []
-    for written in unfinished_jobs(library):
+    """Return the unfinished requests of the app's last run."""
+    requests = []
+    for record in unfinished_jobs(library):
         try:
-            found.append(JobRequest.read(written))
-        except UsageError:  # it must not keep the others from their turn
+            requests.append(JobRequest.from_record(record))
+        except UsageError:  # one bad address must not stop the others
             logger.info("a job that was left cannot be read any more", exc_info=True)
-    return found
+    return requests
 
 
 @dataclass(slots=True)
 class JobQueue:
-    """One request at a time: the current one, those that wait for it, and those that were stopped."""
+    """One request at a time: the current one, waiting ones, and stopped ones."""
 
     current: JobRequest | None = None
     waiting: list[JobRequest] = field(default_factory=list)
-    held: list[JobRequest] = field(default_factory=list)
-    """They begin again only when the user says so."""
+    stopped: list[JobRequest] = field(default_factory=list)
+    """They wait for the user to resume them."""
 
     def add(self, request: JobRequest) -> bool:
-        """False if it is there already."""
+        """Queue a request. False if it runs or waits already."""
         if request == self.current or request in self.waiting:
             return False
-        if request in self.held:
-            self.held.remove(request)
+        if request in self.stopped:
+            self.stopped.remove(request)
         self.waiting.append(request)
         return True
 
@@ -114,22 +114,22 @@ class JobQueue:
         return self.current
 
     def hold(self) -> None:
-        """Put aside what is under way and all that waits."""
-        stopped = [self.current] if self.current else []
-        self.held = [*stopped, *self.waiting, *self.held]
+        """Stop the current request and all waiting ones."""
+        current = [self.current] if self.current else []
+        self.stopped = [*current, *self.waiting, *self.stopped]
         self.waiting, self.current = [], None
 
     def release(self) -> None:
-        self.waiting, self.held = [*self.waiting, *self.held], []
+        self.waiting, self.stopped = [*self.waiting, *self.stopped], []
 
-    def hold_kept(self, requests: Iterable[JobRequest]) -> bool:
-        """Put aside what was left when the app ended; False if there is nothing of it."""
-        there = {self.current, *self.waiting, *self.held}
-        left = [request for request in dict.fromkeys(requests) if request not in there]
-        self.held += left
-        return bool(left)
+    def restore(self, requests: Iterable[JobRequest]) -> bool:
+        """Add unfinished requests of the app's last run as stopped ones. False without new ones."""
+        queue = {self.current, *self.waiting, *self.stopped}
+        missing = [request for request in dict.fromkeys(requests) if request not in queue]
+        self.stopped += missing
+        return bool(missing)
 
     @property
-    def undone(self) -> tuple[JobRequest, ...]:
-        """All that is left if the app ends at this moment."""
-        return (*([self.current] if self.current else []), *self.waiting, *self.held)
+    def unfinished(self) -> tuple[JobRequest, ...]:
+        """All requests to resume if the app ends at this moment."""
+        return (*([self.current] if self.current else []), *self.waiting, *self.stopped)

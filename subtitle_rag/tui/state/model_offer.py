@@ -1,4 +1,4 @@
-"""The packages and models for search by meaning that are not installed, and their download."""
+"""Missing packages and models for search by meaning, and their download."""
 
 import logging
 import sys
@@ -21,78 +21,78 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ModelDownload(StageProgress):
-    """How much of the models is here, of the encoder first."""
+    """Progress of the download, the encoder first."""
 
     names: tuple[str, ...] = ()
-    """Those that are not, or not wholly."""
+    """Models to download, wholly or in part."""
     done: int = 0
     """Bytes of all of them."""
     all: int = 0
-    """By the manifest, until the hub has told it."""
+    """By the manifest, until the hub has answered."""
     rate: float | None = None
-    """Bytes in a second."""
+    """Bytes per second."""
     packages: int = 0
-    """Megabytes of the packages that are not here; 0 where they are."""
-    place: str = ""
-    """The environment into which packages go."""
+    """Megabytes of missing packages."""
+    environment: str = ""
+    """The Python environment for the packages."""
     by_hand: str = ""
-    """What the user does where the program does not install packages by itself."""
+    """The instruction for the user, if the program cannot install packages by itself."""
     step: PackagesAdvanced | None = None
-    """How far the packages have come."""
+    """Progress of the packages."""
 
     @property
     def fetchable(self) -> bool:
-        """It can be begun, or gone on with, here."""
+        """The download can be started or resumed here."""
         return self.state in ("offered", "dismissed", "paused", "failed")
 
 
 def find_download(runtime: "Runtime") -> ModelDownload | None:
-    """What could be fetched; None where the settings want none that is offered, or the encoder is here and nothing else
-    was begun. Reads files, so call it from a worker thread."""
+    """Return the possible download. None if the settings name no model of the manifest, or if the encoder is installed
+    and nothing else is partly downloaded. Reads files: for worker threads."""
     try:
-        due = missing_models(runtime)
-        begun = any(runtime.models.state(one.name).status == "partial" for one in due)
-        if not (begun or lacks_packages(runtime) or any(one.kind == ENCODER for one in due)):
+        models = missing_models(runtime)
+        partial = any(runtime.models.state(model.name).status == "partial" for model in models)
+        if not (partial or lacks_packages(runtime) or any(model.kind == ENCODER for model in models)):
             return None
-        if begun and any(_elsewhere(runtime, one) for one in due):
-            return sized_download(runtime, due, "elsewhere")
+        if partial and any(_elsewhere(runtime, model) for model in models):
+            return sized_download(runtime, models, "elsewhere")
         if runtime.library.database.get_setting(MODEL_OFFER):
-            return sized_download(runtime, due, "dismissed")
-        return sized_download(runtime, due, "paused" if begun else "offered")
+            return sized_download(runtime, models, "dismissed")
+        return sized_download(runtime, models, "paused" if partial else "offered")
     except OSError:  # a folder that cannot be read takes no library down
         logger.warning("the models' folder cannot be read", exc_info=True)
         return None
 
 
 def lacks_packages(runtime: "Runtime") -> bool:
-    """Whether the settings want an encoder and what runs it is not installed."""
+    """Return whether the settings name an encoder and its packages are missing."""
     return bool(runtime.models.chosen(ENCODER)) and not NEURAL.is_installed
 
 
 def missing_models(runtime: "Runtime") -> list[Neural]:
-    """The models that the settings name, that the manifest offers, and that are not here."""
-    named = [manifest.neural(runtime.models.chosen(kind)) for kind in (ENCODER, RERANKER)]
-    return [one for one in named if one and runtime.models.state(one.name).status != "here"]
+    """Return the models of settings and manifest that are not installed."""
+    models = [manifest.neural(runtime.models.chosen(kind)) for kind in (ENCODER, RERANKER)]
+    return [model for model in models if model and runtime.models.state(model.name).status != "here"]
 
 
-def sized_download(runtime: "Runtime", due: list[Neural], state: StageState) -> ModelDownload:
-    done = sum(runtime.models.state(one.name).bytes for one in due)
-    left = sum(runtime.models.due_bytes(one) for one in due)
-    offer = ModelDownload(state, names=tuple(one.name for one in due), done=done, all=done + left)
+def sized_download(runtime: "Runtime", models: list[Neural], state: StageState) -> ModelDownload:
+    done = sum(runtime.models.state(model.name).bytes for model in models)
+    remaining = sum(runtime.models.due_bytes(model) for model in models)
+    offer = ModelDownload(state, names=tuple(model.name for model in models), done=done, all=done + remaining)
     return _with_packages(runtime, offer) if lacks_packages(runtime) else offer
 
 
 def _with_packages(runtime: "Runtime", offer: ModelDownload) -> ModelDownload:
-    """The offer with what the packages take, and whether the program can install them."""
+    """Return the offer with the size of the packages and, if needed, the instruction for the user."""
     from subtitle_rag.installation.package_installer import PackageInstaller
 
     refusal = PackageInstaller(runtime.settings.paths.cache).refusal(NEURAL)
     by_hand = refusal.hint if refusal else ""
-    return replace(offer, packages=NEURAL.megabytes, place=sys.prefix, by_hand=by_hand)
+    return replace(offer, packages=NEURAL.megabytes, environment=sys.prefix, by_hand=by_hand)
 
 
 def _elsewhere(runtime: "Runtime", model: Neural) -> bool:
-    """Whether another process is fetching it."""
+    """Return whether another process is downloading the model."""
     from subtitle_rag.models.guard import alone
 
     try:
@@ -100,6 +100,6 @@ def _elsewhere(runtime: "Runtime", model: Neural) -> bool:
             return False
     except BusyError:
         return True
-    except OSError:  # told where it is fetched
+    except OSError:  # the download reports it
         logger.info("the models' folder cannot be used", exc_info=True)
         return False

@@ -1,6 +1,6 @@
-"""The filters of a query, which stand in its text and nowhere else: read, put in and taken away there.
+"""Reads, adds and removes the filters of a query. Its text is their only home.
 
-Where a filter goes in is not its end: behind a quotation mark that is still open it would become a part of the phrase.
+A new filter never goes to the end: behind an open quotation mark it would become a part of the phrase.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,85 +12,80 @@ from subtitle_rag.retrieval.query import KINDS, KOREAN, QUOTES, Part, day, kind_
 from subtitle_rag.tui.state.clean_text import clean
 
 DAYS = ("after", "before")
-"""Filters of which a query has one each: the last that is typed."""
+"""Filters that hold once: the last typed one counts."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A filter that is in force: its name in English and its value, of dates in ISO's form, of kinds as in `Video`."""
+    """A filter in force: its English name and its value; dates in ISO's form, kinds as in `Video`."""
 
     name: str
     value: str
 
     @property
     def key(self) -> tuple[str, str]:
-        """The same for filters that mean the same."""
+        """Equal for filters of equal meaning."""
         return self.name, "".join(self.value.casefold().split())
 
 
 def of(text: str) -> tuple[Chip, ...]:
-    """The filters of a query, each once, in their order; what is no filter yet is left out."""
-    found: dict[tuple[str, str], Chip] = {}
+    """Return the filters of a query, each once, in their order, without unfinished ones."""
+    chips: dict[tuple[str, str], Chip] = {}
     for _part, chip in _chips(tidy(text)):
-        for key in [key for key in found if chip.name in DAYS and key[0] == chip.name]:
-            del found[key]
-        found.setdefault(chip.key, chip)
-    return tuple(found.values())
+        for key in [key for key in chips if chip.name in DAYS and key[0] == chip.name]:
+            del chips[key]
+        chips.setdefault(chip.key, chip)
+    return tuple(chips.values())
 
 
 def with_(text: str, chip: Chip) -> str:
-    """The text with this filter among those that it begins with; of days it takes the place of another."""
+    """Return the text with this filter among its leading ones; a day replaces the one before."""
     typed = tidy(text)
-    if any(other.key == chip.key for other in of(typed)):
+    if any(present.key == chip.key for present in of(typed)):
         return typed
-    begun = [part for part in parts(typed) if part.name and not part.value and not part.minus]
-    given_up = [part for part, other in _chips(typed) if chip.name in DAYS and other.name == chip.name]
-    typed = _cut(typed, [*begun, *given_up])
+    empty = [part for part in parts(typed) if part.name and not part.value and not part.minus]
+    replaced = [part for part, present in _chips(typed) if chip.name in DAYS and present.name == chip.name]
+    typed = _cut(typed, [*empty, *replaced])
     at = 0
     for part in parts(typed):
-        apart = not (typed[at : part.start].strip() or typed[part.end : part.end + 1].strip())
-        if not (part.name and part.value and apart):
+        is_separate = not (typed[at : part.start].strip() or typed[part.end : part.end + 1].strip())
+        if not (part.name and part.value and is_separate):
             break
         at = part.end
-    return " ".join(f"{typed[:at]} {written(chip)} {typed[at:]}".split())
+    return " ".join(f"{typed[:at]} {filter_text(chip)} {typed[at:]}".split())
 
 
 def without(text: str, chip: Chip) -> str:
-    """The text without this filter, however often it stands there."""
+    """Return the text without any occurrence of this filter."""
     typed = tidy(text)
-    same = [p for p, other in _chips(typed) if other.key == chip.key or chip.name == other.name in DAYS]
+    same = [p for p, present in _chips(typed) if present.key == chip.key or chip.name == present.name in DAYS]
     return _cut(typed, same)
 
 
 def cleared(text: str) -> str:
-    """The text without any filter, also those that are only begun or wrong."""
+    """Return the text without filters, also without unfinished and wrong ones."""
     typed = tidy(text)
     return _cut(typed, [part for part in parts(typed) if part.name])
 
 
-def written(chip: Chip) -> str:
-    """As it is typed, in the language of the interface."""
-    value = spoken(chip)
+def filter_text(chip: Chip) -> str:
+    """Return the filter as typed in the language of the interface."""
+    value = value_text(chip)
     return f'{word(chip.name)}:"{value}"' if " " in value else f"{word(chip.name)}:{value}"
 
 
 def label(chip: Chip) -> str:
-    """As it is shown, on one line: outside text may be in it."""
-    return clean(f"{word(chip.name)} {spoken(chip)}")
-
-
-def told(chips: Iterable[Chip]) -> str:
-    """Several, as they are shown."""
-    return " · ".join(map(label, chips))
+    """Return the filter as one safe line: its value may be outside text."""
+    return clean(f"{word(chip.name)} {value_text(chip)}")
 
 
 def word(name: str) -> str:
-    """The name of a filter in the language of the interface."""
+    """Return the name of a filter in the language of the interface."""
     return KOREAN[name] if _korean() else name
 
 
-def spoken(chip: Chip) -> str:
-    """The value, of kinds in the language of the interface; without the quotation marks that no query can hold."""
+def value_text(chip: Chip) -> str:
+    """Return the value without quotation marks, which no query can hold; kinds in the language of the interface."""
     if chip.name == "kind":
         return next(word for word in KINDS[chip.value] if word.isascii() != _korean())
     return tidy(chip.value.translate(dict.fromkeys(map(ord, QUOTES), " ")))
@@ -116,10 +111,10 @@ def _value(part: Part) -> str:
 
 
 def _cut(typed: str, some: Iterable[Part]) -> str:
-    """The text without these parts of it."""
+    """Return the text without these parts."""
     for part in sorted(some, key=lambda part: part.start, reverse=True):
         rest = typed[part.end :]
-        # a minus that clung to the filter left nothing out, and must not begin to: empty quotes hold it as it was
-        held = '""' if rest.startswith("-") else ""
-        typed = f"{typed[: part.start]} {held}{rest}"
+        # a minus right behind the filter excluded nothing, and must not begin to: empty quotes neutralise it
+        guard = '""' if rest.startswith("-") else ""
+        typed = f"{typed[: part.start]} {guard}{rest}"
     return " ".join(typed.split())

@@ -1,6 +1,6 @@
-"""Removals from the library: hidden at once, carried out when nobody has undone them in time, or when the app is quit.
+"""Removals from the library: hidden at once, carried out when the time for undo is over or the app quits.
 
-Nothing is written before: if the app is killed meanwhile, the library is whole.
+Nothing is written before: a killed app leaves the library whole.
 """
 
 from dataclasses import dataclass, field, replace
@@ -23,48 +23,50 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RemovalTarget:
-    """What is to leave: one video, or a channel or a playlist with its videos."""
+    """A video, or a channel or playlist with its videos, for removal."""
 
     name: str
     video: str = ""
     channel_id: str | None = None
     sources: tuple[int, ...] = ()
-    """Under which it is followed."""
+    """Ids of its followed sources."""
 
     @property
-    def whole(self) -> bool:
-        """It is more than one video."""
+    def is_source(self) -> bool:
+        """It is a channel or a playlist."""
         return not self.video
 
-    def leaving(self, library: "Library") -> Leaving:
-        """What that is at the moment; a job may have brought more of it."""
+    def removal_set(self, library: "Library") -> Leaving:
+        """Return its content at the moment; a job may have brought more of it."""
         if self.video:
             return Leaving(frozenset({self.video}))
-        own = [source for source in library.sources.followed() if source.id in self.sources]
-        return leaving.of_channels(library, {self.channel_id} if self.channel_id else (), own)
+        followed = [source for source in library.sources.followed() if source.id in self.sources]
+        return leaving.of_channels(library, {self.channel_id} if self.channel_id else (), followed)
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What leaves with a target, as it was when the user said so."""
+    """The content of a target at the time of the user's request."""
 
     target: RemovalTarget
     videos: frozenset[str]
     addresses: frozenset[str]
-    """Of the sources, as anybody may write them."""
+    """All spellings of the sources' addresses."""
     files: frozenset[str]
-    """From which the videos came."""
+    """Files of the videos."""
     windows: int
     contexts: int
 
     @classmethod
     def of(cls, target: RemovalTarget, library: "Library") -> "Removal":
-        """Raises what `Library` raises."""
-        meant = target.leaving(library)
-        windows, contexts = leaving.size(library, meant.videos)
-        found = (library.video(id) for id in meant.videos)
-        files = frozenset(video.source for video in found if video and video.source)
-        return cls(target, meant.videos, leaving.addresses(library, meant.sources), files, windows, contexts)
+        """Read the content of a target. Raises the errors of `Library`."""
+        removal_set = target.removal_set(library)
+        windows, contexts = leaving.size(library, removal_set.videos)
+        videos = (library.video(id) for id in removal_set.videos)
+        files = frozenset(video.source for video in videos if video and video.source)
+        return cls(
+            target, removal_set.videos, leaving.addresses(library, removal_set.sources), files, windows, contexts
+        )
 
     def named_by(self, request: JobRequest) -> bool:
         """Return whether the request would bring some of it back."""
@@ -73,27 +75,27 @@ class Removal:
         return any(Path(file).is_relative_to(path.absolute()) for file in self.files for path in request.paths)
 
     def carry_out(self, library: "Library", indexer: "Indexer") -> None:
-        """Take it out of the library and of the index; raises what `Indexer.remove` raises."""
-        meant = self.target.leaving(library)
-        for _removed in indexer.remove(sorted(meant.videos)):
+        """Remove it from library and index. Raises the errors of `Indexer.remove`."""
+        removal_set = self.target.removal_set(library)
+        for _removed in indexer.remove(sorted(removal_set.videos)):
             pass
-        library.sources.unfollow(meant.sources)
+        library.sources.unfollow(removal_set.sources)
 
 
 @dataclass(slots=True)
 class PendingRemoval:
-    """A removal that can be undone still."""
+    """A removal before the end of its time for undo."""
 
     removal: Removal
-    due: float
+    due_at: float
     """When it is carried out (monotonic seconds)."""
     requests: tuple[JobRequest, ...] = ()
-    """The job requests that were withdrawn for it."""
+    """The job requests withdrawn for it."""
 
 
 @dataclass(slots=True)
 class Removals:
-    """Those that wait, the newest last, and the one that is being carried out."""
+    """The waiting removals, the newest last, and the current one."""
 
     waiting: list[PendingRemoval] = field(default_factory=list)
     current: PendingRemoval | None = None
@@ -104,76 +106,76 @@ class Removals:
 
     @property
     def videos(self) -> frozenset[str]:
-        """The videos that are hidden."""
-        return frozenset().union(*(one.removal.videos for one in self.all))
+        """Ids of the hidden videos."""
+        return frozenset().union(*(pending.removal.videos for pending in self.all))
 
     @property
     def sources(self) -> frozenset[int]:
-        return frozenset().union(*(one.removal.target.sources for one in self.all))
+        return frozenset().union(*(pending.removal.target.sources for pending in self.all))
 
     def hidden(self, videos: "Iterable[Video]") -> frozenset[str]:
-        """Those of these videos that are leaving, if only since a job has brought them."""
-        ids, channels = self.videos, {one.removal.target.channel_id for one in self.all}
+        """Return the ids of these videos that belong to a removal, also of those a job has just brought."""
+        ids, channels = self.videos, {pending.removal.target.channel_id for pending in self.all}
         return frozenset(video.id for video in videos if video.id in ids or video.channel_id in channels)
 
     def next(self, now: float) -> PendingRemoval | None:
-        """The one that is to be carried out now; it can be undone no more."""
-        due = [one for one in self.waiting if one.due <= now]
-        self.current = min(due, key=lambda one: one.due, default=None)
+        """Make the next due removal the current one: it cannot be undone any more."""
+        ready = [pending for pending in self.waiting if pending.due_at <= now]
+        self.current = min(ready, key=lambda pending: pending.due_at, default=None)
         if self.current:
             self.waiting.remove(self.current)
         return self.current
 
-    def put_off(self, until: float) -> None:
-        """What is being carried out could not be; it waits again."""
+    def defer(self, until: float) -> None:
+        """Let the current removal wait again: it failed for the moment."""
         if self.current:
-            self.waiting.insert(0, replace(self.current, due=until))
+            self.waiting.insert(0, replace(self.current, due_at=until))
             self.current = None
 
     def undo(self, request: JobRequest | None = None) -> PendingRemoval | None:
-        """Take the newest one back, or the newest that a request would bring back."""
-        found = [one for one in self.waiting if request is None or one.removal.named_by(request)]
-        if not found:
+        """Drop and return the newest one, or the newest whose videos a request would bring back."""
+        matches = [pending for pending in self.waiting if request is None or pending.removal.named_by(request)]
+        if not matches:
             return None
-        self.waiting.remove(found[-1])
-        return found[-1]
+        self.waiting.remove(matches[-1])
+        return matches[-1]
 
 
 def rows_without(
     removals: Removals, videos: "Sequence[VideoState]", channels: "Sequence[ChannelState]"
 ) -> "tuple[list[VideoState], list[ChannelState]]":
-    """The rows of the library without what is leaving; the sums of channels are those of what stays."""
+    """Return the rows of the library without hidden videos, and sums of channels to match."""
     if not removals.all:
         return list(videos), list(channels)
     hidden = removals.hidden(state.video for state in videos)
-    gone = [state for state in videos if state.video.id in hidden]
-    whole = [one.removal.target for one in removals.all if one.removal.target.whole]
-    left = [
+    hidden_rows = [state for state in videos if state.video.id in hidden]
+    targets = [pending.removal.target for pending in removals.all if pending.removal.target.is_source]
+    visible = [
         state
         for state in channels
         if not any(
             (target.channel_id is not None and target.channel_id == state.channel_id)
             or set(state.sources) & set(target.sources)
-            for target in whole
+            for target in targets
         )
     ]
-    return [state for state in videos if state.video.id not in hidden], [_less(state, gone) for state in left]
+    return [state for state in videos if state.video.id not in hidden], [_less(state, hidden_rows) for state in visible]
 
 
-def _less(channel: "ChannelState", gone: "Iterable[VideoState]") -> "ChannelState":
-    own = [s for s in gone if s.video.id in channel.listed or channel.channel_id == s.video.channel_id]
-    if not own:
+def _less(channel: "ChannelState", hidden_rows: "Iterable[VideoState]") -> "ChannelState":
+    members = [s for s in hidden_rows if s.video.id in channel.listed or channel.channel_id == s.video.channel_id]
+    if not members:
         return channel
     failures = dict(channel.failures)
-    for state in own:
+    for state in members:
         if state.failure in failures:
             failures[state.failure] -= 1
-    due = sum(state.due for state in own)
+    due = sum(state.due for state in members)
     return replace(
         channel,
-        videos=channel.videos - len(own),
-        windows=channel.windows - sum(state.windows for state in own),
+        videos=channel.videos - len(members),
+        windows=channel.windows - sum(state.windows for state in members),
         due=channel.due - due,
-        done=channel.done - sum(not state.due and not state.failure for state in own),
+        done=channel.done - sum(not state.due and not state.failure for state in members),
         failures={code: count for code, count in failures.items() if count},
     )

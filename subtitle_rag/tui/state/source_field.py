@@ -1,7 +1,7 @@
-"""What somebody typed, pasted or dropped into the library's field: caption files, or a place on YouTube.
+"""The text of the library's field, typed, pasted or dropped: caption files, or an address on YouTube.
 
-What lies on the disk goes first, for folders can be named like handles and ids. Looking is bounded in time: a home
-folder, or the root of a disk, must not be walked while somebody still types. An address is read and never asked.
+Files go first, since folders can be named like handles and ids. A look into a folder has a time limit: nobody waits
+for a home folder, or the root of a disk, while typing. An address is parsed, without any request.
 """
 
 import os
@@ -23,45 +23,45 @@ LOOK_S = 0.7
 
 @dataclass(frozen=True, slots=True)
 class FieldCheck:
-    """What the field's text names."""
+    """The meaning of the field's text."""
 
     kind: Literal["nothing", "missing", "files", "source", "refused"]
     paths: tuple[Path, ...] = ()
     source: Source | None = None
     refusal: UsageError | None = None
-    """Why what looks like an address is none that can be used."""
+    """Why the address cannot be used."""
     files: int = 0
     more: bool = False
     """The look ended before the folder did."""
 
 
 def typed_paths(text: str) -> list[Path]:
-    """The files or folders that `text` names: quotes, escapes and `file://` of drag and drop taken off, `~` expanded.
+    """Return the files or folders in `text`, without quotes, escapes and `file://` of drag and drop, `~` expanded.
 
-    Several are taken apart only where the whole is no path itself.
+    Only a text that is no path itself is split into several.
     """
     text = text.strip()
     if not text:
         return []
-    whole = _path(text)
-    if os.path.lexists(whole):
-        return [whole]
+    path = _path(text)
+    if os.path.lexists(path):
+        return [path]
     try:
-        # backslashes are no escapes on Windows; the quotes that stay there are taken off below
+        # backslashes are no escapes on Windows; `_path` removes the quotes
         parts = [_path(part) for part in shlex.split(text, posix=not on_windows())]
     except ValueError:  # a quote that is still open
-        return [whole]
-    return parts if all(os.path.lexists(part) for part in parts) else [whole]
+        return [path]
+    return parts if all(os.path.lexists(part) for part in parts) else [path]
 
 
 def pasted_address(text: str) -> str | None:
-    """The address, if what was pasted is one and nothing else."""
+    """Return the address if the pasted text is one and nothing else."""
     words = text.split()
     return words[0] if len(words) == 1 and looks_like_address(words[0]) else None
 
 
 def read(text: str) -> FieldCheck:
-    """What `text` names, without a look at what lies there."""
+    """Return the meaning of `text`, without a look into folders."""
     paths = tuple(typed_paths(text))
     if not paths:
         return FieldCheck("nothing")
@@ -76,15 +76,15 @@ def read(text: str) -> FieldCheck:
 
 
 def look(text: str, stop: Callable[[], bool] = lambda: False) -> FieldCheck:
-    """What `text` names; for a folder, how many caption files lie in it and below."""
+    """Return the meaning of `text`; for a folder, with the number of caption files in it and below."""
     check = read(text)
     if check.kind != "files":
         return check
     deadline = time.monotonic() + LOOK_S
     total = 0
     for path in check.paths:
-        found, more = _count(path, lambda: stop() or time.monotonic() > deadline)
-        total += found
+        files, more = _count(path, lambda: stop() or time.monotonic() > deadline)
+        total += files
         if more:
             return replace(check, files=total, more=True)
     return replace(check, files=total)
@@ -98,12 +98,12 @@ def _path(text: str) -> Path:
     path = Path(text)
     try:
         return path.expanduser()
-    except RuntimeError:  # ~somebody whom the system does not know
+    except RuntimeError:  # ~user, unknown to the system
         return path
 
 
 def _of_uri(uri: str) -> str:
-    """The path that a `file://` address names; on Windows it begins with a drive or with another computer's name."""
+    """Return the path of a `file://` address; on Windows it begins with a drive or another computer's name."""
     parts = urlsplit(uri)
     path = unquote(parts.path)
     if not on_windows():
@@ -117,10 +117,10 @@ def _count(path: Path, stop: Callable[[], bool]) -> tuple[int, bool]:
     suffixes = tuple(f".{format}" for format in FORMATS)
     if not path.is_dir():
         return int(path.name.lower().endswith(suffixes)), False
-    found = 0
+    total = 0
     for _folder, below, names in os.walk(path):
         below[:] = [name for name in below if not name.startswith(".")]
-        found += sum(name.lower().endswith(suffixes) and not name.startswith(".") for name in names)
+        total += sum(name.lower().endswith(suffixes) and not name.startswith(".") for name in names)
         if stop():
-            return found, True
-    return found, False
+            return total, True
+    return total, False

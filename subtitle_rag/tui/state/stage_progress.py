@@ -1,4 +1,4 @@
-"""How far the stages that run in the background have come, as immutable values."""
+"""Progress of the background stages, as immutable values."""
 
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
@@ -23,59 +23,60 @@ if TYPE_CHECKING:
 
 
 WINDOWS_BEFORE_RATE = 5
-"""Windows after which a rate can be told."""
+"""Windows after which a rate is shown."""
 
 StageName = Literal["contexts", "vectors", "offer", "update"]
 STAGES: tuple[StageName, ...] = get_args(StageName)
 StageState = Literal["asking", "working", "waiting", "paused", "failed", "done", "offered", "dismissed", "elsewhere"]
-"""Models are offered, or no longer, before they are fetched; another process may be at it."""
+"""A download is offered, or dismissed, before it starts; "elsewhere": another process runs it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StageProgress:
-    """How far one kind of work has come."""
+    """Progress of one kind of work."""
 
     state: StageState = "asking"
-    taken: int = 0
-    """Windows, or models, that this run has done."""
+    processed: int = 0
+    """Windows, or models, of this run."""
     error: AppError | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WindowProgress(StageProgress):
-    """How far a library's windows have come."""
+    """Progress of a library's windows."""
 
     model: str = ""
     windows: int = 0
     missing: int = 0
     """Pending windows: the library's count until the run starts, then the run's."""
     untimed: int = 1
-    """Of those that were taken: before the first one the model is loaded."""
+    """Processed windows without part in `seconds`: before the first one the model loads."""
     seconds: float = 0.0
-    """That the others took."""
+    """Time of the others."""
 
     @property
     def done(self) -> int:
-        """Windows that are finished."""
-        return min(self.windows, max(0, self.windows - self.missing + self.taken))
+        """Finished windows of the library."""
+        return min(self.windows, max(0, self.windows - self.missing + self.processed))
 
     @property
     def rate(self) -> float | None:
         """Windows per second; None until enough are done."""
-        timed = self.taken - self.untimed
-        return timed / self.seconds if self.taken >= WINDOWS_BEFORE_RATE and timed > 0 and self.seconds > 0 else None
+        timed = self.processed - self.untimed
+        is_reliable = self.processed >= WINDOWS_BEFORE_RATE and timed > 0 and self.seconds > 0
+        return timed / self.seconds if is_reliable else None
 
 
 @dataclass(frozen=True, slots=True)
 class ContextProgress(WindowProgress):
-    """How far the contexts of a library have come."""
+    """Progress of a library's contexts."""
 
-    known: bool = False
+    has_contexts: bool = False
     """The library has some already."""
     failed: int = 0
-    read: int = 0
-    """Tokens, in all runs so far."""
-    written: int = 0
+    prompt_tokens: int = 0
+    """Of all runs so far, as `output_tokens`."""
+    output_tokens: int = 0
 
     @classmethod
     def of(cls, counts: "ContextCounts", model: str) -> "ContextProgress":
@@ -83,19 +84,25 @@ class ContextProgress(WindowProgress):
             model=model,
             windows=counts.windows,
             missing=counts.due,
-            known=counts.written > 0,
-            read=counts.prompt_tokens,
-            written=counts.tokens,
+            has_contexts=counts.written > 0,
+            prompt_tokens=counts.prompt_tokens,
+            output_tokens=counts.tokens,
         )
 
     def after(self, event: ContextEvent, seconds: float) -> "ContextProgress":
-        """The sums with one more event, `seconds` after the first answer."""
+        """Return the sums with one more event, `seconds` after the first answer."""
         match event:
             case ContextsDue(windows=windows):
                 return replace(self, state="working", missing=windows)
             case ContextWritten():
-                read, written = self.read + event.prompt_tokens, self.written + event.tokens
-                return replace(self, taken=self.taken + 1, seconds=seconds, read=read, written=written, known=True)
+                return replace(
+                    self,
+                    processed=self.processed + 1,
+                    seconds=seconds,
+                    prompt_tokens=self.prompt_tokens + event.prompt_tokens,
+                    output_tokens=self.output_tokens + event.tokens,
+                    has_contexts=True,
+                )
             case ContextFailed():
                 return replace(self, failed=self.failed + 1)
             case ContextReport(blocked=blocked):
@@ -104,24 +111,25 @@ class ContextProgress(WindowProgress):
 
 @dataclass(frozen=True, slots=True)
 class VectorProgress(WindowProgress):
-    """How far an encoder's vectors have come."""
+    """Progress of an encoder's vectors."""
 
     untimed: int = 0
-    """Those of the first batch, before which the model is loaded, and of the first one after a wait."""
+    """The windows of the first batch, before which the model loads, and of the first one after a wait."""
 
     @classmethod
     def of(cls, counts: "VectorCounts", encoder_id: str) -> "VectorProgress":
         return cls(model=encoder_id.partition("@")[0], windows=counts.windows, missing=counts.due)
 
     def after(self, event: VectorEvent, seconds: float | None) -> "VectorProgress":
-        """The sums with one more event, that took so many seconds; None where that says nothing of the pace."""
+        """Return the sums with one more event of so many seconds; None: it says nothing about the rate."""
         match event:
             case VectorsDue(windows=windows):
                 return replace(self, state="working", missing=windows)
-            case VectorsMade(count=count) if seconds is None:
-                return replace(self, state="working", taken=self.taken + count, untimed=self.untimed + count)
             case VectorsMade(count=count):
-                return replace(self, state="working", taken=self.taken + count, seconds=self.seconds + (seconds or 0))
+                progress = replace(self, state="working", processed=self.processed + count)
+                if seconds is None:
+                    return replace(progress, untimed=self.untimed + count)
+                return replace(progress, seconds=self.seconds + seconds)
             case VectorsWaiting():
                 return replace(self, state="waiting")
             case VectorsReport(blocked=blocked):

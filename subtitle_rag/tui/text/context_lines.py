@@ -41,14 +41,14 @@ def brief(progress: ContextProgress) -> str:
 
 def cost(progress: ContextProgress) -> list[str]:
     """Return the tokens of all contexts of the library."""
-    if not progress.written:
+    if not progress.output_tokens:
         return []
     spent = _("{read} tokens read, {written} written")
-    return [spent.format(read=f"{progress.read:,}", written=f"{progress.written:,}")]
+    return [spent.format(read=f"{progress.prompt_tokens:,}", written=f"{progress.output_tokens:,}")]
 
 
 def _failure(progress: ContextProgress, error: AppError) -> str:
-    if error.code == "llm_not_running" and not progress.known:
+    if error.code == "llm_not_running" and not progress.has_contexts:
         return _(
             "A local model could note what each window is about, so that more scenes are found: "
             "start Ollama (ollama.com), then press {key}."

@@ -17,7 +17,7 @@ def line(job: Job) -> str:
         return _stopped(job)
     parts = [_doing(job)]
     if job.videos:
-        parts.append(_("videos {done}/{all}").format(done=job.taken, all=job.videos))
+        parts.append(_("videos {done}/{all}").format(done=job.processed, all=job.videos))
         if not job.fetches:
             parts.append(_("windows {done}/{all}").format(done=min(job.searchable, job.windows), all=job.windows))
         parts += _pace(job)
@@ -34,9 +34,9 @@ def headline(job: Job) -> str:
 
 
 def _stopped(job: Job) -> str:
-    template = _("Left from last time: {source}") if job.left else _("Stopped: {source}")
+    template = _("Left from last time: {source}") if job.restored else _("Stopped: {source}")
     reason = job.reason.message if job.reason else template.format(source=job.source)
-    waiting = [_waiting(job)] if job.left and job.waiting else []
+    waiting = [_waiting(job)] if job.restored and job.waiting else []
     return "  ".join((reason, *waiting, _("{key} goes on").format(key=key("library.sync"))))
 
 
@@ -66,7 +66,7 @@ def _doing(job: Job) -> str:
         return template.format(source=job.source)
     if not job.videos:
         return _("Looking for captions in {source}").format(source=job.source)
-    return _("Reading captions") if job.taken < job.videos else _("Making them searchable")
+    return _("Reading captions") if job.processed < job.videos else _("Making them searchable")
 
 
 def pace(job: Job) -> list[str]:

@@ -35,6 +35,6 @@ def pace(progress: WindowProgress) -> list[str]:
     rate = progress.rate
     if not rate:
         return []
-    if progress.taken < WINDOWS_BEFORE_REMAINING:
+    if progress.processed < WINDOWS_BEFORE_REMAINING:
         return [windows_rate(rate)]
-    return [windows_rate(rate), remaining(max(0, progress.missing - progress.taken) / rate)]
+    return [windows_rate(rate), remaining(max(0, progress.missing - progress.processed) / rate)]

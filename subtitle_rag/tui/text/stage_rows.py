@@ -81,7 +81,7 @@ def rows(
 def _captions(job: "Job") -> StageRow:
     name = _("fetch captions") if job.fetches else _("read captions")
     notes = job_lines.pace(job) if job.fetches and not job.ended else []
-    return StageRow(name, job.taken, job.videos, (*notes, *_waiting(job)))
+    return StageRow(name, job.processed, job.videos, (*notes, *_waiting(job)))
 
 
 def _windows(job: "Job") -> StageRow:

@@ -72,7 +72,7 @@ def scene_timeline(
     A video of unknown length ends with its last window.
     """
     video = scene.video
-    matches = surroundings.places or ()
+    matches = surroundings.matches or ()
     ends = [each.end_ms for each in (*listed, scene)] + [match.end_ms for match in matches]
     further = (
         match.at_ms

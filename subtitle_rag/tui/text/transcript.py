@@ -8,7 +8,7 @@ from textual.content import Content
 
 from subtitle_rag.domain import clock
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.scene_surroundings import Spoken, Surroundings
+from subtitle_rag.tui.state.scene_surroundings import SpokenLines, Surroundings
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, best_line, hanging, marked
 
 if TYPE_CHECKING:
@@ -38,17 +38,17 @@ def transcript_rows(scene: "Scene", surroundings: Surroundings, width: int, heig
 
     Until the video's lines are read, blank rows hold the room above the matched line.
     """
-    above, below = _around(scene, surroundings.spoken or ())
+    above, below = _around(scene, surroundings.lines or ())
     inner = replace(scene, overlap_before="", overlap_after="") if above or below else scene
     rows, matched = scene_lines(inner, width)
     before = _line_rows(above[-height:], width) if height > 0 else []
     after = _line_rows(below[:height], width)
-    if surroundings.spoken is None:
+    if surroundings.lines is None:
         before = [Content("")] * max(0, height // 3 - matched)
     return [*before, *rows, *after], matched + len(before)
 
 
-def _around(scene: "Scene", lines: Spoken) -> tuple[Spoken, Spoken]:
+def _around(scene: "Scene", lines: SpokenLines) -> tuple[SpokenLines, SpokenLines]:
     """Return the video's lines before and after those of the scene."""
     if not scene.lines:
         return (), ()
@@ -57,7 +57,7 @@ def _around(scene: "Scene", lines: Spoken) -> tuple[Spoken, Spoken]:
     return lines[:above], lines[bisect_right(lines, last, key=lambda line: line[0]) :]
 
 
-def _line_rows(lines: Spoken, width: int) -> list[Content]:
+def _line_rows(lines: SpokenLines, width: int) -> list[Content]:
     rows: list[Content] = []
     for start, words in lines:
         head = f" {clock(start).rjust(TIME_CELLS - 1)}"

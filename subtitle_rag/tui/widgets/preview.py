@@ -171,7 +171,7 @@ class Preview(Vertical):
         elif before is None or before.video.id != video:
             self._around = Surroundings()
         elif not same:
-            self._around = replace(self._around, places=None)
+            self._around = replace(self._around, matches=None)
 
     def on_resize(self) -> None:
         self._draw_timeline()
@@ -199,7 +199,7 @@ class Preview(Vertical):
             self._rest(self._scene.video.id, rest)
 
     def _whole(self, known: Surroundings | None) -> bool:
-        return known is not None and (known.places is not None or self._result is None)
+        return known is not None and (known.matches is not None or self._result is None)
 
     @work(group="rest", exclusive=True, exit_on_error=False)
     async def _rest(self, video_id: str, seconds: float) -> None:
@@ -227,8 +227,8 @@ class Preview(Vertical):
             del self._known[old]
         if self._scene is not None and self._scene.video.id == message.video_id:
             before, found = self._around, message.found
-            self._around = found if found.places is not None else replace(found, places=before.places)
-            if before.spoken != found.spoken:
+            self._around = found if found.matches is not None else replace(found, matches=before.matches)
+            if before.lines != found.lines:
                 self._draw_lines()
             self._draw_timeline()
 

@@ -189,5 +189,5 @@ class TestModels:
     ) -> None:
         app.offer = self.OFFER
         models.start()
-        background.stage_ended(StageEnded("offer", replace(self.OFFER, state="done", taken=1), halted=False))
+        background.stage_ended(StageEnded("offer", replace(self.OFFER, state="done", processed=1), halted=False))
         assert (offered(app), app.toasts[-1][:19]) == (None, "The models are here")

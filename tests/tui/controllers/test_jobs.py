@@ -95,7 +95,7 @@ def test_nothing_is_written_before_the_library_was_read(jobs: JobController, uni
 def test_what_was_left_waits_for_the_key(app: FakeApp, jobs: JobController) -> None:
     jobs.restore([FIRST, SECOND])
     assert app.job
-    assert (app.job.left, app.job.waiting, jobs.busy) == (True, 1, False)
+    assert (app.job.restored, app.job.waiting, jobs.busy) == (True, 1, False)
     jobs.sync()
     assert (jobs.queue.current, jobs.queue.waiting) == (FIRST, [SECOND])
 
@@ -108,7 +108,7 @@ def test_a_stopped_job_and_those_after_it_are_held(app: FakeApp, jobs: JobContro
     assert app.job.stopping
     jobs.ended(JobEnded(Job("first"), None, stopped=True))
     jobs.start_next()
-    assert (jobs.queue.held, jobs.busy) == ([FIRST, SECOND], False)
+    assert (jobs.queue.stopped, jobs.busy) == ([FIRST, SECOND], False)
     assert app.toasts == ["Stopped. What is done stays; ctrl+r goes on with the rest."]
 
 
@@ -120,7 +120,7 @@ def test_a_failed_job_is_held_unless_the_request_is_wrong(
 ) -> None:
     jobs.start(FIRST)
     jobs.ended(JobEnded(Job("first"), error, stopped=False))
-    assert jobs.queue.held == held
+    assert jobs.queue.stopped == held
     assert app.errors == [error]
 
 

@@ -83,9 +83,9 @@ def test_one_that_met_another_process_is_tried_again(parts: Parts, monkeypatch: 
 def test_what_would_bring_it_back_is_withdrawn_and_comes_again_with_it(parts: Parts) -> None:
     planned = parts.planned()
     request = JobRequest((Path(next(iter(planned.files))),))
-    parts.jobs.queue.held = [request, JobRequest()]
+    parts.jobs.queue.stopped = [request, JobRequest()]
     parts.removals.hide(planned)
-    assert parts.jobs.queue.held == [JobRequest()]
+    assert parts.jobs.queue.stopped == [JobRequest()]
     started: list[JobRequest] = []
     parts.jobs.start = lambda request: bool(started.append(request))  # type: ignore[method-assign,func-returns-value]
     parts.removals.undo()
