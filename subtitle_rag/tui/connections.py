@@ -175,7 +175,7 @@ class Connections:
 
     def _removal_planned(self, message: messages.RemovalPlanned) -> None:
         removal = message.removal
-        if removal.target.whole:
+        if removal.target.is_source:
             self.navigation.confirm_removal(removal, lambda: self.removals.hide(removal))
         else:
             self.removals.hide(removal)

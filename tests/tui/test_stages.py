@@ -76,18 +76,18 @@ def test_bars_stand_under_each_other_and_nothing_is_wider_than_the_screen(langua
 
 
 @pytest.mark.parametrize(
-    ("taken", "rate", "left"), [(4, False, False), (5, True, False), (19, True, False), (20, True, True)]
+    ("processed", "rate", "left"), [(4, False, False), (5, True, False), (19, True, False), (20, True, True)]
 )
-def test_a_rate_is_told_after_five_windows_and_a_time_after_twenty(taken: int, rate: bool, left: bool) -> None:
-    said = told(None, writing(taken), None)["contexts"]
+def test_a_rate_is_told_after_five_windows_and_a_time_after_twenty(processed: int, rate: bool, left: bool) -> None:
+    said = told(None, writing(processed), None)["contexts"]
     assert ("windows/s" in said) is rate
     assert ("left" in said) is left
 
 
-@pytest.mark.parametrize("taken", [4, 5, 19, 20, 200])
+@pytest.mark.parametrize("processed", [4, 5, 19, 20, 200])
 @pytest.mark.parametrize("seconds", [2.0, 30.0, 900.0])
-def test_the_bar_of_the_search_screen_tells_the_same_rate_and_time(taken: int, seconds: float) -> None:
-    progress = writing(taken, seconds=seconds)
+def test_the_bar_of_the_search_screen_tells_the_same_rate_and_time(processed: int, seconds: float) -> None:
+    progress = writing(processed, seconds=seconds)
     row, line = told(None, progress, None)["contexts"], context_lines.brief(progress)
     for said in pace(progress):
         assert said in row
@@ -146,7 +146,7 @@ def test_a_rest_says_why_and_what_did_not_come_is_counted() -> None:
     [
         (None, None, None),
         (fetching(ended=True), None, None),
-        (None, writing(state="done", missing=0, processed=0), making(state="done", missing=0, taken=0)),
+        (None, writing(state="done", missing=0, processed=0), making(state="done", missing=0, processed=0)),
         (None, writing(windows=0), making(windows=0)),
     ],
 )
