@@ -100,7 +100,7 @@ def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
     if report.refused:
         yield _("Refused:")
         yield from output.table(_reasons(report.refused), right=frozenset({1}))
-    yield stage_runs.cost(report.cost.read, report.cost.written, report.cost.ms)
+    yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
     if total:
         yield _("Look at them before you trust them: subtitle-rag eval make {path} --review").format(path=file)
 
@@ -135,7 +135,7 @@ def _review(file: Path, *, as_json: bool) -> int:
 
 
 def _question_lines(entry: Mapping[str, Any], position: str) -> Iterator[str]:
-    """A question for its reviewer. It is a model's text, so no control code of it reaches the terminal."""
+    """Yield a question for its reviewer. It is a model's text, so no control code of it reaches the terminal."""
     yield ""
     yield f"{position}  [{tidy(str(entry['kind']))}]  {tidy(str(entry['query']))}"
     yield f"    → {tidy(str(entry.get('answer', '')))}"
@@ -237,7 +237,7 @@ def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
     rows = [(_("measure"), _("mean"), "n", _("errors"), _("left out"), _("method"))]
     rows += [(name, *_cells(figures)) for name, figures in report.measures.items()]
     yield from output.table(rows, right=frozenset({1, 2}))
-    yield stage_runs.cost(report.cost.read, report.cost.written, report.cost.ms)
+    yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
     yield _("A small judge's figures tell something only beside another run of the same judge over the same questions.")
     yield _("Every judgement is in {path}").format(path=path)
 

@@ -1,4 +1,4 @@
-"""The ways of searching to measure: the retrievers, the context in front of windows, and the reranker."""
+"""The arms of an evaluation: retrievers, the context in front of windows, and the reranker."""
 
 import logging
 import time
@@ -68,7 +68,7 @@ class EvalModels:
 
     @classmethod
     def of(cls, runtime: Runtime, choice: ArmChoice) -> "EvalModels":
-        """The models of the settings; the encoder is the one whose vectors the library is searched by."""
+        """Return the models of the settings; the encoder is the one whose vectors the library is searched by."""
         if not choice.neural:
             return cls(absent=dict.fromkeys(("encoder", "reranker"), _("left out by --no-neural")))
         encoder = reranker = None
@@ -90,15 +90,15 @@ class EvalModels:
         return cls(encoder, reranker, absent)
 
     def retrievers(self, choice: ArmChoice) -> list[Retrievers]:
-        """The retrievers of the arms, the fullest last.
+        """Return the retrievers of the arms, the fullest last.
 
         Raises:
             UsageError: `retriever_not_ready` for a chosen one that this machine cannot run.
         """
         neural = tuple(name for name in NEURAL if self.encoder and (name != "sparse" or self.encoder.has_sparse))
         if choice.retrievers is None:
-            alone = [LEXICAL, *((name,) for name in reversed(neural))]
-            return alone + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
+            singles = [LEXICAL, *((name,) for name in reversed(neural))]
+            return singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
         ready = (*LEXICAL, *neural)
         for name in (name for names in choice.retrievers for name in names):
             if name not in ready:
@@ -161,7 +161,7 @@ class Arm:
         return f"{name} + rerank" if self.reranker else name
 
     def rank(self, query: Query) -> list[str]:
-        """The ids of the best windows, best first. The reranker orders as many as the program would let it read."""
+        """Return the ids of the best windows, best first. The reranker orders as many as in the program."""
         ranked = self.view.searcher.rank(query, retrievers=self.retrievers)
         if self.reranker is not None and ranked:
             depth = self.reranker.depth or UNMEASURED_DEPTH
@@ -196,26 +196,26 @@ class Arm:
                 progress(finished, total)
         return result
 
-    def previous(self, others: Sequence["Arm"]) -> "Arm | None":
-        """The arm that lacks only the last part of this one: the reranker, else the context, else a retriever."""
+    def previous(self, arms: Sequence["Arm"]) -> "Arm | None":
+        """Return the arm without the last part of this one: the reranker, else the context, else a retriever."""
         level = self.view.level
         if self.reranker:
             lesser = [(level, self.retrievers)]
         else:
-            fewer = {arm.retrievers for arm in others if set(arm.retrievers) < set(self.retrievers)}
+            fewer = {arm.retrievers for arm in arms if set(arm.retrievers) < set(self.retrievers)}
             lesser = [(before, self.retrievers) for before in _BEFORE[level]]
             lesser += [(level, names) for names in sorted(fewer, key=lambda names: (-len(names), names))]
-        plain = {(arm.view.level, arm.retrievers): arm for arm in reversed(others) if arm.reranker is None}
+        plain = {(arm.view.level, arm.retrievers): arm for arm in reversed(arms) if arm.reranker is None}
         return next((plain[key] for key in lesser if key in plain), None)
 
 
 def reranked(ranked: Sequence[Ranked], scores: Mapping[str, float]) -> list[Ranked]:
-    """The windows one by one in the reranker's order; those without a score behind."""
+    """Put the windows one by one in the reranker's order; those without a score behind."""
     return [group[0] for group in reordered([[hit] for hit in ranked], scores)]
 
 
 def all_arms(views: Sequence[View], sets: Sequence[Retrievers], reranker: Reranker | None) -> list[Arm]:
-    """All arms over these views; the reranker follows the fullest of the sets, except over bare windows."""
+    """Return all arms over these views; the reranker follows the fullest of the sets, except over bare windows."""
     arms = []
     for view in views:
         arms += [Arm(view, retrievers) for retrievers in sets]

@@ -25,13 +25,13 @@ class Baseline:
 
 
 def words(text: str) -> list[str]:
-    """The words between spaces, without the marks around them."""
+    """Return the words between spaces, without the marks around them."""
     bare = (word.strip(_MARKS) for word in normalize("NFKC", clean(text)).lower().split())
     return [word for word in bare if word]
 
 
 def letter_pairs(text: str) -> list[str]:
-    """The pairs of neighbouring letters of each word; a word of one letter is its own pair."""
+    """Return the pairs of neighbouring letters of each word; a word of one letter is its own pair."""
     return [pair for word in letter_runs(text) for pair in map(str.__add__, word, word[1:] or [""])]
 
 
@@ -43,7 +43,7 @@ BASELINES = (Baseline("whitespace", words), Baseline("bigrams", letter_pairs))
 def rankings(
     baseline: Baseline, windows: Sequence[tuple[str, str]], queries: Sequence[str], *, depth: int
 ) -> list[list[str]]:
-    """For each query the ids of the best windows ((id, text) pairs) that share a term with it; ties by id."""
+    """Return for each query the ids of the best windows ((id, text) pairs) that share a term with it; ties by id."""
     if not windows:
         return [[] for _ in queries]
     import bm25s

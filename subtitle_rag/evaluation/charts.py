@@ -18,7 +18,7 @@ SURE, LIKELY, POSSIBLE = "█", "▓", "░"
 
 
 def terminal(rows: Sequence[Row], width: int) -> Iterator[str]:
-    """Lines of at most `width` cells, wherever that leaves room for bars of `LEAST_BAR`."""
+    """Yield lines of at most `width` cells, if that leaves room for bars of `LEAST_BAR`."""
     from rich.cells import cell_len, set_cell_size
 
     names = min(LONGEST_NAME, max(cell_len(tidy(row.name)) for row in rows))
@@ -42,7 +42,7 @@ def terminal(rows: Sequence[Row], width: int) -> Iterator[str]:
 
 
 def svg(rows: Sequence[Row], title: str) -> str:
-    """A picture of the same bars, without the fonts that rich would have a browser fetch from the web."""
+    """Draw the same bars as a picture, without the fonts that rich would have a browser fetch from the web."""
     from rich.console import Console
     from rich.terminal_theme import DEFAULT_TERMINAL_THEME
 

@@ -47,12 +47,12 @@ def assign(
     contexts: Sequence[FileContext], windows_of: Callable[[Collection[str]], Mapping[str, Sequence[Window]]]
 ) -> dict[str, str]:
     """Assign each context to the window that it overlaps most; one window's are joined in the file's order."""
-    named = windows_of({context.video for context in contexts})
+    windows_by_name = windows_of({context.video for context in contexts})
     assigned: dict[str, list[str]] = {}
     for context in contexts:
         shared = {
             window.id: min(context.end_ms, window.end_ms) - max(context.start_ms, window.start_ms)
-            for window in named[context.video]
+            for window in windows_by_name[context.video]
         }
         best = max(shared, key=shared.__getitem__, default=None)
         if best is not None and shared[best] > 0:

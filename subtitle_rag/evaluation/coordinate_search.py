@@ -110,11 +110,11 @@ class CoordinateSearch:
         return self.measured[key][list(half)]
 
     def test_means(self, setting: Setting) -> dict[str, float]:
-        """The mean of each metric on the test half."""
+        """Return the mean of each metric on the test half."""
         return metrics.means(self._values(setting, self.test))
 
     def test_gaps(self) -> dict[str, metrics.Gap]:
-        """The gain of the best numbers over the shipped ones on the test half."""
+        """Return the gain of the best numbers over the shipped ones on the test half."""
         return metrics.gaps(self._values(self.best, self.test) - self._values(self.shipped, self.test))
 
     def to_json(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Read a set of questions with known answers.
 
 A file holds JSON lines (`{"id", "query", "kind", "gold": [{"video", "start", "end"}]}`, seconds, over the videos of a
-library) or KorQuAD 1.0; their content tells them apart. A folder is of BEIR's or of TREC's form. KorQuAD, BEIR and TREC
+library) or KorQuAD 1.0; their content decides. A folder is of BEIR's or of TREC's form. KorQuAD, BEIR and TREC
 bring their own documents.
 
 Every line of `eval make` names its model. A file holds such questions or a person's, since their figures do not
@@ -45,11 +45,11 @@ def load(path: Path) -> Dataset:
         UsageError: `unreadable`; `bad_queries` with the line and the reason.
     """
     try:
-        whole = json.loads(read_text(path))
+        document = json.loads(read_text(path))
     except (ValueError, RecursionError):
-        whole = None  # more than one line of JSON, or a mistake, which has a line then
-    if isinstance(whole, dict) and "data" in whole and "query" not in whole:
-        return korquad.read(path, whole)
+        document = None  # more than one line of JSON, or a mistake, which has a line then
+    if isinstance(document, dict) and "data" in document and "query" not in document:
+        return korquad.read(path, document)
     entries = tuple(_questions(path))
     if not entries:
         raise bad_queries(path, 1, _("it holds no questions"))
@@ -57,21 +57,21 @@ def load(path: Path) -> Dataset:
 
 
 def _questions(path: Path) -> Iterator[tuple[Question, bool]]:
-    """Every question, and whether a model made it; a file of both is refused."""
+    """Yield every question, and whether a model made it; a file of both is refused."""
     ids: set[str] = set()
-    made: bool | None = None
+    file_by_model: bool | None = None
     for number, entry in objects(path):
         by_model = MADE_BY in entry or "origin" in entry
         with refusing(path, number):
-            if made not in (None, by_model):
+            if file_by_model not in (None, by_model):
                 raise ValueError(_("made and hand-made questions are mixed; keep them in files of their own"))
-            made = by_model
+            file_by_model = by_model
             if by_model and (MADE_BY in entry or "refused" in entry):
                 continue
             question = _question(entry)
             unique(question.id, ids)
         ids.add(question.id)
-        yield question, made
+        yield question, by_model
 
 
 def _question(entry: Mapping[str, Any]) -> Question:

@@ -87,7 +87,7 @@ MakeEvent = QuestionMade | QuestionRefused | MakeReport
 
 
 def read(path: Path) -> Records | None:
-    """A file of made questions; raises UsageError `unreadable`, `not_own_file`."""
+    """Read a file of made questions; raises UsageError `unreadable`, `not_own_file`."""
     return Records.read(path, COMMAND, LINE_FIELD)
 
 
@@ -171,7 +171,7 @@ class _Generation:
         yield report
 
     def _next_kind(self, quota: dict[str, int], pools: dict[str, Iterator[Candidate]]) -> str | None:
-        """The kind that is furthest behind its share, of those with candidates left."""
+        """Return the kind furthest behind its share, of those with candidates left."""
         total = sum(self.by_kind.values()) + 1
         kinds = [kind for kind in pools if self.by_kind[kind] < quota[kind]]
         return max(kinds, key=lambda kind: SHARES[kind] * total - self.by_kind[kind], default=None)
@@ -193,7 +193,7 @@ class _Generation:
         return QuestionMade(candidate.kind, draft.query, sum(self.by_kind.values()))
 
     def _knows(self, draft: Draft) -> bool:
-        """Whether the model answers without the window; then a searcher would not need the scene either."""
+        """Return whether the model answers without the window; then a searcher would not need the scene either."""
         answer = self.asker.ask(question_prompts.closed_book(draft.query))
         return bool(answer) and self.asker.ask(question_prompts.same(draft.query, draft.answer, answer))
 
@@ -207,7 +207,7 @@ class _Generation:
 
 
 def _question(draft: Draft, candidate: Candidate) -> Entry:
-    """A question as `eval run` reads it, with the evidence for its reviewer and its judge."""
+    """Return a question as `eval run` reads it, with the evidence for its reviewer and its judge."""
     spans = question_filters.gold_ranges(draft, candidate)
     return {
         "query": draft.query,

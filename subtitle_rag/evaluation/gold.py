@@ -30,14 +30,14 @@ class GoldSet:
 
 
 def all_windows(library: Library) -> dict[str, list[Window]]:
-    """The windows of every video, by its id."""
+    """Return the windows of every video, by its id."""
     return {state.video.id: library.windows_of(state.video.id) for state in library.videos() if state.windows}
 
 
 def windows_by_name(
     library: Library, windows: Mapping[str, Sequence[Window]], names: Collection[str]
 ) -> dict[str, list[Window]]:
-    """The windows of each of these videos; none for a video that the library lacks.
+    """Return the windows of each of these videos; none for a video that the library lacks.
 
     A name is a video's id, its caption file's name, or another caption file's that carries the id as yt-dlp writes
     it. One name may stand for several videos: files of the same name in different folders.
@@ -46,30 +46,32 @@ def windows_by_name(
     for state in library.videos():
         if state.video.source:
             files.setdefault(nfc(os.path.basename(state.video.source)), []).append(state.video.id)  # noqa: PTH119
-    named = {}
+    by_name = {}
     for name in names:
         ids = {name, *files.get(name, ()), *_BRACKETED_ID.findall(name)}
-        named[name] = [window for id in sorted(ids) for window in windows.get(id, ())]
-    return named
+        by_name[name] = [window for id in sorted(ids) for window in windows.get(id, ())]
+    return by_name
 
 
 def gold_set(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[Window]]) -> GoldSet:
-    """The set's questions over these windows of the library (video id → windows).
+    """Return the set's questions over these windows of the library (video id → windows).
 
     Raises:
         UsageError: `bad_queries` where the library has none of the gold videos.
     """
-    named = windows_by_name(library, windows, {gold.video for question in dataset.questions for gold in question.gold})
-    questions = tuple(q for q in dataset.questions if any(named[gold.video] for gold in q.gold))
+    by_name = windows_by_name(
+        library, windows, {gold.video for question in dataset.questions for gold in question.gold}
+    )
+    questions = tuple(q for q in dataset.questions if any(by_name[gold.video] for gold in q.gold))
     if not questions:
         raise bad_queries(dataset.path, 1, _("the library has none of the videos that the questions are about"))
-    missing = tuple(sorted(name for name, some in named.items() if not some))
-    return GoldSet(questions, tuple(_gold_windows(question, named) for question in questions), missing)
+    missing = tuple(sorted(name for name, some in by_name.items() if not some))
+    return GoldSet(questions, tuple(_gold_windows(question, by_name) for question in questions), missing)
 
 
-def _gold_windows(question: Question, named: Mapping[str, Sequence[Window]]) -> GoldWindows:
-    """The right windows; ranges of videos without windows do not count, and the best grade of a window does."""
-    shown = answers(question, named)
-    ranges = sum(bool(named[gold.video]) for gold in question.gold)
-    grades = {id: max(question.gold[number].grade for number in numbers) for id, numbers in shown.items()}
-    return GoldWindows(ranges, shown, grades)
+def _gold_windows(question: Question, by_name: Mapping[str, Sequence[Window]]) -> GoldWindows:
+    """Return the right windows; ranges of videos without windows do not count, and the best grade of a window does."""
+    ranges_by_window = answers(question, by_name)
+    ranges = sum(bool(by_name[gold.video]) for gold in question.gold)
+    grades = {id: max(question.gold[number].grade for number in numbers) for id, numbers in ranges_by_window.items()}
+    return GoldWindows(ranges, ranges_by_window, grades)

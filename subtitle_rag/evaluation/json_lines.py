@@ -25,7 +25,7 @@ def refusing(path: Path, line: int, code: str = "bad_queries") -> Iterator[None]
 
 
 def read_text(path: Path) -> str:
-    """A file's text; raises UsageError `unreadable`, `bad_queries` where it is not UTF-8."""
+    """Read a file as UTF-8; raises UsageError `unreadable`, `bad_queries`."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -37,7 +37,7 @@ def read_text(path: Path) -> str:
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines with something in them; raises UsageError `unreadable`, `bad_queries`."""
+    """Yield the lines with something in them; raises UsageError `unreadable`, `bad_queries`."""
     # not splitlines(): U+2028 may stand inside a JSON string
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
@@ -45,7 +45,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The JSON objects of a file, with their line numbers; raises UsageError `unreadable`, `bad_queries`."""
+    """Yield the JSON objects of a file, with their line numbers; raises UsageError `unreadable`, `bad_queries`."""
     for number, line in numbered_lines(path):
         with refusing(path, number):
             entry = _object(line)
@@ -65,7 +65,7 @@ def _object(line: str) -> Mapping[str, Any]:
 
 
 def string(entry: Mapping[str, Any], name: str) -> str:
-    """A field that must be a text; raises ValueError."""
+    """Read a text field; raises ValueError."""
     value = entry.get(name)
     if not isinstance(value, str) or not value:
         raise ValueError(_("{name} must be a text").format(name=name))
@@ -73,7 +73,7 @@ def string(entry: Mapping[str, Any], name: str) -> str:
 
 
 def seconds(item: Mapping[str, Any], name: str) -> int:
-    """A field of seconds, as milliseconds; raises ValueError."""
+    """Read a field of seconds, as milliseconds; raises ValueError."""
     value = item.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise ValueError(_("{name} must be a number of seconds").format(name=name))

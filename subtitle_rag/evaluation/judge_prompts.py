@@ -58,7 +58,7 @@ class Claim:
 
 
 def useful(question: str, reference: str, scene: str) -> Task[Verdict]:
-    """Whether a scene helps to arrive at the reference answer."""
+    """Ask whether a scene helps to arrive at the reference answer."""
     schema = _schema({"reason": _STRING, "useful": _TRUTH})
     head = "\n".join([_USEFUL, tagged("질문", question), tagged("모범 답", reference)])
 
@@ -69,7 +69,7 @@ def useful(question: str, reference: str, scene: str) -> Task[Verdict]:
 
 
 def claims(question: str, answer: str, scenes: Sequence[str]) -> Task[tuple[Claim, ...]]:
-    """The claims of an answer, each with whether the scenes support it."""
+    """Ask for the claims of an answer, each with whether the scenes support it."""
     item = _schema({"claim": _STRING, "supported": _TRUTH})
     schema = _schema({"claims": {"type": "array", "maxItems": MOST_CLAIMS, "items": item}})
     material = [tagged(f"장면 {at}", scene) for at, scene in enumerate(scenes, start=1)]
@@ -82,7 +82,7 @@ def claims(question: str, answer: str, scenes: Sequence[str]) -> Task[tuple[Clai
 
 
 def ask_back(answer: str) -> Task[tuple[str, ...]]:
-    """Questions to which this is the answer; none for a noncommittal one."""
+    """Ask for questions to which this is the answer; none for a noncommittal one."""
     questions = {"type": "array", "minItems": ASKED_BACK, "maxItems": ASKED_BACK, "items": _STRING}
     schema = _schema({"noncommittal": _TRUTH, "questions": questions})
 
@@ -99,7 +99,7 @@ def ask_back(answer: str) -> Task[tuple[str, ...]]:
 
 
 def grade(question: str, answer: str) -> Task[int]:
-    """How well the answer meets the question: one of `GRADES`, 0 where it is noncommittal."""
+    """Ask how well the answer meets the question: one of `GRADES`, or 0 for a noncommittal one."""
     number = {"type": "integer", "minimum": GRADES[0], "maximum": GRADES[-1]}
     schema = _schema({"reason": _STRING, "noncommittal": _TRUTH, "grade": number})
 

@@ -100,7 +100,7 @@ def cases(
     answers: Path | None = None,
     retrievers: Sequence[str] | None = None,
 ) -> list[Case]:
-    """The questions of a file, each with the best scenes of the search.
+    """Return the questions of a file, each with the best scenes of the search.
 
     `answers` is a file of JSON lines `{"id", "answer"}`, which need not have them all.
 
@@ -127,7 +127,7 @@ def cases(
 
 
 def _scenes(query: str, searcher: Searcher, limit: int, retrievers: Sequence[str] | None) -> tuple[Scene, ...]:
-    """The best scenes; none for a refused query."""
+    """Return the best scenes; none for a refused query."""
     try:
         parsed = parse(query)
     except UsageError:
@@ -152,7 +152,7 @@ def _answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
 
 
 def _prompt_text(scene: Scene) -> str:
-    """A scene as an answering model reads it, its written context apart from its speech."""
+    """Return a scene as an answering model reads it, its written context apart from its speech."""
     context = f"(문맥: {scene.context}) " if scene.context else ""
     return f"{context}{scene.text}"
 
@@ -175,8 +175,8 @@ def choose_judge(
             writers = {info.digest for info in installed if _same_name(info.name, writer)}
             if model is None:
                 local = [info for info in installed if not info.remote_host and _completes(info)]
-                others = [info for info in local if info.digest not in writers]
-                largest = max(others, key=lambda info: (info.size, info.name), default=None)
+                candidates = [info for info in local if info.digest not in writers]
+                largest = max(candidates, key=lambda info: (info.size, info.name), default=None)
                 model = largest.name if largest else writer
             info = host.check(model)
         except AppError as error:
@@ -189,10 +189,10 @@ def choose_judge(
     raise failure or LlmError("llm_off")
 
 
-def _same_name(name: str, other: str) -> bool:
+def _same_name(name: str, second: str) -> bool:
     from subtitle_rag.llm.host_guard import canonical
 
-    return canonical(name) == canonical(other)
+    return canonical(name) == canonical(second)
 
 
 def _completes(model: ModelInfo) -> bool:

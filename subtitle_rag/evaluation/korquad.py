@@ -33,10 +33,10 @@ def read(path: Path, file: Mapping[str, Any]) -> Dataset:
     """
     questions: list[Question] = []
     documents: list[tuple[Video, tuple[Window, ...]]] = []
-    place = "data"
+    position = "data"
     try:
         for number, article in enumerate(file["data"]):
-            place = f"data[{number}]"
+            position = f"data[{number}]"
             video = Video(f"korquad-{number:04d}", str(article["title"]), "korquad", "KorQuAD 1.0")
             windows: list[Window] = []
             for paragraph in article["paragraphs"]:
@@ -45,7 +45,7 @@ def read(path: Path, file: Mapping[str, Any]) -> Dataset:
                 windows += [window for window, _offset in placed]
             documents.append((video, tuple(windows)))
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        reason = _("{place} is not laid out as in KorQuAD 1.0").format(place=place)
+        reason = _("{place} is not laid out as in KorQuAD 1.0").format(place=position)
         raise bad_queries(path, 1, reason) from error
     if not questions:
         raise bad_queries(path, 1, _("it holds no questions"))
@@ -65,7 +65,7 @@ def pieces(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _cut(text: str, target: int) -> tuple[int, int]:
-    """The end of the part that should end at `target`, and the start of the next one."""
+    """Return the end of the part that should end at `target`, and the start of the next one."""
     for border in (_SENTENCE, _SPACE):
         near = [match.span() for match in border.finditer(text, max(0, target - REACH), target + REACH)]
         if near:
@@ -74,7 +74,7 @@ def _cut(text: str, target: int) -> tuple[int, int]:
 
 
 def _windows(video_id: str, context: str, first: int) -> list[tuple[Window, int]]:
-    """A paragraph's windows, the first one being the video's window number `first`, with their offsets in it."""
+    """Return a paragraph's windows, the first one being the video's window number `first`, with their offsets in it."""
     result = []
     for ordinal, (offset, text) in enumerate(pieces(context), start=first):
         start = ordinal * SECONDS * 1000
@@ -92,7 +92,7 @@ def _windows(video_id: str, context: str, first: int) -> list[tuple[Window, int]
 
 
 def _questions(video_id: str, entries: Any, windows: list[tuple[Window, int]]) -> Iterator[Question]:
-    """The questions of a paragraph; gold is the window, or the neighbouring windows, that hold the answer."""
+    """Yield the questions of a paragraph; gold is the window, or the neighbouring windows, that hold the answer."""
     for entry in entries:
         answer = entry["answers"][0]
         begin = int(answer["answer_start"])

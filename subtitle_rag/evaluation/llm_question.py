@@ -46,33 +46,33 @@ class Task(Generic[T]):
         return context_prompt.Messages(self.system, self.user).as_list()
 
     def tokens(self) -> int:
-        """The size of its request, on the safe side."""
+        """Estimate the size of its request, on the safe side."""
         return context_prompt.estimate(self.system + self.user) + self.num_predict + context_prompt.MARGIN
 
 
 @dataclass(slots=True)
 class Cost:
-    """The cost of answers; of the prompts, `counted` is the estimate and `read` the server's count."""
+    """The cost of answers; `estimated` and `prompt_tokens` are the prompts' size by our estimate and by the server."""
 
     calls: int = 0
-    counted: int = 0
-    read: int = 0
-    written: int = 0
+    estimated: int = 0
+    prompt_tokens: int = 0
+    tokens: int = 0
     ms: int = 0
 
-    def add(self, other: "Cost") -> None:
-        self.calls += other.calls
-        self.counted += other.counted
-        self.read += other.read
-        self.written += other.written
-        self.ms += other.ms
+    def add(self, cost: "Cost") -> None:
+        self.calls += cost.calls
+        self.estimated += cost.estimated
+        self.prompt_tokens += cost.prompt_tokens
+        self.tokens += cost.tokens
+        self.ms += cost.ms
 
     def to_json(self) -> dict[str, int]:
         return {
             "calls": self.calls,
-            "prompt_tokens_counted": self.counted,
-            "prompt_tokens": self.read,
-            "tokens": self.written,
+            "prompt_tokens_counted": self.estimated,
+            "prompt_tokens": self.prompt_tokens,
+            "tokens": self.tokens,
             "ms": self.ms,
         }
 
@@ -95,7 +95,7 @@ class Asker:
         """
         reason = ""
         for number in range(TRIES):
-            counted = self._host.estimate(self.info.name, task.messages)
+            estimated = self._host.estimate(self.info.name, task.messages)
             reply = self._host.chat(
                 task.messages,
                 model=self.info.name,
@@ -104,7 +104,7 @@ class Asker:
                 seed=self._seed + number,
                 schema=task.schema,
             )
-            self._cost.add(Cost(1, counted, reply.prompt_tokens, reply.tokens, reply.ms))
+            self._cost.add(Cost(1, estimated, reply.prompt_tokens, reply.tokens, reply.ms))
             if reply.done_reason == "length":
                 reason = "length"
                 continue
@@ -121,7 +121,7 @@ class Asker:
 
 
 def host_with(hosts: Sequence[Llm], model: str) -> tuple[Llm, ModelInfo]:
-    """The first host that has the model; raises the first host's failure of `Llm.check` if none has."""
+    """Return the first host with the model; raises the first host's failure of `Llm.check` if none has."""
     failure: AppError | None = None
     for host in hosts:
         try:
@@ -133,7 +133,7 @@ def host_with(hosts: Sequence[Llm], model: str) -> tuple[Llm, ModelInfo]:
 
 
 def context_size(tokens: int) -> int:
-    """The smallest `num_ctx` that holds so many tokens, else the largest."""
+    """Return the smallest `num_ctx` that holds so many tokens, else the largest."""
     return next((size for size in context_prompt.BUCKETS if tokens <= size), context_prompt.BUCKETS[-1])
 
 
@@ -159,7 +159,7 @@ def bool_field(entry: Mapping[str, Any], name: str) -> bool:
 
 
 def _object(reply: str) -> Mapping[str, Any]:
-    """The JSON object in an answer; older servers let models wrap it into prose or a fence."""
+    """Return the JSON object in an answer; older servers let models wrap it into prose or a fence."""
     start, end = reply.find("{"), reply.rfind("}")
     entry = json.loads(reply[start : end + 1]) if start >= 0 else None
     if not isinstance(entry, dict):

@@ -47,7 +47,7 @@ _INPUTS = {
 
 
 def left_out(measure: str, case: Case) -> str | None:
-    """The reason why there is nothing to judge: `no_reference`, `no_answer`, `no_scenes`."""
+    """Return the reason why there is nothing to judge: `no_reference`, `no_answer`, `no_scenes`."""
     if "reference" in _INPUTS[measure]:
         return None if case.reference else "no_reference"
     if not case.answer:
@@ -56,13 +56,13 @@ def left_out(measure: str, case: Case) -> str | None:
 
 
 def inputs(measure: str, case: Case) -> str:
-    """A hash of the measure's inputs: the same ones need no second judgement."""
+    """Return a hash of the measure's inputs: the same ones need no second judgement."""
     values = [getattr(case, name) for name in _INPUTS[measure]]
     return hashlib.sha256(json.dumps(values, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
 def method(measure: str, encoder: Encoder | None) -> str:
-    """The way a measure is taken; figures of different methods do not compare."""
+    """Return the method of a measure; figures of different methods do not compare."""
     if measure != "answer_relevancy":
         return "claims" if measure != "context_precision" else "verdicts"
     return f"asked-back {encoder.id}" if encoder else "grade"
@@ -86,7 +86,7 @@ def score(measure: str, case: Case, asker: Asker, encoder: Encoder | None) -> Sc
 
 
 def _context_precision(case: Case, asker: Asker) -> Score:
-    """Mean of precision@k over the ranks k of the useful scenes; 0 where none is useful.
+    """Return the mean of precision@k over the ranks k of the useful scenes; 0 without any.
 
     RAGAS, `LLMContextPrecisionWithReference`: sum(precision@k × useful_k) / number of useful scenes, each scene judged
     by itself against the reference answer.
@@ -105,7 +105,7 @@ def _supported(case: Case, answer: str, asker: Asker) -> Score | None:
 
 
 def _relevancy(case: Case, asker: Asker, encoder: Encoder) -> Score:
-    """Mean cosine of the question with questions made of the answer, 0 for a noncommittal one.
+    """Return the mean cosine of the question with questions made of the answer, 0 for a noncommittal one.
 
     AR = 1/n Σ sim(q, q_i) (arXiv:2309.15217, section 3), with RAGAS's n = 3 and its treatment of "I do not know".
     """
@@ -128,7 +128,7 @@ def _graded_relevancy(case: Case, asker: Asker) -> Score:
 
 
 def tokens(case: Case) -> int:
-    """The size of the longest request about a case, whatever is measured."""
+    """Estimate the size of the longest request about a case, whatever is measured."""
     answers = filter(None, (case.reference, case.answer))
     tasks: list[Task[Any]] = [judge_prompts.claims(case.question, text, case.scenes) for text in answers]
     tasks += [judge_prompts.useful(case.question, case.reference, scene) for scene in case.scenes]
@@ -136,8 +136,8 @@ def tokens(case: Case) -> int:
 
 
 def judgement_key(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """The key of a stored judgement: its question, measure, inputs, method, judge and prompt."""
+    """Return the key of a stored judgement: its question, measure, inputs, method, judge and prompt."""
     judge = entry.get("judge")
     judge = judge if isinstance(judge, dict) else {}
-    named = [entry.get(name) for name in ("id", "measure", "inputs", "method")]
-    return tuple(map(str, [*named, judge.get("digest"), judge.get("prompt")]))
+    fields = [entry.get(name) for name in ("id", "measure", "inputs", "method")]
+    return tuple(map(str, [*fields, judge.get("digest"), judge.get("prompt")]))

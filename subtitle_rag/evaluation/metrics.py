@@ -1,4 +1,4 @@
-"""MetricMeans of merit of ranked windows, with bootstrapped intervals.
+"""Figures of merit of ranked windows, with bootstrapped intervals.
 
 Success@k, RR@10 and nDCG@10 are computed by `ir_measures` (MacAvaney, Macdonald & Ounis 2022, "Streamlining
 Evaluation with ir-measures"), which hands them to trec_eval; nDCG's gain is the grade, a hit is any grade above 0.
@@ -45,7 +45,7 @@ class GoldWindows:
 
 
 def per_question(gold: Sequence[GoldWindows], rankings: Sequence[Sequence[str]]) -> "Values":
-    """One row of `METRICS` per question, from its windows' ids, best first and without duplicates."""
+    """Return one row of `METRICS` per question, from its windows' ids, best first and without duplicates."""
     import numpy as np
 
     values = np.zeros((len(gold), len(METRICS)))
@@ -89,19 +89,19 @@ def _measures() -> dict[str, Any]:
 
 
 def _recall(question: GoldWindows, best: Sequence[str]) -> float:
-    shown = frozenset[int]().union(*(question.windows.get(id, frozenset()) for id in best))
-    return len(shown) / question.ranges
+    ranges = frozenset[int]().union(*(question.windows.get(id, frozenset()) for id in best))
+    return len(ranges) / question.ranges
 
 
 def means(values: "Values") -> dict[str, float]:
-    """The mean of each metric over the questions."""
+    """Return the mean of each metric over the questions."""
     return {name: float(value) for name, value in zip(METRICS, values.mean(axis=0), strict=True)}
 
 
 def intervals(values: "Values") -> dict[str, Interval]:
-    """The 95 % percentile interval of each metric's mean.
+    """Return the 95 % percentile interval of each metric's mean.
 
-    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. FileContext the differences of two systems,
+    Efron & Tibshirani 1993, "An Introduction to the Bootstrap", chapter 13. For the differences of two systems,
     question by question, it is the interval of the paired bootstrap (Sakai 2006, "Evaluating Evaluation Metrics based
     on the Bootstrap").
     """
@@ -112,9 +112,9 @@ def intervals(values: "Values") -> dict[str, Interval]:
 
 
 def relative_change(before: "Values", after: "Values") -> tuple[float, float, float] | None:
-    """The change of the mean from `before` to `after`, as a share of the former, with the paired bootstrap's interval.
+    """Return the relative change of the mean from `before` to `after`, with the paired bootstrap's interval.
 
-    None where that would divide by nothing.
+    None if every value of `before` is 0.
     """
     import numpy as np
 
@@ -128,7 +128,7 @@ def relative_change(before: "Values", after: "Values") -> tuple[float, float, fl
 
 
 def is_real(interval: Interval) -> bool:
-    """Whether a difference with this interval is one: 0 is not in it."""
+    """Return whether a difference with this interval is one: 0 is not in it."""
     low, high = interval
     return low > 0 or high < 0
 
@@ -149,14 +149,14 @@ class Gap:
 
 
 def gaps(differences: "Values") -> dict[str, Gap]:
-    """The gap of each metric, from the differences of two systems, question by question."""
+    """Return the gap of each metric, from the differences of two systems, question by question."""
     bounds = intervals(differences)
     return {metric: Gap(value, bounds[metric]) for metric, value in means(differences).items()}
 
 
 @lru_cache(maxsize=1)
 def _draws(n: int) -> Any:
-    """How often each of `n` questions is drawn, for every resample (rows)."""
+    """Return how often each of `n` questions is drawn, for every resample (rows)."""
     import numpy as np
 
     generator = np.random.default_rng(SEED)

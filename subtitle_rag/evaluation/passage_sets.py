@@ -9,8 +9,9 @@ would read the lines, but names neither file nor line of a mistake, and needs fi
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from subtitle_rag.captions.windows import window_id
 from subtitle_rag.domain import Line, Video, Window, nfc
@@ -25,9 +26,9 @@ LENGTH_MS = 60_000
 
 _COLUMNS = {3: (0, 1, 2), 4: (0, 2, 3)}
 """Of query, passage and grade: in BEIR's tables, and in TREC's."""
-_TOPICS = ("queries*.tsv", "topics*.tsv")
-_COLLECTIONS = ("collection.tsv", "collection.jsonl")
-_IDS = ("id", "_id", "docno", "docid")
+_TREC = (("queries*.tsv", "topics*.tsv"), ("qrels*",), ("collection.tsv", "collection.jsonl"))
+"""Names of topics, judgements and passages."""
+_IDS = ("_id", "id", "docno", "docid")
 _TEXTS = ("contents", "text", "body")
 
 Passage = tuple[str, str]
@@ -46,88 +47,67 @@ def read(path: Path) -> Dataset | None:
         return _beir(path.parents[1], path)
     if tables := _beir_tables(path):
         return _beir(path, tables[next((split for split in SPLITS if split in tables), next(iter(tables)))])
-    files = [
-        [file for pattern in patterns for file in sorted(path.glob(pattern)) if file.is_file()]
-        for patterns in (_TOPICS, ("qrels*",), _COLLECTIONS)
-    ]
+    files = [[file for glob in globs for file in sorted(path.glob(glob)) if file.is_file()] for globs in _TREC]
     if not path.is_dir() or not all(files):
         return None
-    for several in files:
-        if len(several) > 1:
-            names = ", ".join(file.name for file in several)
+    for candidates in files:
+        if len(candidates) > 1:
+            names = ", ".join(file.name for file in candidates)
             reason = _("one of these files must be in a folder of its own: {names}").format(names=names)
             raise bad_queries(path, 1, reason)
     (topics,), (judgements,), (collection,) = files
-    queries = {id: text for id, (_title, text) in _by_id(topics, _table(topics, (2,))).items()}
-    rows = _table(collection, (2, 3)) if collection.suffix == ".tsv" else _trec_objects(collection)
-    return _dataset(judgements, path.name, path.name, queries, collection, rows)
+    return _dataset(judgements, path.name, path.name, topics, collection)
 
 
 def _beir_tables(folder: Path) -> dict[str, Path]:
-    """The tables of judgements by name; none where the folder is not of BEIR's form."""
+    """Return the tables of judgements by name; none for a folder of another form."""
     if not all((folder / name).is_file() for name in ("corpus.jsonl", "queries.jsonl")):
         return {}
     return {path.stem: path for path in sorted((folder / "qrels").glob("*.tsv"))}
 
 
 def _beir(folder: Path, table: Path) -> Dataset:
-    queries = _by_id(folder / "queries.jsonl", _beir_queries(folder / "queries.jsonl"))
-    texts = {id: text for id, (_title, text) in queries.items()}
-    corpus = folder / "corpus.jsonl"
-    return _dataset(table, folder.name, table.stem, texts, corpus, _beir_corpus(corpus))
+    return _dataset(table, folder.name, table.stem, folder / "queries.jsonl", folder / "corpus.jsonl")
 
 
-def _beir_queries(path: Path) -> Iterator[tuple[int, str, Passage]]:
-    for number, entry in objects(path):
-        with refusing(path, number):
-            row = number, string(entry, "_id"), ("", string(entry, "text"))
-        yield row
-
-
-def _beir_corpus(path: Path) -> Iterator[tuple[int, str, Passage]]:
-    for number, entry in objects(path):
-        title, text = entry.get("title") or "", entry.get("text") or ""
-        with refusing(path, number):
-            id = string(entry, "_id")
-            if not isinstance(title, str) or not isinstance(text, str):
-                raise ValueError(_("title and text must be texts"))
-        yield number, id, (title, text)
-
-
-def _trec_objects(path: Path) -> Iterator[tuple[int, str, Passage]]:
-    for number, entry in objects(path):
-        title = entry.get("title")
-        with refusing(path, number):
-            id = string(entry, next((name for name in _IDS if name in entry), "id"))
-            text = string(entry, next((name for name in _TEXTS if name in entry), "contents"))
-        yield number, id, (title if isinstance(title, str) else "", text)
-
-
-def _table(path: Path, widths: tuple[int, ...]) -> Iterator[tuple[int, str, Passage]]:
-    """Rows of id and text, or of id, title and text."""
-    for number, cells in _rows(path):
-        if len(cells) not in widths or not cells[0] or (widths == (2,) and not cells[1]):
-            raise bad_queries(path, number, _("it must be an id, a tab and a text"))
-        yield number, cells[0], (cells[1] if len(cells) == 3 else "", cells[-1])
-
-
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a table, cut at tabs, or at any space where a line has no tab."""
-    for number, line in numbered_lines(path):
-        yield number, line.strip("\r").split("\t") if "\t" in line else line.split()
-
-
-def _by_id(path: Path, rows: Iterable[tuple[int, str, Passage]]) -> dict[str, Passage]:
+def _passages(path: Path, *, topics: bool = False) -> dict[str, Passage]:
+    """Read JSON objects or a table, by id; topics have a text and no title."""
     passages: dict[str, Passage] = {}
-    for number, id, passage in rows:
+    rows: Iterable[tuple[int, Any]] = objects(path) if path.suffix == ".jsonl" else _rows(path)
+    for number, row in rows:
         with refusing(path, number):
+            id, passage = _cells(row, topics) if isinstance(row, list) else _fields(row, topics)
             unique(id, passages)
         passages[id] = passage
     return passages
 
 
+def _fields(entry: Mapping[str, Any], topics: bool) -> tuple[str, Passage]:
+    id = string(entry, next((name for name in _IDS if name in entry), "id"))
+    name = next((name for name in _TEXTS if name in entry), "text")
+    title, text = entry.get("title") or "", entry.get(name) or ""
+    if topics or "_id" not in entry:  # BEIR has passages without a text
+        text = string(entry, name)
+    if not isinstance(title, str) or not isinstance(text, str):
+        raise ValueError(_("title and text must be texts"))
+    return id, (title, text)
+
+
+def _cells(cells: Sequence[str], topics: bool) -> tuple[str, Passage]:
+    """Return id and text, or id, title and text."""
+    if len(cells) not in ((2,) if topics else (2, 3)) or not cells[0] or (topics and not cells[1]):
+        raise ValueError(_("it must be an id, a tab and a text"))
+    return cells[0], (cells[1] if len(cells) == 3 else "", cells[-1])
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines of a table, cut at tabs, or at any space in a line without a tab."""
+    for number, line in numbered_lines(path):
+        yield number, line.strip("\r").split("\t") if "\t" in line else line.split()
+
+
 def _qrels(path: Path, queries: Mapping[str, str]) -> Qrels:
-    """The judgements of a table `query-id corpus-id score` (BEIR, with a first line of names) or
+    """Read the judgements of a table `query-id corpus-id score` (BEIR, with a first line of names) or
     `query-id iteration passage-id grade` (TREC)."""
     qrels: Qrels = {}
     for number, cells in _rows(path):
@@ -148,15 +128,9 @@ def _qrels(path: Path, queries: Mapping[str, str]) -> Qrels:
     return qrels
 
 
-def _dataset(
-    table: Path,
-    name: str,
-    kind: str,
-    queries: Mapping[str, str],
-    corpus: Path,
-    rows: Iterable[tuple[int, str, Passage]],
-) -> Dataset:
-    """The set as questions and documents. A grade of 0 or less is no answer; a query without an answer is left out."""
+def _dataset(table: Path, name: str, kind: str, topics: Path, collection: Path) -> Dataset:
+    """Return questions and documents. A grade of 0 or less is no answer; a query without an answer is left out."""
+    queries = {id: text for id, (_title, text) in _passages(topics, topics=True).items()}
     qrels = _qrels(table, queries)
     questions = []
     for id, text in queries.items():
@@ -165,8 +139,7 @@ def _dataset(
             questions.append(Question(id, text, kind, gold))
     if not questions:
         raise bad_queries(table, 1, _("it holds no judgement above 0"))
-    passages = _by_id(corpus, rows)
-    documents = tuple(_document(id, name, *passage) for id, passage in passages.items() if any(passage))
+    documents = tuple(_document(id, name, *passage) for id, passage in _passages(collection).items() if any(passage))
     if not documents:
         raise bad_queries(table, 1, _("it holds no passages"))
     return Dataset(table, tuple(questions), documents)

@@ -35,18 +35,18 @@ _DOUBLE_QUOTES = str.maketrans(dict.fromkeys('"“”„‟″「」『』', "'"
 
 
 def normalized(draft: Draft) -> Draft:
-    """The draft with its question as the search takes it: double quotes would ask for a phrase."""
+    """Return the draft with its question as the search takes it: double quotes would ask for a phrase."""
     return Draft(draft.query.translate(_DOUBLE_QUOTES).strip(), draft.answer.strip(), draft.quotes)
 
 
 def gold_ranges(draft: Draft, candidate: Candidate) -> tuple[Gold, ...]:
-    """The ranges of the quotes; empty if one of them is not in its window."""
+    """Return the ranges of the quotes; empty if one of them is not in its window."""
     spans = [locate(quote, window) for quote, window in zip(draft.quotes, candidate.windows, strict=True)]
     return tuple(Gold(candidate.name, *span) for span in spans if span) if all(spans) else ()
 
 
 def locate(quote: str, window: Window) -> tuple[int, int] | None:
-    """The range from the start of the quote's first line to the end of its last one, in ms.
+    """Find the quote's range, from the start of the quote's first line to the end of its last one, in ms.
 
     It compares the window as the model read it, without spaces: captions and models break words as they like.
     """
@@ -62,7 +62,7 @@ def locate(quote: str, window: Window) -> tuple[int, int] | None:
 
 
 def refusal_reason(draft: Draft, candidate: Candidate, queries: Iterable[str]) -> str | None:
-    """The reason to refuse a question; None for a good one.
+    """Return the reason to refuse a question; None for a good one.
 
     One of `length`, `language`, `deictic`, `names_video`, `syntax`, `quote`, `copied`, and `duplicate` of one of
     `queries`.
@@ -86,7 +86,7 @@ def refusal_reason(draft: Draft, candidate: Candidate, queries: Iterable[str]) -
 
 
 def is_plain(query: str) -> bool:
-    """Whether the search looks for all of the question, and for nothing but it."""
+    """Return whether the search looks for all of the question, and for nothing but it."""
     try:
         parsed = parse(query)
     except UsageError:
@@ -95,12 +95,12 @@ def is_plain(query: str) -> bool:
 
 
 def squeezed(text: str) -> str:
-    """NFC in lower case, without spaces."""
+    """Return NFC in lower case, without spaces."""
     return "".join(nfc(text).casefold().split())
 
 
 def _squeezed_with_offsets(text: str) -> tuple[str, list[int]]:
-    """The text as the model read it, squeezed, and the offset in `text` of each of its characters."""
+    """Return the text as the model read it, squeezed, and the offset in `text` of each of its characters."""
     pairs = [
         (letter, at) for at, character in enumerate(text) for letter in squeezed(context_prompt.neutral(character))
     ]
@@ -112,7 +112,7 @@ def _korean(text: str) -> bool:
 
 
 def _names(query: str, video: Video) -> bool:
-    """Whether a question names its video, which a searcher has yet to find."""
+    """Return whether a question names its video, which a searcher has yet to find."""
     file = PurePath(video.source or "")
     names = map(squeezed, (video.title, video.id, file.name, file.stem))
     return any(len(name) >= SHORTEST_NAME and name in squeezed(query) for name in names)

@@ -79,7 +79,7 @@ def question(candidate: Candidate) -> Task[Draft]:
 
 
 def closed_book(query: str) -> Task[str]:
-    """The model's own answer to a question, without any window; empty if it knows none."""
+    """Ask for the model's own answer to a question, without any window; empty if it knows none."""
     schema = {
         "type": "object",
         "properties": {"known": {"type": "boolean"}, "answer": {"type": "string", "maxLength": LONGEST_ANSWER}},
@@ -92,8 +92,8 @@ def closed_book(query: str) -> Task[str]:
     return Task(_CLOSED_BOOK, tagged("질문", query), schema, read)
 
 
-def same(query: str, one: str, other: str) -> Task[bool]:
-    """Whether two answers to a question say the same."""
+def same(query: str, first: str, second: str) -> Task[bool]:
+    """Ask whether two answers to a question say the same."""
     schema = {"type": "object", "properties": {"same": {"type": "boolean"}}, "required": ["same"]}
-    material = "\n".join([tagged("질문", query), tagged("답 1", one), tagged("답 2", other)])
+    material = "\n".join([tagged("질문", query), tagged("답 1", first), tagged("답 2", second)])
     return Task(_SAME, material, schema, lambda entry: bool_field(entry, "same"), 64)

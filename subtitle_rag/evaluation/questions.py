@@ -21,7 +21,7 @@ class Gold:
     """Only nDCG tells grades apart."""
 
     def answered_by(self, start_ms: int, end_ms: int) -> bool:
-        """Whether a window of the same video shows enough of this range: `OVERLAP_MS`.
+        """Return whether a window of the same video shows enough of this range: `OVERLAP_MS`.
 
         A range or window that is itself shorter can never share that much. Half of the shorter one is enough then,
         which also finds a short range that a cut divides.
@@ -55,13 +55,13 @@ class Dataset:
 
 
 def answers(question: Question, windows: Mapping[str, Sequence[Window]]) -> dict[str, frozenset[int]]:
-    """The windows that answer a question, each with the numbers of the gold ranges that it shows.
+    """Return the windows that answer a question, each with the numbers of the gold ranges that it shows.
 
     `windows` has, for each video named in gold, its windows in the library.
     """
-    shown: dict[str, frozenset[int]] = {}
+    ranges_by_window: dict[str, frozenset[int]] = {}
     for number, gold in enumerate(question.gold):
         for window in windows.get(gold.video, ()):
             if gold.answered_by(window.start_ms, window.end_ms):
-                shown[window.id] = shown.get(window.id, frozenset()) | {number}
-    return shown
+                ranges_by_window[window.id] = ranges_by_window.get(window.id, frozenset()) | {number}
+    return ranges_by_window

@@ -43,8 +43,8 @@ class Records:
             return None
         except OSError as error:
             raise UsageError("unreadable", path=str(path), reason=error.strerror or str(error)) from error
-        whole = raw[: raw.rfind(b"\n") + 1] if _entry(raw.rpartition(b"\n")[2]) is None else raw
-        lines = [_entry(line) for line in whole.split(b"\n") if line.strip()]
+        complete = raw[: raw.rfind(b"\n") + 1] if _entry(raw.rpartition(b"\n")[2]) is None else raw
+        lines = [_entry(line) for line in complete.split(b"\n") if line.strip()]
         if not lines and not raw.strip():
             return None
         for number, entry in enumerate(lines, start=1):
@@ -53,7 +53,7 @@ class Records:
         if not lines:
             raise UsageError("not_own_file", path=str(path), line=1, command=made_by)
         entries = [entry for entry in lines if entry is not None]
-        return cls(path, entries[0], entries[1:], len(whole) if len(whole) < len(raw) else None)
+        return cls(path, entries[0], entries[1:], len(complete) if len(complete) < len(raw) else None)
 
     @classmethod
     def begin(cls, path: Path, made_by: str, head: Mapping[str, Any]) -> "Records":
@@ -109,7 +109,7 @@ def _line(entry: Mapping[str, Any]) -> bytes:
 
 
 def _entry(line: bytes) -> Entry | None:
-    """The JSON object of a line; None where it holds none."""
+    """Return the JSON object of a line; None for any other line."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):

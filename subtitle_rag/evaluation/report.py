@@ -124,7 +124,7 @@ class EvalReport:
     """Whether a model made the questions."""
 
     def to_json(self) -> dict[str, Any]:
-        """The `result` of the command's envelope."""
+        """Return the `result` of the command's envelope."""
         return {
             "queries": self.queries,
             "made": self.by_model,
@@ -138,7 +138,7 @@ class EvalReport:
 
 
 def render(report: EvalReport) -> str:
-    """The report as Markdown: by kind, then the intervals, the comparisons and the steps, then the notes."""
+    """Return the report as Markdown: by kind, then the intervals, the comparisons and the steps, then the notes."""
     intro = (
         _("Means in % with 95 % intervals; Δ is how far the first row is ahead of the row."),
         _("{mark} marks a difference whose interval leaves 0 out.").format(mark=f"`{REAL}`"),
@@ -152,7 +152,7 @@ def render(report: EvalReport) -> str:
 
 
 def _kind_table(rows: Sequence[Row]) -> Iterator[str]:
-    yield from header([_("search"), _("kind"), "n", *KIND_METRICS], left=2)
+    yield from header([_("search"), _("kind"), "n", *KIND_METRICS], text_columns=2)
     for row in rows:
         kinds = row.by_kind.items() if len(row.by_kind) > 1 else ()
         for kind, figures in ((ALL, row.figures), *kinds):
@@ -161,7 +161,7 @@ def _kind_table(rows: Sequence[Row]) -> Iterator[str]:
 
 def _overall_table(rows: Sequence[Row]) -> Iterator[str]:
     ahead = (KIND_METRICS[0], KIND_METRICS[-1])
-    yield from header([_("search"), *OVERALL_METRICS, *(f"Δ {name}" for name in ahead), "ms p50/p95"], left=1)
+    yield from header([_("search"), *OVERALL_METRICS, *(f"Δ {name}" for name in ahead), "ms p50/p95"], text_columns=1)
     for row in rows:
         cells = [f"{100 * row.figures.means[name]:.1f} {interval_text(row.ci95[name])}" for name in OVERALL_METRICS]
         gaps = [gap_text(row.gaps[name]) if row.gaps else "" for name in ahead]
@@ -172,7 +172,9 @@ def _overall_table(rows: Sequence[Row]) -> Iterator[str]:
 def _gain_table(rows: Sequence[Row]) -> Iterator[str]:
     """Each arm with the one that lacks only its last part; nothing if no arm has one."""
     if any(row.over for row in rows):
-        yield from header([_("search"), _("compared with"), *(f"± {name}" for name in COMPARED_METRICS)], left=2)
+        yield from header(
+            [_("search"), _("compared with"), *(f"± {name}" for name in COMPARED_METRICS)], text_columns=2
+        )
     for row in rows:
         if row.over:
             yield line([row.name, row.over.name, *(gap_text(row.over.gaps[name]) for name in COMPARED_METRICS)])
@@ -180,17 +182,19 @@ def _gain_table(rows: Sequence[Row]) -> Iterator[str]:
 
 def _step_table(report: EvalReport) -> Iterator[str]:
     if report.steps:
-        yield from header([_("step"), _("search"), FAILURE, _("change"), SOURCE], left=2)
-    for one in report.steps:
-        failure, change = one.step.published or (None, None)
+        yield from header([_("step"), _("search"), FAILURE, _("change"), SOURCE], text_columns=2)
+    for measured in report.steps:
+        failure, change = measured.step.published or (None, None)
         published = f"{100 * failure:.1f}" if failure is not None else ""
         published += f" ({100 * change:+.0f} %)" if change is not None else ""
-        cells = [f"– ({one.reason})", "–", "–"]
-        if one.failure is not None:
-            own = f"{100 * one.change[0]:+.0f} % {interval_text(one.change[1:])}" if one.change else ""
-            real = f" {REAL}" if one.change and is_real(one.change[1:]) else ""
-            cells = [one.arm or "", f"{100 * one.failure:.1f}", own + real]
-        yield line([_(one.step.name), *cells, published])
+        cells = [f"– ({measured.reason})", "–", "–"]
+        if measured.failure is not None:
+            change_text = (
+                f"{100 * measured.change[0]:+.0f} % {interval_text(measured.change[1:])}" if measured.change else ""
+            )
+            real = f" {REAL}" if measured.change and is_real(measured.change[1:]) else ""
+            cells = [measured.arm or "", f"{100 * measured.failure:.1f}", change_text + real]
+        yield line([_(measured.step.name), *cells, published])
 
 
 def _notes(report: EvalReport) -> Iterator[str]:
@@ -213,23 +217,23 @@ def _notes(report: EvalReport) -> Iterator[str]:
         yield f"{text.format(n=n)} {', '.join(map(tidy, report.refused))}"
 
 
-def header(names: Sequence[str], *, left: int) -> Iterator[str]:
-    """The head of a table of which so many columns align at their left."""
+def header(names: Sequence[str], *, text_columns: int) -> Iterator[str]:
+    """Yield the head of a table of which so many columns align at their left."""
     yield line(names)
-    yield "|" + "|".join("---" if at < left else "---:" for at in range(len(names))) + "|"
+    yield "|" + "|".join("---" if at < text_columns else "---:" for at in range(len(names))) + "|"
 
 
 def line(cells: Sequence[str]) -> str:
-    """A line of a table."""
+    """Return a line of a table."""
     # kinds come from the user's file, whatever that holds
     return "| " + " | ".join(tidy(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
 def interval_text(bounds: Interval) -> str:
-    """An interval of shares, in %."""
+    """Return an interval of shares, in %."""
     return f"[{100 * bounds[0]:.1f}, {100 * bounds[1]:.1f}]"
 
 
 def gap_text(gap: Gap) -> str:
-    """A gap in %, with its interval and mark."""
+    """Return a gap in %, with its interval and mark."""
     return f"{100 * gap.value:+.1f} {interval_text(gap.interval)}" + (f" {REAL}" if gap.is_real else "")

@@ -15,7 +15,7 @@ class Review:
     """The questions of one file, and the decisions on them."""
 
     def __init__(self, path: Path) -> None:
-        """Raises UsageError `no_questions`, `unreadable`, `not_own_file`."""
+        """Read the file; raises UsageError `no_questions`, `unreadable`, `not_own_file`."""
         records = generate_questions.read(path)
         if records is None:
             raise UsageError("no_questions", path=str(path))
@@ -28,7 +28,7 @@ class Review:
         return [entry for entry in questions if entry.get("review") == OPEN and "refused" not in entry]
 
     def counts(self) -> dict[str, int]:
-        """How many questions are open, kept, edited and dropped."""
+        """Return how many questions are open, kept, edited and dropped."""
         counts = Counter(dict.fromkeys((OPEN, "kept", "edited", DROPPED), 0))
         for entry in self._records.entries:
             if "refused" not in entry:

@@ -38,15 +38,15 @@ class Candidate:
 
 
 def quotas(count: int) -> dict[str, int]:
-    """How many questions of each kind make `count`, by largest remainders."""
+    """Return how many questions of each kind make `count`, by largest remainders."""
     exact = {kind: share * count for kind, share in SHARES.items()}
-    whole = {kind: int(value + 1e-9) for kind, value in exact.items()}
-    rest = sorted(exact, key=lambda kind: whole[kind] - exact[kind])[: count - sum(whole.values())]
-    return {kind: number + (kind in rest) for kind, number in whole.items()}
+    counts = {kind: int(value + 1e-9) for kind, value in exact.items()}
+    rest = sorted(exact, key=lambda kind: counts[kind] - exact[kind])[: count - sum(counts.values())]
+    return {kind: number + (kind in rest) for kind, number in counts.items()}
 
 
 def candidates(library: Library, kind: str, seed: int) -> Iterator[Candidate]:
-    """All candidates of a kind, the same ones in the same order for the same library and seed.
+    """Return all candidates of a kind, the same ones in the same order for the same library and seed.
 
     Channels take turns, in a channel its videos, in a video its beginning, middle and end.
     """
@@ -74,30 +74,30 @@ def _of_video(library: Library, kind: str, seed: int, video: Video, name: str) -
     forms = {
         id: frozenset(analysis.forms) for id, analysis in library.morphemes([window.id for window in windows]).items()
     }
-    seen: set[tuple[Window, Window]] = set()
+    pairs: set[tuple[Window, Window]] = set()
     for window in ordered:
         pair = _pair(window, windows, forms)
-        if pair and pair not in seen:
-            seen.add(pair)
+        if pair and pair not in pairs:
+            pairs.add(pair)
             yield Candidate(kind, video, name, pair)
 
 
 def _pair(window: Window, windows: Sequence[Window], forms: dict[str, frozenset[str]]) -> tuple[Window, Window] | None:
-    """The window and its most similar one (Jaccard index of morphemes), in order."""
+    """Return the window and its most similar one (Jaccard index of morphemes), in order."""
 
-    def similarity(other: Window) -> tuple[float, int]:
-        a, b = (forms.get(id, frozenset[str]()) for id in (window.id, other.id))
-        return len(a & b) / max(1, len(a | b)), -other.ordinal
+    def similarity(candidate: Window) -> tuple[float, int]:
+        a, b = (forms.get(id, frozenset[str]()) for id in (window.id, candidate.id))
+        return len(a & b) / max(1, len(a | b)), -candidate.ordinal
 
-    others = [other for other in windows if abs(other.ordinal - window.ordinal) >= MIN_DISTANCE]
-    if not others:
+    candidates = [candidate for candidate in windows if abs(candidate.ordinal - window.ordinal) >= MIN_DISTANCE]
+    if not candidates:
         return None
-    other = max(others, key=similarity)
-    return (window, other) if window.ordinal < other.ordinal else (other, window)
+    partner = max(candidates, key=similarity)
+    return (window, partner) if window.ordinal < partner.ordinal else (partner, window)
 
 
 def _woven(sources: Iterable[Iterator[T]]) -> Iterator[T]:
-    """One of each source in turn, until all are empty."""
+    """Yield one of each source in turn, until all are empty."""
     queue = deque(sources)
     while queue:
         source = queue.popleft()
@@ -109,7 +109,7 @@ def _woven(sources: Iterable[Iterator[T]]) -> Iterator[T]:
 
 
 def _name(video: Video, files: Counter[str]) -> str:
-    """A video's name in gold ranges: YouTube's id, or its caption file if its name is unique."""
+    """Return a video's name in gold ranges: YouTube's id, or its caption file if its name is unique."""
     file = _file(video)
     return file if not video.url and file and files[file] == 1 else video.id
 

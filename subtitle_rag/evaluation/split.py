@@ -10,7 +10,7 @@ SEED = 7
 
 
 def halves(questions: Sequence[Question], seed: int = SEED) -> tuple[list[int], list[int]]:
-    """The places of the questions of the train half and of the test half; the same for the same questions and seed.
+    """Return the indices of the train half and of the test half; the same for the same questions and seed.
 
     All questions that share a video are in one half, and the halves have about as many of each kind. The groups go out
     largest first, each to the half that it leaves more even.
@@ -29,14 +29,14 @@ def halves(questions: Sequence[Question], seed: int = SEED) -> tuple[list[int], 
 
 
 def _unevenness(counts: tuple[Counter[str], Counter[str]], half: int, kinds: Counter[str]) -> tuple[int, int]:
-    """The differences by kind and in all, if the group went to this half."""
+    """Return the differences by kind and in all, if the group went to this half."""
     this, that = Counter(counts[half]), counts[1 - half]
     this.update(kinds)
     return sum(abs(this[kind] - that[kind]) for kind in {*this, *that}), abs(this.total() - that.total())
 
 
 def _groups(questions: Sequence[Question]) -> list[list[int]]:
-    """The places of questions that share videos, directly or through others."""
+    """Return the indices of questions that share videos, directly or through others."""
     parent = list(range(len(questions)))
 
     def root(at: int) -> int:

@@ -45,7 +45,7 @@ def render(sweep: Sweep) -> str:
 
 
 def _trial_table(search: CoordinateSearch) -> Iterator[str]:
-    yield from header([_("number"), _("values on the train half"), _("shipped"), _("found")], left=2)
+    yield from header([_("number"), _("values on the train half"), _("shipped"), _("found")], text_columns=2)
     for axis in search.axes:
         last = {trial.value: trial for trial in search.trials if trial.axis == axis.name}  # the second pass counts
         values = ", ".join(
@@ -56,7 +56,7 @@ def _trial_table(search: CoordinateSearch) -> Iterator[str]:
 
 
 def _test_table(search: CoordinateSearch) -> Iterator[str]:
-    yield from header([_("on the test half"), *METRICS_SHOWN], left=1)
+    yield from header([_("on the test half"), *METRICS_SHOWN], text_columns=1)
     for name, setting in ((_("shipped"), search.shipped), (_("found"), search.best)):
         means = search.test_means(setting)
         yield line([name, *(f"{100 * means[metric]:.1f}" for metric in METRICS_SHOWN)])

@@ -54,14 +54,14 @@ class TempLibrary:
 
 
 def documents(library: Library) -> Iterator[tuple[Video, Sequence[Window]]]:
-    """The videos of a library that have windows."""
+    """Yield the videos with windows of a library."""
     for state in library.videos():
         if state.windows:
             yield state.video, library.windows_of(state.video.id)
 
 
 def known_morphemes(library: Library) -> dict[str, Morphemes]:
-    """The analyses in a library, by the text of their windows."""
+    """Return the analyses in a library, by the text of their windows."""
     cache: dict[str, Morphemes] = {}
     for _video, windows in documents(library):
         analyses = library.morphemes([window.id for window in windows])

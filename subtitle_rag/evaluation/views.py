@@ -30,7 +30,7 @@ class Views:
     _analyzer: temp_library.CachingAnalyzer = field(init=False)
 
     def of(self, dataset: Dataset, contexts: Sequence[context_file.FileContext], setting: str) -> list[View]:
-        """Views of the set's own documents, or else of the library.
+        """Return views of the set's own documents, or else of the library.
 
         They have no contexts, a model's, those of a file (`setting` names it), or nothing but the windows' text.
         """
@@ -47,9 +47,11 @@ class Views:
         return [*views, self._copy(NONE, bare, making=Making(keywords=0))]
 
     def _library_views(self, documents: Documents) -> Iterator[View]:
-        """The library itself, or a copy if its vectors are incomplete; before it, a copy without its contexts."""
+        """Yield the library itself, or a copy if its vectors are incomplete; before it, a copy without its contexts."""
         library, encoder = self.runtime.library, self.models.encoder
-        contexts = {id: one.text for video, _w in documents for id, one in library.contexts.of_video(video.id).items()}
+        contexts = {
+            id: context.text for video, _w in documents for id, context in library.contexts.of_video(video.id).items()
+        }
         level = MODEL if contexts else NO_MODEL
         setting = f"{len(contexts)}/{sum(len(windows) for _video, windows in documents)}" if contexts else ""
         if contexts:

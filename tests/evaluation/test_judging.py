@@ -61,7 +61,7 @@ def test_every_judgement_is_kept_with_its_judge_and_its_cost(ollama: StandIn, pa
         assert one["tokens"] > 0
         assert one["prompt_tokens_counted"] > 0
         assert (one["error"], 0 <= one["score"] <= 1, bool(one["judgements"])) == (None, True, True)
-    assert sum(one["prompt_tokens"] for one in kept) == report.cost.read
+    assert sum(one["prompt_tokens"] for one in kept) == report.cost.prompt_tokens
     assert report.cost.calls == ollama.count("chat") == len(CASES) * (2 + 1 + 1 + 1)
 
 
