@@ -17,12 +17,13 @@ from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.config import Paths
 from subtitle_rag.domain import Line, Morphemes, Track, Video, Window
 from subtitle_rag.events import VideoFailed
-from subtitle_rag.indexing import BATCH, Indexer, payload
+from subtitle_rag.indexing import BATCH, Indexer
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import Point, SparseVector
 from subtitle_rag.retrieval.index_client import HostedIndex
-from subtitle_rag.retrieval.material import Material
+from subtitle_rag.retrieval.index_document import IndexDocument
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer, term_id
+from subtitle_rag.retrieval.payload import to_payload
 
 SAMPLE = Path(__file__).parents[1] / "subtitle_rag" / "sample"
 QUERIES = 200
@@ -85,8 +86,8 @@ def analysed(folders: Sequence[Path], analyzer: Analyzer) -> list[Analysed]:
     analyses = analyzer.morphemes([window.text for some in own for window in some])
     made = []
     for one in joined(tracks, own, iter(list(analyses))):
-        material = Material(one.video, one.windows, {})
-        vectors = material.vectors([*analyzer.morphemes(material.before()), *one.analyses])
+        material = IndexDocument(one.video, one.windows, {})
+        vectors = material.vectors([*analyzer.morphemes(material.prefix_texts()), *one.analyses])
         made.append(replace(one, vectors=list(vectors.values())))
     return made
 
@@ -112,7 +113,7 @@ class Filling:
 
     def insert(self, some: Iterable[Analysed]) -> None:
         pairs = ((one.video, w, vector) for one in some for w, vector in zip(one.windows, one.vectors, strict=True))
-        points = [Point(window.id, {"bm25": vector}, payload(video, window)) for video, window, vector in pairs]
+        points = [Point(window.id, {"bm25": vector}, to_payload(video, window)) for video, window, vector in pairs]
         for start in range(0, len(points), BATCH):
             self.index.insert(points[start : start + BATCH])
 

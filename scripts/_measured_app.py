@@ -110,7 +110,7 @@ def main() -> None:
     MeasuredApp.gaps = Path(gaps)
     vars(search_screen)["SceneList"] = MeasuredList
     with Runtime(config.load(home=home)) as runtime:
-        runtime.fluid = True  # as `tui.run` does
+        runtime.prioritize_queries = True  # as `tui.run` does
         app = MeasuredApp(runtime)
         app.garbage = Garbage()
         app.garbage.begin()

@@ -25,8 +25,8 @@ from subtitle_rag.library.vector_store import DueWindow
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.platforms import wait_for
 from subtitle_rag.retrieval.index import DenseVector, Index, SparseVector, Vector
+from subtitle_rag.retrieval.index_document import IndexDocument
 from subtitle_rag.retrieval.index_rules import BM25
-from subtitle_rag.retrieval.material import Material
 from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, vector_names
 
 logger = logging.getLogger(__name__)
@@ -227,7 +227,7 @@ class EncodingRun:
         for window in (there[id] for id in ids if id in there):
             video = videos[window.video_id]
             if video is not None:
-                material = Material(video, [window], contexts)
+                material = IndexDocument(video, [window], contexts)
                 passages[window.id] = material.passage(window.id)
                 sources[window.id] = material.passage_source(window.id)
         return passages, sources

@@ -90,7 +90,7 @@ class Tools:
 
     def _trouble(self) -> str | None:
         """Why another index than the one that the config names has answered."""
-        return str(self._runtime.trouble) if self._runtime.trouble else None
+        return str(self._runtime.degraded_reason) if self._runtime.degraded_reason else None
 
     def transcript(self, video: str, start_ms: int, end_ms: int | None) -> dict[str, Any]:
         """The lines of a video from one time to another, `LINES` at most; `next` is where to go on."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from subtitle_rag.models.store import ModelStore
     from subtitle_rag.retrieval.index import Index
     from subtitle_rag.retrieval.index_client import HostedIndex
-    from subtitle_rag.retrieval.index_fallback import Fallback
+    from subtitle_rag.retrieval.index_fallback import FallbackIndex
     from subtitle_rag.retrieval.index_server import ServerIndex
     from subtitle_rag.retrieval.morphemes import Analyzer, TextMorphemes
     from subtitle_rag.retrieval.neural_client import HostedModels
@@ -68,7 +68,7 @@ class Runtime:
         self.settings = settings
         self.lock = threading.RLock()
         """Held while a door is built."""
-        self.fluid = False
+        self.prioritize_queries = False
         """Somebody looks on: what is indexed is analysed behind queries (`background_analyzer`)."""
 
     def __enter__(self) -> "Runtime":
@@ -169,9 +169,9 @@ class Runtime:
         return address(self.settings.qdrant.url) if self.settings.qdrant.url else EMBEDDED
 
     @door
-    def fallback(self) -> "Fallback":
+    def fallback(self) -> "FallbackIndex":
         """The server's index for searches, and the embedded one, where there is one, while it cannot be reached."""
-        from subtitle_rag.retrieval.index_fallback import Fallback
+        from subtitle_rag.retrieval.index_fallback import FallbackIndex
 
         def embedded() -> "Index | None":
             try:
@@ -180,12 +180,12 @@ class Runtime:
                 logger.info("the embedded index cannot stand in", exc_info=True)
                 return None
 
-        return Fallback(lambda: self.index, embedded)
+        return FallbackIndex(lambda: self.index, embedded)
 
     @property
-    def trouble(self) -> BusyError | None:
+    def degraded_reason(self) -> BusyError | None:
         """Why another index than the one that the settings name has answered the last search."""
-        return self.fallback.trouble if self.settings.qdrant.url else None
+        return self.fallback.degraded_reason if self.settings.qdrant.url else None
 
     @door
     def searcher(self) -> "Searcher":
@@ -196,18 +196,18 @@ class Runtime:
 
             hosted = HostedQueryAnalyzer(self.host, self.library.path)
             return Searcher(self.library, self.index, hosted, self.neural)
-        from subtitle_rag.retrieval.foreign import SharedWindows
         from subtitle_rag.retrieval.lexical import QueryAnalyzer
+        from subtitle_rag.retrieval.shared_index import SharedIndexWindows
 
         queries = QueryAnalyzer(self.library, self.analyzer)
-        shared = SharedWindows(self.library, self.fallback, self.analyzer)
+        shared = SharedIndexWindows(self.library, self.fallback, self.analyzer)
         return Searcher(self.library, self.fallback, queries, self.neural, shared)
 
     @door
     def indexer(self) -> "Indexer":
         from subtitle_rag.indexing import Indexer
 
-        return Indexer(self.library, self.index, self.background_analyzer if self.fluid else self.analyzer)
+        return Indexer(self.library, self.index, self.background_analyzer if self.prioritize_queries else self.analyzer)
 
     @property
     def background_analyzer(self) -> "TextMorphemes":
@@ -331,7 +331,7 @@ class Runtime:
     def usable_index(self) -> "Index":
         """The search index that the settings name, whatever the library knows of it; one that cannot be used is made
         anew, a server's only if it holds nobody else's windows."""
-        from subtitle_rag.retrieval.kept import keep
+        from subtitle_rag.retrieval.vector_backup import back_up_vectors
 
         try:
             return self.server if self.settings.qdrant.url else self.host
@@ -341,7 +341,7 @@ class Runtime:
             logger.info("the index cannot be used as it is", exc_info=True)
             if not self.settings.qdrant.url:
                 if error.code == "index_mismatch":
-                    keep(self.settings.paths.index, self.library)
+                    back_up_vectors(self.settings.paths.index, self.library)
                 self.__dict__["host"] = self._open_host(fresh=True)
                 return self.host
             if error.code != "index_mismatch":

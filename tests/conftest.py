@@ -93,7 +93,7 @@ def isolated_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv(config.LANGUAGE_VARIABLE, raising=False)
     monkeypatch.setenv(config.HOSTS_VARIABLE, "")  # nor the user's own Ollama
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nor the Hugging Face hub: nothing listens there
-    monkeypatch.setattr(indexing, "MOMENT_S", 0.1)
+    monkeypatch.setattr(indexing, "INTERACTIVE_TIMEOUT_S", 0.1)
     monkeypatch.setenv("LANGUAGE", "en")  # `activate` sets it; this restores it
     i18n.activate("en")
     return folder

@@ -14,8 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from subtitle_rag.hosting import client, server
-from subtitle_rag.hosting.entry import Kind, host_entry, identity
+from subtitle_rag.hosting import host_client, server
+from subtitle_rag.hosting.entry import HostKind, host_entry, identity
 from subtitle_rag.hosting.server import Service
 from subtitle_rag.retrieval import index_host, neural_host, neural_wire
 from subtitle_rag.retrieval.morphemes import Analyzer
@@ -24,14 +24,14 @@ FOREVER_S = 1e6
 END_S = 60.0
 """Longest wait for a host to end: behind an engine that is at work."""
 
-KINDS: dict[str, tuple[Kind, Callable[..., Service]]] = {
+KINDS: dict[str, tuple[HostKind, Callable[..., Service]]] = {
     index_host.KIND.module: (index_host.KIND, index_host.open_service),
     neural_wire.KIND.module: (neural_wire.KIND, neural_host.open_service),
 }
 
 
 class ThreadHost:
-    """A host in a thread; to `client` it looks like the process that it would have started."""
+    """A host in a thread; to `host_client` it looks like the process that it would have started."""
 
     def __init__(self, module: str, folder: Path, order: str) -> None:
         self.folder = folder
@@ -74,10 +74,10 @@ class Hosts:
     def __init__(self) -> None:
         self.processes = False
         self._threads: list[ThreadHost] = []
-        self._detached = client._detached
+        self._detached = host_client._detached
 
     def install(self) -> None:
-        client._detached = self._start
+        host_client._detached = self._start
 
     def _start(self, module: str, folder: Path, order: str, log: IO[bytes]) -> Any:
         if self.processes or module not in KINDS:

@@ -92,7 +92,7 @@ def test_multiprocessing():
     process.join()
 
 def test_host(tmp_path):
-    from subtitle_rag.hosting.client import _detached
+    from subtitle_rag.hosting.host_client import _detached
     with open(tmp_path / "host.log", "wb") as log:
         assert _detached("attempting", tmp_path, "{}", log).wait() == 0
 

@@ -156,7 +156,7 @@ def test_captions_end_a_refusal(place: Place) -> None:
 
 
 def test_another_indexer_at_work_is_waited_for(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(indexing, "PATIENCE_S", 30)
+    monkeypatch.setattr(indexing, "BACKGROUND_TIMEOUT_S", 30)
     lock = FileLock(place.folder / "library.lock", thread_local=False)
     for work in (place.indexer.add(watched(), manual(), DETAILS), place.indexer.finish()):
         lock.acquire()
@@ -173,7 +173,7 @@ def test_another_indexer_at_work_is_waited_for(place: Place, monkeypatch: pytest
 def test_an_indexer_that_stays_at_work_is_told_of(
     place: Place, patience: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexing, "PATIENCE_S", patience)
+    monkeypatch.setattr(indexing, "BACKGROUND_TIMEOUT_S", patience)
     with FileLock(place.folder / "library.lock"):
         for work in (place.indexer.add(watched(), manual(), DETAILS), place.indexer.finish()):
             with pytest.raises(BusyError) as caught:

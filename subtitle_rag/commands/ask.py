@@ -142,7 +142,7 @@ def _conversation(talk: "Conversation", options: AskOptions, runtime: Runtime) -
         answer = _ask(talk, query, quiet=options.as_json)
         code = _exit_code(answer)
         if options.as_json:
-            _envelope(answer, code, runtime.trouble)
+            _envelope(answer, code, runtime.degraded_reason)
         else:
             _render(answer, runtime)
         if answer.ending != "whole" and answer.ending != "cut":
@@ -213,7 +213,7 @@ def _render(answer: Answer, runtime: Runtime) -> None:
         output.say(
             _("The library is empty. subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
         )
-    for error in (runtime.trouble, answer.error):
+    for error in (runtime.degraded_reason, answer.error):
         if error is not None:
             output.say_error(error)
 

@@ -72,7 +72,7 @@ def search_(
                 query_, limit=limit or settings.search.limit, retrievers=names, rerank=not no_rerank
             )
         is_empty = not result.scenes and not runtime.library.counts().videos
-        trouble = [runtime.trouble] if runtime.trouble else []
+        trouble = [runtime.degraded_reason] if runtime.degraded_reason else []
     reasons = {error.code: error for _name, error in result.missing}
     failures = [output.error_entry(error) for error in (*trouble, *reasons.values())]
     for failure in failures:
@@ -307,14 +307,14 @@ def _video_and_time(runtime: Runtime, target: str) -> tuple[Video, int]:
 
 def _shared_scene(runtime: Runtime, target: str) -> tuple[Video, int] | None:
     """Return video and time of another library's scene in a shared index."""
-    from subtitle_rag.retrieval.foreign import foreign_from
+    from subtitle_rag.retrieval.payload import read_payload
 
     try:
         id = str(uuid.UUID(target))
     except ValueError:
         return None
-    payloads = runtime.index.foreign([id]) if runtime.settings.qdrant.url else {}
-    made = foreign_from(id, payloads[id]) if id in payloads else None
+    payloads = runtime.index.shared_payloads([id]) if runtime.settings.qdrant.url else {}
+    made = read_payload(id, payloads[id]) if id in payloads else None
     return (made.video, made.window.start_ms) if made else None
 
 

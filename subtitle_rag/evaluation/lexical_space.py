@@ -15,7 +15,7 @@ from subtitle_rag.evaluation.context_file import FileContext
 from subtitle_rag.evaluation.coordinate_search import Axis, Setting
 from subtitle_rag.evaluation.questions import Dataset
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.material import KEYWORDS, Making
+from subtitle_rag.retrieval.index_document import KEYWORDS, Bm25Params
 from subtitle_rag.retrieval.morphemes import SHIPPED as SHIPPED_NUMBERS
 from subtitle_rag.retrieval.morphemes import Bm25
 from subtitle_rag.retrieval.search import LEXICAL
@@ -89,7 +89,7 @@ class LexicalSpace:
         contexts = context_file.assign(self._contexts, partial(gold.windows_by_name, self._library, by_video))
         questions = gold.gold_set(self._dataset, self._library, by_video)
         numbers = Bm25(k1=setting["k1"], b=setting["b"], bigrams=setting["bigrams"])
-        making = Making(numbers, int(setting["keywords"]))
+        making = Bm25Params(numbers, int(setting["keywords"]))
         # replacing the vectors of one index takes about twice as long as another index
         with temp_library.create(documents, self._analyzer, contexts, making=making) as copy:
             arm = Arm(View(NO_MODEL, copy.library, copy.searcher), LEXICAL)

@@ -17,8 +17,8 @@ from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index_client import open_index
+from subtitle_rag.retrieval.index_document import DEFAULT_PARAMS, Bm25Params
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.material import MAKING, Making
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.neural import Encoder, Models
 from subtitle_rag.retrieval.search import Searcher
@@ -75,7 +75,7 @@ def create(
     analyzer: Analyzer,
     contexts: Mapping[str, str] | None = None,
     *,
-    making: Making = MAKING,
+    making: Bm25Params = DEFAULT_PARAMS,
     models: Models | None = None,
 ) -> Iterator[TempLibrary]:
     """Create a library of these videos, gone at the end; `contexts` by window. `models` search the vectors it has."""

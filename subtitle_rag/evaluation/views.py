@@ -9,7 +9,7 @@ from subtitle_rag.evaluation import context_file, temp_library
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, EvalModels, ProgressCallback, View
 from subtitle_rag.evaluation.gold import windows_by_name
 from subtitle_rag.evaluation.questions import Dataset
-from subtitle_rag.retrieval.material import MAKING, Making
+from subtitle_rag.retrieval.index_document import DEFAULT_PARAMS, Bm25Params
 from subtitle_rag.runtime import Runtime
 
 Documents = Sequence[tuple[Video, Sequence[Window]]]
@@ -44,7 +44,7 @@ class Views:
             assigned = context_file.assign(contexts, lambda names: windows_by_name(library, windows, names))
             views.append(self._copy(GIVEN, documents, assigned, setting))
         bare = [(replace(video, title="", chapters=()), windows) for video, windows in documents]
-        return [*views, self._copy(NONE, bare, making=Making(keywords=0))]
+        return [*views, self._copy(NONE, bare, making=Bm25Params(keywords=0))]
 
     def _library_views(self, documents: Documents) -> Iterator[View]:
         """Yield the library itself, or a copy if its vectors are incomplete; before it, a copy without its contexts."""
@@ -72,7 +72,7 @@ class Views:
         documents: Documents,
         contexts: Mapping[str, str] | None = None,
         setting: str = "",
-        making: Making = MAKING,
+        making: Bm25Params = DEFAULT_PARAMS,
     ) -> View:
         models = self.runtime.neural if self.neural else None
         copy = self.opened.enter_context(

@@ -15,7 +15,7 @@ SOCKET_PREFIX = "subtitle-rag-"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class HostKind:
     """One sort of host."""
 
     module: str

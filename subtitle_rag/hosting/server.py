@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from subtitle_rag import log_file
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.hosting.entry import SOCKET_PREFIX, Kind, host_entry, identity, write_atomically
+from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, host_entry, identity, write_atomically
 from subtitle_rag.hosting.handshake import greet_client
 from subtitle_rag.platforms import delete_file
 
@@ -51,7 +51,7 @@ class Service(Protocol):
 class Server:
     """Serves a `Service` to connections."""
 
-    def __init__(self, kind: Kind, folder: Path, service: Service, linger_s: float, stop: threading.Event) -> None:
+    def __init__(self, kind: HostKind, folder: Path, service: Service, linger_s: float, stop: threading.Event) -> None:
         self._kind = kind
         self._folder = folder
         self._service = service
@@ -151,8 +151,8 @@ class Server:
         return self._service.greet(**options)
 
 
-def serve(kind: Kind, argument: str, opener: Callable[..., Service], linger_s: float) -> int:
-    """Run the host that `argument` asks for (`Kind.module`) as this process; its exit status.
+def serve(kind: HostKind, argument: str, opener: Callable[..., Service], linger_s: float) -> int:
+    """Run the host that `argument` asks for (`HostKind.module`) as this process; its exit status.
 
     SIGTERM ends it as the departure of the last client does.
     """
@@ -168,7 +168,7 @@ def serve(kind: Kind, argument: str, opener: Callable[..., Service], linger_s: f
 
 
 def host(
-    kind: Kind, order: dict[str, Any], opener: Callable[..., Service], linger_s: float, stop: threading.Event
+    kind: HostKind, order: dict[str, Any], opener: Callable[..., Service], linger_s: float, stop: threading.Event
 ) -> int:
     """Run a host until nobody needs it or `stop` is set; its exit status, 0 also where another host has the folder.
 

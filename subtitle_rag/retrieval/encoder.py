@@ -30,7 +30,7 @@ from subtitle_rag.retrieval.loading import (
     room,
 )
 from subtitle_rag.retrieval.neural import Encoded
-from subtitle_rag.retrieval.turns import PASSAGE, QUERY, Turns, passes
+from subtitle_rag.retrieval.priority_lock import PASSAGE, QUERY, PriorityLock, passes
 
 if TYPE_CHECKING:
     from FlagEmbedding import BGEM3FlagModel
@@ -82,7 +82,7 @@ class FlagEncoder:
         *,
         has_sparse: bool | None = None,
         max_tokens: int = PASSAGE_TOKENS,
-        turns: Turns | None = None,
+        turns: PriorityLock | None = None,
     ) -> None:
         self.path = path
         self.id = plan.named(id)
@@ -93,7 +93,7 @@ class FlagEncoder:
             raise damaged(self.id, _("{name} is missing").format(name=missing[0]))
         self.has_sparse = not missing if has_sparse is None else has_sparse
         self._max_tokens = max_tokens
-        self._turns = turns or Turns()
+        self._turns = turns or PriorityLock()
         self._loaded: _Loaded | None = None
         self._remembered = lru_cache(REMEMBERED)(self._query)
 

@@ -94,7 +94,7 @@ class Searched(Protocol):
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
         """The hits of each of these searches, without payloads."""
 
-    def foreign(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
+    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
         """The payloads of those of these points that may be other libraries'; none where no other shares the index,
         because what the library does not know there is what has left it."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import AppError
-from subtitle_rag.hosting.client import Client
+from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, Vector, VectorSearch
 from subtitle_rag.retrieval.index_host import KIND
@@ -112,8 +112,8 @@ class HostedIndex(Client):
         chunks = (asked[start : start + CHUNK] for start in range(0, len(asked), CHUNK))
         return [point for chunk in chunks for point in self._call("get", chunk)]
 
-    def foreign(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:  # noqa: ARG002
-        """See `Index.foreign`: the embedded index belongs to one library."""
+    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:  # noqa: ARG002
+        """See `Index.shared_payloads`: the embedded index belongs to one library."""
         return {}
 
     def count(self) -> int:

@@ -327,8 +327,8 @@ class EdgeIndex:
             records = shard.retrieve(list(ids), True, True) if ids else []
         return [Point(str(record.id), vectors_from(record), record.payload or {}) for record in records]
 
-    def foreign(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:  # noqa: ARG002
-        """See `Index.foreign`: the embedded index belongs to one library."""
+    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:  # noqa: ARG002
+        """See `Index.shared_payloads`: the embedded index belongs to one library."""
         return {}
 
     def count(self) -> int:

@@ -1,4 +1,4 @@
-"""Search on a server, and in the embedded index while the server cannot be reached."""
+"""Search on a server, with the embedded index as the fallback while the server cannot be reached."""
 
 import logging
 import threading
@@ -11,31 +11,31 @@ from subtitle_rag.retrieval.index import Filter, Hit, Index, Vector, VectorSearc
 
 logger = logging.getLogger(__name__)
 
-AGAIN_S = 30.0
-"""After this long a server that could not be reached is asked again."""
+RETRY_S = 30.0
+"""Seconds until an unreachable server is tried again."""
 
 T = TypeVar("T")
 
 
-class Fallback:
-    """`Searched` by a server; safe from several threads.
+class FallbackIndex:
+    """`Searched` by a server or, while that is down, by the embedded index. Thread-safe.
 
-    `server` and `embedded` open the two; `embedded` gives None where there is no such index. A search raises
-    `qdrant_unreachable` where neither can answer.
+    `server` and `embedded` open the two indexes; `embedded` returns None if that index does not exist. A search raises
+    `qdrant_unreachable` if neither can answer.
     """
 
     def __init__(self, server: Callable[[], Index], embedded: Callable[[], Index | None]) -> None:
         self._server = server
         self._embedded = embedded
         self._lock = threading.Lock()
-        self._trouble: BusyError | None = None
-        self._again = 0.0
+        self._degraded_reason: BusyError | None = None
+        self._retry_at = 0.0
 
     @property
-    def trouble(self) -> BusyError | None:
-        """Why the embedded index answers at the moment; None while the server does."""
+    def degraded_reason(self) -> BusyError | None:
+        """The failure for which the embedded index answers; None while the server does."""
         with self._lock:
-            return self._trouble
+            return self._degraded_reason
 
     def search(
         self,
@@ -46,35 +46,35 @@ class Fallback:
         where: Filter | None = None,
         payload: Sequence[str] | None = None,
     ) -> list[Hit]:
-        return self._asked(lambda index: index.search(name, query, limit=limit, where=where, payload=payload))
+        return self._query(lambda index: index.search(name, query, limit=limit, where=where, payload=payload))
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        return self._asked(lambda index: index.search_all(searches))
+        return self._query(lambda index: index.search_all(searches))
 
-    def foreign(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        return self._asked(lambda index: index.foreign(ids)) if ids else {}
+    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
+        return self._query(lambda index: index.shared_payloads(ids)) if ids else {}
 
-    def _asked(self, question: Callable[[Index], T]) -> T:
+    def _query(self, call: Callable[[Index], T]) -> T:
         with self._lock:
-            trouble = self._trouble if time.monotonic() < self._again else None
-        if trouble is None:
+            reason = self._degraded_reason if time.monotonic() < self._retry_at else None
+        if reason is None:
             try:
-                answer = question(self._server())
+                answer = call(self._server())
             except BusyError as error:
                 if error.code != "qdrant_unreachable":
                     raise
                 logger.info("the server's index cannot be reached", exc_info=True)
-                trouble = error
+                reason = error
             else:
                 self._note(None)
                 return answer
         embedded = self._embedded()
         if embedded is None:
-            raise trouble
-        self._note(trouble)
-        return question(embedded)
+            raise reason
+        self._note(reason)
+        return call(embedded)
 
-    def _note(self, trouble: BusyError | None) -> None:
+    def _note(self, reason: BusyError | None) -> None:
         with self._lock:
-            if trouble is not self._trouble:
-                self._trouble, self._again = trouble, time.monotonic() + AGAIN_S
+            if reason is not self._degraded_reason:
+                self._degraded_reason, self._retry_at = reason, time.monotonic() + RETRY_S

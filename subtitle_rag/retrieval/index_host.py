@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.hosting.entry import Kind
+from subtitle_rag.hosting.entry import HostKind
 from subtitle_rag.library.migrations import MIGRATIONS
 from subtitle_rag.retrieval.analysis import END, QUERY, TEXTS, AnalysisQueue, SlicedAnalyzer
 from subtitle_rag.retrieval.index import Filter, Hit
@@ -67,7 +67,7 @@ def _unreachable(reason: str) -> BusyError:
     return BusyError("index_unreachable", reason=reason)
 
 
-KIND = Kind(
+KIND = HostKind(
     module="subtitle_rag.retrieval.index_host",
     protocol=(5, len(MIGRATIONS)),  # a host reads the library too
     unreachable=_unreachable,

@@ -1,9 +1,9 @@
 """The index on a Qdrant server or cluster, which the libraries of several machines may share.
 
-All of them write into one collection. A window's id follows from its video, its second and the rule of division, and
-points are only inserted, never overwritten: machines that index the same video write the same points, and what one of
-them has added stays. What a library does not know there is another's (`Index.foreign`), and no call here deletes it,
-except that a video which one library removes or divides anew leaves for all.
+All of them write into one collection. A window's id follows from its video, start and windowing rule, and points
+are inserted, never overwritten: machines that index the same video write the same points. Points unknown to a library
+belong to others (`Index.shared_payloads`) and are never deleted, with one exception: if one library removes a video or
+cuts it again, the video's points go for all.
 
 The meta record is the collection's metadata. Inverse document frequencies are of the whole collection, per shard.
 """
@@ -344,7 +344,7 @@ class ServerIndex:
     def get(self, ids: Collection[str]) -> list[Point]:
         return [point_from(record) for record in self._retrieved(ids, vectors=True)]
 
-    def foreign(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
+    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
         return {str(record.id): record.payload or {} for record in self._retrieved(ids, vectors=False)}
 
     def _retrieved(self, ids: Collection[str], *, vectors: bool) -> "Iterator[models.Record]":

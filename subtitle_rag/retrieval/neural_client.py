@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.hosting.client import Client
+from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.models import manifest
 from subtitle_rag.models.manifest import ENCODER, RERANKER

@@ -27,7 +27,7 @@ from subtitle_rag.errors import AppError
 from subtitle_rag.models.manifest import ENCODER, RERANKER
 from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.neural_wire import KIND, HeldModel, HostState, Spec
-from subtitle_rag.retrieval.turns import QUERY, Turns
+from subtitle_rag.retrieval.priority_lock import QUERY, PriorityLock
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.encoder import FlagEncoder
@@ -66,7 +66,7 @@ class NeuralService:
     def __init__(self, depths: Path, idle_s: float) -> None:
         self._depths = depths
         self._idle_s = idle_s
-        self._turns = Turns()
+        self._turns = PriorityLock()
         self._lock = threading.Lock()
         self._held: dict[Spec, _Held] = {}
         self._asked = time.monotonic()

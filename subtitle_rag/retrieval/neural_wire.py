@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.hosting.entry import Kind
+from subtitle_rag.hosting.entry import HostKind
 from subtitle_rag.models.manifest import Kind as ModelKind
 from subtitle_rag.retrieval.device import Plan
 
@@ -51,7 +51,7 @@ def _failure(folder: Path, error: OSError) -> AppError:
     return _unreachable(f"{folder}: {error.strerror or error}")
 
 
-KIND = Kind(
+KIND = HostKind(
     module="subtitle_rag.retrieval.neural_host",
     protocol=1,
     unreachable=_unreachable,

@@ -27,7 +27,7 @@ from subtitle_rag.retrieval.loading import (
     return_memory,
     room,
 )
-from subtitle_rag.retrieval.turns import RERANK, Turns, passes
+from subtitle_rag.retrieval.priority_lock import RERANK, PriorityLock, passes
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
@@ -56,14 +56,14 @@ class CrossReranker:
     """
 
     def __init__(
-        self, path: Path, id: str, plan: Plan, *, depth: int | None = None, turns: Turns | None = None
+        self, path: Path, id: str, plan: Plan, *, depth: int | None = None, turns: PriorityLock | None = None
     ) -> None:
         self.path = path
         self.id = plan.named(id)
         read_config(path, self.id)
         self.plan = plan
         self.depth = depth
-        self._turns = turns or Turns()
+        self._turns = turns or PriorityLock()
         self._loaded: CrossEncoder | None = None
 
     @property

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.library.names import channels_called, of_kinds
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.foreign import without
 from subtitle_rag.retrieval.fusion import Ranked, fused, merged
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, VectorSearch
 from subtitle_rag.retrieval.lexical import LexicalQuery, LexicalSearch
@@ -17,6 +16,7 @@ from subtitle_rag.retrieval.neural import NEURAL, Encoded, Models, Reranker, vec
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, Reading, reordered
 from subtitle_rag.retrieval.scenes import OwnWindows, Place, Scene, Windows, places, readings, scenes
+from subtitle_rag.retrieval.shared_index import without
 
 logger = logging.getLogger(__name__)
 

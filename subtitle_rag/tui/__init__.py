@@ -42,7 +42,7 @@ def run(settings: "Settings") -> int:
     keymap.check(settings.keys, settings.paths.config)
     themes.check(settings)
     with Runtime(settings) as runtime:
-        runtime.fluid = True
+        runtime.prioritize_queries = True
         app = SubtitleApp(runtime)
         app.garbage = garbage
         app.trouble = picture.prepare(settings)

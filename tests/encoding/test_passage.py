@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from subtitle_rag.domain import Chapter
-from subtitle_rag.retrieval.material import Material
+from subtitle_rag.retrieval.index_document import IndexDocument
 from tests.invented import video, windows
 
 OWN = windows("a", 3)
@@ -12,16 +12,16 @@ CHAPTERS = (Chapter(60_000, "국수 삶기"),)
 
 def test_a_passage_is_title_chapter_context_and_text_without_empty_lines() -> None:
     told = video("a", title="느린 국수", chapters=CHAPTERS)
-    material = Material(told, OWN, {OWN[1].id: ("key", "면을 삶는 장면입니다.")})
+    material = IndexDocument(told, OWN, {OWN[1].id: ("key", "면을 삶는 장면입니다.")})
     assert material.passage(OWN[0].id) == f"느린 국수\n{OWN[0].text}"
     assert material.passage(OWN[1].id) == f"느린 국수\n국수 삶기\n면을 삶는 장면입니다.\n{OWN[1].text}"
-    assert Material(replace(told, title=""), OWN, {}).passage(OWN[2].id) == f"국수 삶기\n{OWN[2].text}"
+    assert IndexDocument(replace(told, title=""), OWN, {}).passage(OWN[2].id) == f"국수 삶기\n{OWN[2].text}"
 
 
 def test_a_passage_is_the_same_whichever_windows_stand_beside_it() -> None:
     told = video("a", chapters=CHAPTERS)
     for window in OWN:
-        alone, among = Material(told, [window], {}), Material(told, OWN, {})
+        alone, among = IndexDocument(told, [window], {}), IndexDocument(told, OWN, {})
         assert alone.passage(window.id) == among.passage(window.id)
         assert alone.passage_source(window.id) == among.passage_source(window.id)
 
@@ -29,14 +29,14 @@ def test_a_passage_is_the_same_whichever_windows_stand_beside_it() -> None:
 def test_its_source_changes_with_it_and_ends_in_the_context_s_key() -> None:
     told, id = video("a"), OWN[0].id
     made = [
-        Material(told, OWN, {}),
-        Material(replace(told, title="다른 제목"), OWN, {}),
-        Material(replace(told, chapters=(Chapter(0, "국수"),)), OWN, {}),
-        Material(told, OWN, {id: ("key", "면을 삶는 장면입니다.")}),
-        Material(told, OWN, {id: ("key", "면을 써는 장면입니다.")}),
-        Material(told, [replace(OWN[0], text="다른 말")], {}),
+        IndexDocument(told, OWN, {}),
+        IndexDocument(replace(told, title="다른 제목"), OWN, {}),
+        IndexDocument(replace(told, chapters=(Chapter(0, "국수"),)), OWN, {}),
+        IndexDocument(told, OWN, {id: ("key", "면을 삶는 장면입니다.")}),
+        IndexDocument(told, OWN, {id: ("key", "면을 써는 장면입니다.")}),
+        IndexDocument(told, [replace(OWN[0], text="다른 말")], {}),
     ]
     sources = [one.passage_source(id) for one in made]
     assert len(set(sources)) == len(sources)
     assert [source.rpartition("/")[2] for source in sources] == ["", "", "", "key", "key", ""]
-    assert Material(told, OWN, {OWN[1].id: ("key", "문맥")}).passage_source(id) == sources[0]
+    assert IndexDocument(told, OWN, {OWN[1].id: ("key", "문맥")}).passage_source(id) == sources[0]

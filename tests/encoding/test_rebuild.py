@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.kept import keep, kept_path
 from subtitle_rag.retrieval.neural import vector_names
+from subtitle_rag.retrieval.vector_backup import back_up_vectors, backup_path
 from tests.encoding.desk import Counting, Desk
 from tests.invented import end_hosts
 
@@ -25,7 +25,7 @@ def test_a_rebuilt_index_holds_the_vectors_that_it_held(desk: Desk, encoder: Cou
     assert desk.place.sound()
     assert (desk.holding(encoder), desk.library.vectors.encoders(), desk.index.vectors()) == (before, rows, room)
     assert desk.run(encoder)[1].made == 0
-    assert not kept_path(desk.library).exists()
+    assert not backup_path(desk.library).exists()
 
 
 @pytest.mark.campaign(part="models")
@@ -96,7 +96,7 @@ def test_an_index_of_other_rules_for_words_gives_its_vectors_up(
     desk.place.index.close()
     meta = folder / "meta.json"
     meta.write_text(json.dumps({**json.loads(meta.read_text()), "analyzer": "an older one"}))
-    keep(folder, desk.library)
+    back_up_vectors(folder, desk.library)
     end_hosts([folder])
     desk.place.index = _opened(folder)
     rebuild(desk)
@@ -125,6 +125,6 @@ def _opened(folder: Path) -> EdgeIndex:
 @pytest.mark.parametrize("text", ["", "[]", '{"schema": 0}'])
 def test_nothing_is_kept_of_an_index_that_cannot_be_read(desk: Desk, tmp_path: Path, text: str) -> None:
     (tmp_path / "meta.json").write_text(text)
-    keep(tmp_path, desk.library)
-    keep(tmp_path / "absent", desk.library)
-    assert not kept_path(desk.library).exists()
+    back_up_vectors(tmp_path, desk.library)
+    back_up_vectors(tmp_path / "absent", desk.library)
+    assert not backup_path(desk.library).exists()

@@ -15,7 +15,7 @@ from subtitle_rag.events import EncoderActive, VectorsDue, VectorsMade, VectorsR
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.vector_store import VectorCounts
 from subtitle_rag.retrieval.index import DenseVector, SparseVector
-from subtitle_rag.retrieval.material import Material
+from subtitle_rag.retrieval.index_document import IndexDocument
 from subtitle_rag.retrieval.neural import Encoded, vector_names
 from tests.encoding.desk import Counting, Desk
 from tests.invented import caption_folder
@@ -36,7 +36,7 @@ def test_every_window_gets_the_vectors_of_its_passage(desk: Desk, encoder: Count
     assert held.keys() == set(ids)
     for state in desk.library.videos():
         windows = desk.library.windows_of(state.video.id)
-        material = Material(state.video, windows, {})
+        material = IndexDocument(state.video, windows, {})
         for window, expected in zip(windows, encoder.passages([material.passage(w.id) for w in windows]), strict=True):
             own = held[window.id]
             assert cosine(own[dense], expected.dense) > 0.999

@@ -20,8 +20,8 @@ from subtitle_rag.evaluation.fusion_space import FusionSpace
 from subtitle_rag.evaluation.lexical_space import LEXICAL_AXES, LexicalSpace, rule_for
 from subtitle_rag.evaluation.sweep import Sweep
 from subtitle_rag.evaluation.sweep_report import render
+from subtitle_rag.retrieval.index_document import Bm25Params
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.material import Making
 from subtitle_rag.retrieval.morphemes import Analyzer, Bm25
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.retrieval.search import LEXICAL, Searcher
@@ -133,7 +133,7 @@ def test_other_numbers_rank_as_an_index_made_with_them(words: LexicalSpace, fill
 
     questions = gold.gold_set(load_set(queries), filled.library, gold.all_windows(filled.library))
     documents = list(temp_library.documents(filled.library))
-    making = Making(Bm25(1.6, 0.3, 0.0), 0)
+    making = Bm25Params(Bm25(1.6, 0.3, 0.0), 0)
     with temp_library.create(documents, filled.analyzer, making=making) as copy:
         rankings = [
             [hit.window_id for hit in copy.searcher.rank(parse(question.query), retrievers=LEXICAL)]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.hosting.entry import Kind
+from subtitle_rag.hosting.entry import HostKind
 from subtitle_rag.hosting.server import serve
 
 
@@ -18,7 +18,7 @@ def _unreachable(reason: str) -> BusyError:
     return BusyError("index_unreachable", reason=reason)
 
 
-KIND = Kind(
+KIND = HostKind(
     module="tests.hosting.counter",
     protocol=1,
     unreachable=_unreachable,

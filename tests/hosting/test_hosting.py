@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.hosting import client as hosting_client
-from subtitle_rag.hosting import handshake
-from subtitle_rag.hosting.client import Client
+from subtitle_rag.hosting import handshake, host_client
 from subtitle_rag.hosting.entry import host_entry, identity, write_atomically
+from subtitle_rag.hosting.host_client import Client
 from tests.hosting.counter import KIND
 from tests.invented import alive, came_true, end_hosts
 
@@ -155,7 +154,7 @@ def test_a_host_that_says_nothing_is_given_up(folder: Path) -> None:
 
 
 def test_only_a_long_log_begins_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hosting_client, "LOG_BYTES", 20)
+    monkeypatch.setattr(host_client, "LOG_BYTES", 20)
     folder.mkdir()
     for before, after in (("short\n", "short\nclosed\n"), ("x" * 21, "closed\n")):
         (folder / "host.log").write_text(before)
@@ -171,7 +170,7 @@ def started_with(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     found: dict[str, Any] = {}
     monkeypatch.setattr(subprocess, "Popen", lambda _command, **options: found.update(options))
     with Path(os.devnull).open("wb") as log:
-        hosting_client._detached("tests.hosting.counter", Path("/"), "{}", log)
+        host_client._detached("tests.hosting.counter", Path("/"), "{}", log)
     return found
 
 
@@ -228,4 +227,4 @@ def test_a_host_that_says_nothing_to_whoever_connects_is_taken_for_none(
     with Listener(str(tmp_path / "s")) as listener:
         entry = {"address": listener.address, "key": "00", "pid": os.getpid(), "folder": identity(tmp_path)}
         write_atomically(tmp_path / "host.json", entry)
-        assert hosting_client._dial(tmp_path) is None
+        assert host_client._dial(tmp_path) is None

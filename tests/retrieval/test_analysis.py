@@ -192,7 +192,7 @@ class TestIndexingInTheApp:
         self, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with Runtime(settings) as runtime:
-            runtime.fluid = True
+            runtime.prioritize_queries = True
             monkeypatch.setattr(Runtime, "analyzer", property(lambda _runtime: pytest.fail("loaded here")))
             list(runtime.indexer.index([caption_folder(tmp_path / "captions", 2, minutes=4)]))
             assert runtime.library.counts().searchable == runtime.library.counts().windows > 0
@@ -202,7 +202,7 @@ class TestIndexingInTheApp:
         made = []
         for fluid in (True, False):
             with Runtime(load(tmp_path / f"home {fluid}")) as runtime:
-                runtime.fluid = fluid
+                runtime.prioritize_queries = fluid
                 list(runtime.indexer.index([captions]))
                 points = runtime.index.points(limit=1_000)
                 made.append((points, runtime.library.morphemes([point.id for point in points])))

@@ -16,7 +16,7 @@ from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import REMEMBERED, FlagEncoder
 from subtitle_rag.retrieval.loading import memory_told, quiet
 from subtitle_rag.retrieval.neural import Encoded, Encoder
-from subtitle_rag.retrieval.turns import QUERY
+from subtitle_rag.retrieval.priority_lock import QUERY
 from tests.invented import came_true
 
 EXACT = Plan("cpu", "float32", "this one", 2, "set")

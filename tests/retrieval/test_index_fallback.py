@@ -10,7 +10,7 @@ from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.retrieval import index_fallback
 from subtitle_rag.retrieval.index import Index, VectorSearch
 from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.index_fallback import Fallback
+from subtitle_rag.retrieval.index_fallback import FallbackIndex
 from subtitle_rag.retrieval.index_server import open_server
 from tests.retrieval.points import META, pid, point, sparse
 from tests.stand_ins.qdrant import StandIn
@@ -34,37 +34,37 @@ def embedded(tmp_path: Path) -> Iterator[Index]:
     opened.close()
 
 
-def ids(index: Fallback) -> list[str]:
+def ids(index: FallbackIndex) -> list[str]:
     return [hit.id for hit in index.search("bm25", QUERY, limit=9)]
 
 
-def told(index: Fallback) -> str | None:
-    return index.trouble.code if index.trouble else None
+def told(index: FallbackIndex) -> str | None:
+    return index.degraded_reason.code if index.degraded_reason else None
 
 
 def test_it_answers_while_the_server_is_down(server: StandIn, embedded: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     monkeypatch.setattr("subtitle_rag.retrieval.index_fallback.time.monotonic", lambda: now[0])
-    index = Fallback(lambda: open_server(QdrantSettings(url=server.base), META), lambda: embedded)
+    index = FallbackIndex(lambda: open_server(QdrantSettings(url=server.base), META), lambda: embedded)
     assert ids(index) == [pid(1), pid(2)]
     assert told(index) is None
-    assert index.foreign([pid(2)]) == {pid(2): {"video": "theirs"}}
+    assert index.shared_payloads([pid(2)]) == {pid(2): {"video": "theirs"}}
     server.stop()
     assert [hit.id for hits in index.search_all([SEARCH, SEARCH]) for hit in hits] == [pid(1)] * 2
     assert ids(index) == [pid(1)]
     assert told(index) == "qdrant_unreachable"
-    assert index.foreign([pid(2)]) == {}
+    assert index.shared_payloads([pid(2)]) == {}
     server.start()
     asked = len(server.asked)
     assert ids(index) == [pid(1)]
     assert len(server.asked) == asked  # a server that is down is not waited for with every call
-    now[0] += index_fallback.AGAIN_S
+    now[0] += index_fallback.RETRY_S
     assert ids(index) == [pid(1), pid(2)]
     assert told(index) is None
 
 
 def test_without_an_embedded_index_the_failure_is_told(server: StandIn) -> None:
-    index = Fallback(lambda: open_server(QdrantSettings(url=server.base), META), lambda: None)
+    index = FallbackIndex(lambda: open_server(QdrantSettings(url=server.base), META), lambda: None)
     server.stop()
     with pytest.raises(BusyError) as caught:
         ids(index)
@@ -75,7 +75,7 @@ def test_without_an_embedded_index_the_failure_is_told(server: StandIn) -> None:
 
 
 def test_other_failures_are_no_reason_to_fall_back(server: StandIn, embedded: Index) -> None:
-    index = Fallback(lambda: open_server(QdrantSettings(url=server.base), META), lambda: embedded)
+    index = FallbackIndex(lambda: open_server(QdrantSettings(url=server.base), META), lambda: embedded)
     server.failing = lambda _method, _path: (403, b"Forbidden")
     with pytest.raises(AppError) as caught:
         ids(index)

@@ -68,5 +68,5 @@ def test_it_is_one_library_s_own(embedded: Open, folder: Path) -> None:
     index = embedded(folder, META)
     index.insert([point(1, video="a")])
     assert index.place == EMBEDDED
-    assert index.foreign([pid(1)]) == {}
+    assert index.shared_payloads([pid(1)]) == {}
     index.close()

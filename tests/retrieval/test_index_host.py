@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.hosting.client import START_S
+from subtitle_rag.hosting.host_client import START_S
 from subtitle_rag.retrieval import index_client, index_edge, index_rules
 from subtitle_rag.retrieval.index import Point, SparseVector
 from subtitle_rag.retrieval.index_client import HostedIndex

@@ -98,7 +98,7 @@ def test_two_machines_share_a_collection(server: StandIn) -> None:
     one.replace_vector("dense-a", {pid(2): dense(1.0, 0.0)})
     other.insert([point(2, video="b", by="other"), point(3, video="c")])
     assert one.count() == other.count() == 3
-    assert other.foreign([pid(2), pid(9)]) == {pid(2): {"video": "b", "by": "one"}}
+    assert other.shared_payloads([pid(2), pid(9)]) == {pid(2): {"video": "b", "by": "one"}}
     assert [hit.id for hit in other.search("dense-a", dense(1.0, 0.0), limit=5)] == [pid(2)]
     other.clear(["b", "c"])
     assert found(one) == [1]

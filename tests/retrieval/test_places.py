@@ -13,12 +13,12 @@ from subtitle_rag.events import VectorsReport
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.foreign import SharedWindows
 from subtitle_rag.retrieval.index_server import open_server
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval.shared_index import SharedIndexWindows
 from tests.models_here import Asked, Here
 from tests.searchable import LINE_MS, Minutes, Searchable, video
 from tests.stand_ins.qdrant import StandIn
@@ -92,7 +92,7 @@ def test_what_another_library_has_put_into_a_shared_index(made: Searchable, tmp_
         theirs, ours = (open_server(QdrantSettings(url=server.base), {"analyzer": ANALYZER}) for _each in range(2))
         for _event in Indexer(made.library, theirs, analyzer).rebuild():
             pass
-        known = SharedWindows(empty, ours, analyzer)
+        known = SharedIndexWindows(empty, ours, analyzer)
         searcher = Searcher(empty, ours, QueryAnalyzer(empty, analyzer), known=known)
         assert searcher.places(parse("꽃게"), CRAB.id) == made.searcher.places(parse("꽃게"), CRAB.id)
         assert [place.at_ms for place in searcher.places(parse("꽃게 -광고"), CRAB.id)] == [LINE_MS, 240_000]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import player
-from subtitle_rag.hosting.client import Client
+from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.library.connection import Database
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp

@@ -16,7 +16,7 @@ class TestTrouble:
     async def test_another_process_at_work_is_waited_for(
         self, filled: Runtime, soon: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("subtitle_rag.indexing.MOMENT_S", 0.05)
+        monkeypatch.setattr("subtitle_rag.indexing.INTERACTIVE_TIMEOUT_S", 0.05)
         app = SubtitleApp(filled)
         lock = filled.library.path.with_suffix(".lock")
         async with app.run_test(size=(120, 40)) as pilot:
@@ -65,7 +65,7 @@ class TestTheEnd:
     async def test_a_failure_then_is_told_on_the_terminal(
         self, filled: Runtime, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        monkeypatch.setattr("subtitle_rag.indexing.MOMENT_S", 0.05)
+        monkeypatch.setattr("subtitle_rag.indexing.INTERACTIVE_TIMEOUT_S", 0.05)
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             await open_library(pilot)

@@ -10,7 +10,7 @@ from subtitle_rag.domain import Line
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.retrieval.index import Index
-from subtitle_rag.retrieval.index_fallback import Fallback
+from subtitle_rag.retrieval.index_fallback import FallbackIndex
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.scenes import Scene
@@ -112,7 +112,7 @@ class TestFailures:
         def down() -> Index:
             raise BusyError("qdrant_unreachable", url="http://[b]x", reason="refused")
 
-        fallback = Fallback(down, lambda: embedded)
+        fallback = FallbackIndex(down, lambda: embedded)
         monkeypatch.setitem(runtime.__dict__, "fallback", fallback)
         app = app_of()
         async with app.run_test() as pilot:

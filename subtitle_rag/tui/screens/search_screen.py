@@ -289,7 +289,7 @@ class SearchScreen(BaseScreen):
         self._hint(None)
         self._show_state()
         self.recent.suggest(message)
-        trouble = self.context.runtime.trouble
+        trouble = self.context.runtime.degraded_reason
         for error in (*(error for _name, error in message.result.missing), *([trouble] if trouble else [])):
             if error.code not in self._told:
                 self._told.add(error.code)

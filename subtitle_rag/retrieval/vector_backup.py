@@ -1,7 +1,7 @@
-"""Neural vectors that outlive the index that held them: to make them anew takes hours, a rebuild minutes.
+"""A backup of the neural vectors during a rebuild of the index: encoding takes hours, a rebuild minutes.
 
-They lie in an SQLite file beside the library until the rebuild is through. A rebuild that is killed leaves it to the
-next one; whatever the file holds counts only for a window whose passage is still the same.
+The backup is an SQLite file beside the library, deleted when the rebuild is complete. If a rebuild is killed, the next
+one uses the file. A stored vector is used only while the passage of its window is unchanged.
 """
 
 import json
@@ -18,7 +18,7 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.library.vector_store import Noted
 from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, SparseVector, Vector
 from subtitle_rag.retrieval.index_client import open_index
-from subtitle_rag.retrieval.material import Material
+from subtitle_rag.retrieval.index_document import IndexDocument
 from subtitle_rag.retrieval.neural import vector_names
 
 logger = logging.getLogger(__name__)
@@ -26,21 +26,22 @@ logger = logging.getLogger(__name__)
 PAGE = 256
 """Points read at once: 5 MB."""
 
-Restored = dict[str, dict[str, Vector]]
+NamedVectors = dict[str, dict[str, Vector]]
 """Window id → its named vectors."""
 
 
-def kept_path(library: Library) -> Path:
-    """Where a library's vectors are kept."""
+def backup_path(library: Library) -> Path:
+    """Return the path of a library's backup."""
     return library.path.with_name("vectors.kept")
 
 
-def keep(folder: Path, library: Library) -> None:
-    """Keep the vectors of the embedded index in `folder`, which was made by other rules for words: a rebuild of that
-    library brings them back. Nothing is kept of what cannot be read.
+def back_up_vectors(folder: Path, library: Library) -> None:
+    """Back up the vectors of the embedded index in `folder`, which was made with another analyzer.
+
+    Unreadable vectors are skipped.
 
     Raises:
-        BusyError: as `Kept.take` does.
+        BusyError: as `VectorBackup.save` does.
     """
     try:
         meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
@@ -49,7 +50,7 @@ def keep(folder: Path, library: Library) -> None:
     except (OSError, ValueError, KeyError, TypeError):
         logger.info("no record of the index", exc_info=True)
         return
-    with closing(Kept(kept_path(library))) as kept:
+    with closing(VectorBackup(backup_path(library))) as backup:
         try:
             index = open_index(folder, meta)
         except BusyError:
@@ -58,11 +59,11 @@ def keep(folder: Path, library: Library) -> None:
             logger.warning("the index's vectors cannot be kept", exc_info=True)
             return
         with closing(index):
-            kept.take(index, library)
+            backup.save(index, library)
 
 
-class Kept:
-    """The vectors in the file `path`, which is made where there is none.
+class VectorBackup:
+    """The vectors in the file `path`, which is created if missing.
 
     Raises:
         BusyError: `disk_full`, `library_readonly`.
@@ -71,7 +72,7 @@ class Kept:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._through = False
+        self._delete_on_close = False
         with translated(path):
             self._db = sqlite3.connect(path, isolation_level=None)
             self._db.execute(
@@ -81,16 +82,16 @@ class Kept:
 
     def close(self) -> None:
         self._db.close()
-        if self._through:
+        if self._delete_on_close:
             for suffix in ("", "-journal"):
                 self._path.with_name(self._path.name + suffix).unlink(missing_ok=True)
 
-    def done(self) -> None:
-        """The rebuild is through: `close` throws the file away."""
-        self._through = True
+    def delete_on_close(self) -> None:
+        """Have `close` delete the file: the rebuild is complete."""
+        self._delete_on_close = True
 
-    def take(self, index: Index, library: Library) -> None:
-        """Read what the library knows the index to hold, as far as the index can be read.
+    def save(self, index: Index, library: Library) -> None:
+        """Copy the vectors that the library has noted, as far as the index can be read.
 
         Raises:
             BusyError: as above, and `index_locked`.
@@ -104,43 +105,43 @@ class Kept:
                 if isinstance(error, BusyError) and error.code != "index_unreachable":
                     raise
                 logger.warning("vectors cannot be read from the index", exc_info=True)
-                return  # it is damaged: the rest is made anew
+                return  # the index is damaged: the remaining vectors are encoded again
             self._put(points, library.vectors.noted(page))
 
-    def _put(self, points: Sequence[Point], noted: Mapping[str, Sequence[Noted]]) -> None:
+    def _put(self, points: Sequence[Point], notes: Mapping[str, Sequence[Noted]]) -> None:
         rows = [
-            (point.id, one.name, one.encoder, one.source, *_packed(point, one))
+            (point.id, note.name, note.encoder, note.source, *_packed(point, note))
             for point in points
-            for one in noted.get(point.id, ())
-            if one.name in point.vectors
+            for note in notes.get(point.id, ())
+            if note.name in point.vectors
         ]
         if rows:
             with translated(self._path), self._db:
                 self._db.execute("BEGIN")
                 self._db.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
 
-    def make_room(self, index: Index) -> None:
-        """Have the index hold all that is here."""
+    def add_vector_names(self, index: Index) -> None:
+        """Add the named vectors of this backup to the index."""
         with translated(self._path):
-            found = self._db.execute(
+            rows = self._db.execute(
                 "SELECT encoder, min(length(dense)), count(indices) FROM kept GROUP BY encoder, name"
             ).fetchall()
-        for encoder, size, lexical in found:
+        for encoder, size, sparse_count in rows:
             dense, sparse = vector_names(encoder)
             index.add_vector(dense, size // array("f").itemsize)
-            if lexical:
+            if sparse_count:
                 index.add_vector(sparse)
 
-    def of(self, material: Material) -> tuple[Restored, dict[str, list[Noted]]]:
-        """The vectors of those of these windows whose passages they were made of, and what is to be noted of them."""
-        vectors: Restored = {}
-        noted: dict[str, list[Noted]] = {}
-        for window in material.windows:
+    def restore(self, document: IndexDocument) -> tuple[NamedVectors, dict[str, list[Noted]]]:
+        """Return the vectors of the document's unchanged passages, and the library's notes of them by window."""
+        vectors: NamedVectors = {}
+        notes: dict[str, list[Noted]] = {}
+        for window in document.windows:
             for row in self._rows(window.id):
-                if row[2] == material.passage_source(window.id):
-                    noted.setdefault(window.id, []).append(Noted(row[0], row[1], row[2]))
+                if row[2] == document.passage_source(window.id):
+                    notes.setdefault(window.id, []).append(Noted(row[0], row[1], row[2]))
                     vectors.setdefault(window.id, {}).update(_unpacked(row))
-        return vectors, noted
+        return vectors, notes
 
     def _rows(self, window_id: str) -> Iterator[tuple[str, str, str, bytes, bytes | None, bytes | None]]:
         with translated(self._path):
@@ -149,8 +150,8 @@ class Kept:
             ).fetchall()
 
 
-def _packed(point: Point, noted: Noted) -> tuple[bytes, bytes | None, bytes | None]:
-    dense, sparse = point.vectors[noted.name], point.vectors.get(vector_names(noted.encoder)[1])
+def _packed(point: Point, note: Noted) -> tuple[bytes, bytes | None, bytes | None]:
+    dense, sparse = point.vectors[note.name], point.vectors.get(vector_names(note.encoder)[1])
     packed = array("f", dense.values).tobytes()
     if not isinstance(sparse, SparseVector):
         return packed, None, None
@@ -159,7 +160,7 @@ def _packed(point: Point, noted: Noted) -> tuple[bytes, bytes | None, bytes | No
 
 def _unpacked(row: tuple[str, str, str, bytes, bytes | None, bytes | None]) -> dict[str, Vector]:
     name, encoder, _source, dense, indices, weights = row
-    found: dict[str, Vector] = {name: DenseVector(tuple(array("f", dense)))}
+    vectors: dict[str, Vector] = {name: DenseVector(tuple(array("f", dense)))}
     if indices is not None and weights is not None:
-        found[vector_names(encoder)[1]] = SparseVector(tuple(array("I", indices)), tuple(array("f", weights)))
-    return found
+        vectors[vector_names(encoder)[1]] = SparseVector(tuple(array("I", indices)), tuple(array("f", weights)))
+    return vectors

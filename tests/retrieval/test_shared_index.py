@@ -1,19 +1,18 @@
-"""Windows of other libraries, as the payloads in a shared index tell them."""
+"""Windows of other libraries in a shared index."""
 
 from collections.abc import Collection, Sequence
 from contextlib import closing
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from subtitle_rag.indexing import payload
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.foreign import SharedWindows, foreign_from, without
 from subtitle_rag.retrieval.index import Hit, VectorSearch
 from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.payload import to_payload
+from subtitle_rag.retrieval.shared_index import SharedIndexWindows, without
 from tests.invented import RULE, track, video, window, windows
 
 THEIRS = video("theirs00001", url="https://www.youtube.com/watch?v=theirs00001", published=date(2026, 5, 31))
@@ -32,57 +31,13 @@ class Shared:
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
         return [[] for _search in searches]
 
-    def foreign(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
+    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
         self.asked.append(sorted(ids))
         return {id: self.payloads[id] for id in ids if id in self.payloads}
 
 
 def theirs(**changes: Any) -> dict[str, Any]:
-    return {**payload(THEIRS, window(THEIRS.id, 3)), **changes}
-
-
-def test_a_payload_holds_all_that_a_scene_needs() -> None:
-    made = foreign_from("x", theirs(context="국수를 삶는 장면"))
-    assert made is not None
-    assert made.video == THEIRS
-    assert made.window == replace(window(THEIRS.id, 3), id="x")
-    assert made.context == "국수를 삶는 장면"
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"text": None},
-        {"text": ""},
-        {"lines": []},
-        {"lines": [[5, 0]]},
-        {"lines": [[0, 0], [0, 5]]},
-        {"lines": [[0, 0], [900, 5]]},
-        {"lines": [[0, -1]]},
-        {"lines": "no"},
-        {"video": 7},
-        {"start_ms": "0"},
-        {"ordinal": True},
-        {"published": "yesterday"},
-    ],
-    ids=str,
-)
-def test_what_is_not_as_it_should_be_is_left_out(changes: dict[str, Any]) -> None:
-    assert foreign_from("x", theirs()) is not None
-    assert foreign_from("x", theirs(**changes)) is None
-    missing = {key: value for key, value in theirs().items() if key not in changes}
-    assert foreign_from("x", missing) is None
-
-
-def test_others_write_nothing_that_a_terminal_obeys() -> None:
-    text = "국수를\x1b[31m 먹었어요\n"
-    made = foreign_from("x", theirs(text=text, title="\x1b]0;제목\x07", url="https://elsewhere.example/"))
-    assert made is not None
-    assert (made.window.text, len(made.window.text)) == ("국수를 [31m 먹었어요 ", len(text))
-    assert (made.video.title, made.video.url) == (" ]0;제목 ", THEIRS.url)
-    no_youtube = foreign_from("x", theirs(video="../../etc", url="https://www.youtube.com/"))
-    assert no_youtube is not None
-    assert no_youtube.video.url is None
+    return {**to_payload(THEIRS, window(THEIRS.id, 3)), **changes}
 
 
 @pytest.fixture
@@ -98,7 +53,7 @@ def test_the_library_comes_first_and_hides_what_it_once_had(library: Library, an
     library.put_video(video("gone0000001"), track(), windows("gone0000001", 1), RULE)
     library.remove_video("gone0000001")
     index = Shared({"theirs": theirs(context="문맥"), "cut": other_cut, "gone": gone, "broken": {}})
-    shared = SharedWindows(library, index, analyzer)
+    shared = SharedIndexWindows(library, index, analyzer)
     ids = ["ours0000001/1", "theirs", "cut", "gone", "broken", "nowhere"]
     assert shared.places(ids) == {"ours0000001/1": ("ours0000001", 1), "theirs": (THEIRS.id, 3)}
     assert index.asked == [sorted(ids[1:])]
@@ -111,7 +66,9 @@ def test_the_library_comes_first_and_hides_what_it_once_had(library: Library, an
 
 def test_nothing_is_asked_where_all_is_known(library: Library, analyzer: Analyzer) -> None:
     index = Shared({})
-    assert SharedWindows(library, index, analyzer).places(["ours0000001/0"]) == {"ours0000001/0": ("ours0000001", 0)}
+    assert SharedIndexWindows(library, index, analyzer).places(["ours0000001/0"]) == {
+        "ours0000001/0": ("ours0000001", 0)
+    }
     assert index.asked == []
 
 

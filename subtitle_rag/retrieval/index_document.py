@@ -1,7 +1,7 @@
-"""What the windows' vectors are made of.
+"""The text and terms that a video's windows are indexed with.
 
-A window is indexed with a context in front of its text. One costs nothing: the video's title, the chapter's, and the
-most telling morphemes of the windows next to it. Where a model has written one, it goes in front as well.
+A window is indexed with a context in front of its text: the video's title, the chapter's title, the strongest keywords
+of the neighbouring windows and, if a model has written one, a context.
 """
 
 import hashlib
@@ -16,26 +16,26 @@ from subtitle_rag.retrieval.lexical import inverse_document_frequency
 from subtitle_rag.retrieval.morphemes import SHIPPED, Bm25, document_vector
 
 KEYWORDS = 5
-"""Morphemes taken from each neighbouring window; 10 or 20 rank no better."""
+"""Keywords from each neighbouring window; 10 or 20 rank no better."""
 EARLY_MS = 5_000
-"""A chapter may be marked so much later than the window that begins it."""
+"""Longest time by which a chapter's mark may follow the start of its first window."""
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
-    """How `bm25` vectors are made: the numbers of their weights, and the morphemes taken from each neighbour."""
+class Bm25Params:
+    """Parameters of `bm25` vectors: the weights' numbers, and the keywords from each neighbour."""
 
     numbers: Bm25 = SHIPPED
     keywords: int = KEYWORDS
 
 
-MAKING = Making()
+DEFAULT_PARAMS = Bm25Params()
 
 
 def keywords(analyses: Sequence[Morphemes], limit: int = KEYWORDS) -> list[list[str]]:
-    """The most telling forms of each of a video's windows, by tf·idf within the video.
+    """Return the forms of the highest tf·idf for each of a video's windows.
 
-    Within the video, so that a window's vector depends on nothing that later arrivals could change.
+    The frequencies are of this video only, so that new videos change no vector.
     """
     counts = [Counter(analysis.forms) for analysis in analyses]
     spread = Counter(form for count in counts for form in count)
@@ -48,8 +48,8 @@ def keywords(analyses: Sequence[Morphemes], limit: int = KEYWORDS) -> list[list[
 
 
 @dataclass(slots=True)
-class Material:
-    """One video's windows and all that is put in front of them; `contexts`: window id → (key, text)."""
+class IndexDocument:
+    """One video's windows with their prefixes; `contexts`: window id → (key, text)."""
 
     video: Video
     windows: Sequence[Window]
@@ -60,54 +60,54 @@ class Material:
     def __post_init__(self) -> None:
         self._chapters = {window.id: title for window in self.windows if (title := self._chapter(window))}
         digest = hashlib.sha256(self.video.title.encode())
-        for window in self.windows:  # its neighbours' words count too
+        for window in self.windows:  # a vector depends on the neighbours' words too
             digest.update(f"\x1f{window.id}\x1f{self._chapters.get(window.id, '')}\x1f{window.text}".encode())
         self._digest = digest.hexdigest()
 
-    def with_contexts(self, contexts: Mapping[str, tuple[str, str]]) -> "Material":
-        """Return the same windows with these contexts; the windows are not hashed again."""
-        material = copy(self)
-        material.contexts = contexts
-        return material
+    def with_contexts(self, contexts: Mapping[str, tuple[str, str]]) -> "IndexDocument":
+        """Return the same windows with these contexts, without hashing the windows again."""
+        document = copy(self)
+        document.contexts = contexts
+        return document
 
-    def before(self) -> list[str]:
-        """The texts that are put in front of windows, in the order in which `vectors` takes their analyses."""
+    def prefix_texts(self) -> list[str]:
+        """Return the texts in front of windows, in the order in which `vectors` takes their analyses."""
         return [self.video.title, *self._titles(), *(self.contexts[w.id][1] for w in self._with_context())]
 
     def texts(self) -> list[str]:
-        """All texts, the windows' last."""
-        return [*self.before(), *(window.text for window in self.windows)]
+        """Return all texts, the windows' last."""
+        return [*self.prefix_texts(), *(window.text for window in self.windows)]
 
     def source(self, window_id: str) -> str:
-        """A hash of what a window's vector is made of; it ends in its context's key."""
+        """Return a hash of everything a window's `bm25` vector depends on; it ends in the context's key."""
         return f"{self._digest}/{self._key(window_id)}"
 
     def passage(self, window_id: str) -> str:
-        """What an encoder reads of a window: title, chapter, context and text, on lines of their own."""
+        """Return the encoder's input for a window: title, chapter, context and text on separate lines."""
         text = next(window.text for window in self.windows if window.id == window_id)
         context = self.contexts.get(window_id, ("", ""))[1]
         return "\n".join(filter(None, (self.video.title, self._chapters.get(window_id, ""), context, text)))
 
     def passage_source(self, window_id: str) -> str:
-        """A hash of the passage; it ends in the window's context's key, as `source` does."""
+        """Return a hash of the passage; it ends in the context's key, as in `source`."""
         digest = hashlib.sha256(self.passage(window_id).encode()).hexdigest()[:32]
         return f"{digest}/{self._key(window_id)}"
 
     def vectors(
-        self, analyses: Sequence[Morphemes], only: Collection[str] | None = None, making: Making = MAKING
+        self, analyses: Sequence[Morphemes], only: Collection[str] | None = None, params: Bm25Params = DEFAULT_PARAMS
     ) -> dict[str, SparseVector]:
-        """The vectors by window id, of the analyses of `texts`; of some windows, or of all."""
-        coming = iter(analyses)
-        title = next(coming)
-        chapters = dict(zip(self._titles(), coming, strict=False)) if self._chapters else {}
-        contexts = dict(zip((w.id for w in self._with_context()), coming, strict=False)) if self.contexts else {}
-        own = list(analyses[len(analyses) - len(self.windows) :])
-        telling = keywords(own, making.keywords)
+        """Return the `bm25` vectors by window id, from the analyses of `texts`; `only` names some of the windows."""
+        prefixes = iter(analyses)
+        title = next(prefixes)
+        chapters = dict(zip(self._titles(), prefixes, strict=False)) if self._chapters else {}
+        contexts = dict(zip((w.id for w in self._with_context()), prefixes, strict=False)) if self.contexts else {}
+        window_analyses = list(analyses[len(analyses) - len(self.windows) :])
+        telling = keywords(window_analyses, params.keywords)
         vectors = {}
-        for at, (window, analysis) in enumerate(zip(self.windows, own, strict=True)):
+        for at, (window, analysis) in enumerate(zip(self.windows, window_analyses, strict=True)):
             if only is not None and window.id not in only:
                 continue
-            near = [form for other in (at - 1, at + 1) if 0 <= other < len(telling) for form in telling[other]]
+            near = [form for index in (at - 1, at + 1) if 0 <= index < len(telling) for form in telling[index]]
             before = [(self.video.title, title)]
             if chapter := self._chapters.get(window.id):
                 before.append((chapter, chapters[chapter]))
@@ -115,7 +115,7 @@ class Material:
                 before.append((self.contexts[window.id][1], contexts[window.id]))
             forms = [form for _text, morphemes in before for form in morphemes.forms]
             text = " ".join([*(text for text, _morphemes in before), *near, window.text])
-            vectors[window.id] = document_vector([*forms, *near, *analysis.forms], text, making.numbers)
+            vectors[window.id] = document_vector([*forms, *near, *analysis.forms], text, params.numbers)
         return vectors
 
     def _key(self, window_id: str) -> str:
@@ -128,5 +128,5 @@ class Material:
         return [window for window in self.windows if window.id in self.contexts]
 
     def _chapter(self, window: Window) -> str:
-        begun = [c.title for c in self.video.chapters if c.start_ms <= window.start_ms + EARLY_MS]
-        return begun[-1] if begun else ""
+        titles = [c.title for c in self.video.chapters if c.start_ms <= window.start_ms + EARLY_MS]
+        return titles[-1] if titles else ""

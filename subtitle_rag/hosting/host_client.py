@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from subtitle_rag import log_file
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.hosting.entry import SOCKET_PREFIX, Kind, host_entry
+from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, host_entry
 from subtitle_rag.hosting.handshake import greet_host
 from subtitle_rag.i18n import _
 
@@ -34,7 +34,7 @@ class Client:
     `order` is what the host's service is opened and greeted with, as JSON can say it.
     """
 
-    def __init__(self, kind: Kind, folder: Path, **order: Any) -> None:
+    def __init__(self, kind: HostKind, folder: Path, **order: Any) -> None:
         self._kind = kind
         self._folder = folder.absolute()
         self._order = order
@@ -53,7 +53,7 @@ class Client:
             connection.close()
 
     def _call(self, method: str, *args: Any, **options: Any) -> Any:
-        """What the host's service answers; raises what it raised, or what `Kind.unreachable` makes."""
+        """What the host's service answers; raises what it raised, or what `HostKind.unreachable` makes."""
         failure: BaseException | None = None
         for attempt in range(2):
             connection = self._pooled(anew=attempt > 0) or self._connect()
@@ -177,7 +177,7 @@ def _dial(folder: Path) -> "Connection | None":
 class _Starter:
     """Starts host processes for one client that waits, and raises what hinders them."""
 
-    def __init__(self, kind: Kind, folder: Path, order: dict[str, Any]) -> None:
+    def __init__(self, kind: HostKind, folder: Path, order: dict[str, Any]) -> None:
         self._kind = kind
         self._folder = folder
         self._order = {**order, "folder": str(folder), "log": log_file.in_force()}

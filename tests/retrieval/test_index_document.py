@@ -5,7 +5,7 @@ from pathlib import Path
 
 from subtitle_rag.domain import Chapter, Line, Video, Window
 from subtitle_rag.retrieval.index import SparseVector
-from subtitle_rag.retrieval.material import Material, keywords
+from subtitle_rag.retrieval.index_document import IndexDocument, keywords
 from subtitle_rag.retrieval.morphemes import Analyzer, document_vector, term_id
 from tests.invented import analysis
 from tests.searchable import filled, video
@@ -22,12 +22,12 @@ def windows(texts: Sequence[str]) -> list[Window]:
 
 def material(
     texts: Sequence[str], *, chapters: Sequence[Chapter] = (), contexts: dict[str, tuple[str, str]] | None = None
-) -> Material:
+) -> IndexDocument:
     own = Video("v", "시장 구경", "c", "채널", chapters=tuple(chapters))
-    return Material(own, windows(texts), contexts or {})
+    return IndexDocument(own, windows(texts), contexts or {})
 
 
-def vectors(material: Material, analyzer: Analyzer) -> list[SparseVector]:
+def vectors(material: IndexDocument, analyzer: Analyzer) -> list[SparseVector]:
     made = material.vectors(list(analyzer.morphemes(material.texts())))
     return [made[window.id] for window in material.windows]
 
@@ -93,7 +93,7 @@ def test_a_windows_vector_depends_on_its_own_video_alone(analyzer: Analyzer, tmp
     for library in (alone, among):
         known = library.video("invented001")
         assert known
-        made.append(vectors(Material(known, library.windows_of(known.id), {}), analyzer))
+        made.append(vectors(IndexDocument(known, library.windows_of(known.id), {}), analyzer))
         library.close()
     assert len(made[0]) == 2
     assert made[0] == made[1]

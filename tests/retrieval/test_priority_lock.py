@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subtitle_rag.retrieval.turns import PASSAGE, QUERY, RERANK, Turns, passes
+from subtitle_rag.retrieval.priority_lock import PASSAGE, QUERY, RERANK, PriorityLock, passes
 from tests.invented import came_true
 
 
-def waiting(turns: Turns, rank: int, order: list[int]) -> threading.Thread:
+def waiting(turns: PriorityLock, rank: int, order: list[int]) -> threading.Thread:
     """A thread that waits for its turn and then writes down its rank."""
 
     def work() -> None:
@@ -25,7 +25,7 @@ def waiting(turns: Turns, rank: int, order: list[int]) -> threading.Thread:
 
 
 def test_of_those_that_wait_a_query_goes_first_and_a_passage_last() -> None:
-    turns, order = Turns(), list[int]()
+    turns, order = PriorityLock(), list[int]()
     with turns.take(PASSAGE):
         threads = [waiting(turns, rank, order) for rank in (PASSAGE, RERANK, PASSAGE, QUERY, RERANK, QUERY)]
         assert order == []
@@ -35,7 +35,7 @@ def test_of_those_that_wait_a_query_goes_first_and_a_passage_last() -> None:
 
 
 def test_a_turn_that_fails_is_over() -> None:
-    turns = Turns()
+    turns = PriorityLock()
     with pytest.raises(ValueError, match="no"), turns.take(PASSAGE):
         raise ValueError("no")
     with turns.take(PASSAGE):
