@@ -8,6 +8,7 @@ A command runs if it needs neither network, model nor terminal; click's parser c
 """
 
 import argparse
+import json
 import os
 import re
 import shlex
@@ -20,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -455,17 +457,7 @@ def run(command: Command, environment: Mapping[str, str], folder: Path) -> str:
     text = command.text
     for placeholder, value in PLACEHOLDERS.items():
         text = text.replace(placeholder, value)
-    ended = subprocess.run(
-        ["sh", "-c", text],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        env=environment,
-        cwd=folder,
-        timeout=120,
-        check=False,
-    )
+    ended = _run_shell(text, environment, folder, stderr=subprocess.STDOUT)
     if ended.returncode != command.exit_code:
         return (
             f"{command.place}: {command.text}: exit code {ended.returncode} in place of {command.exit_code}:\n"
@@ -473,6 +465,42 @@ def run(command: Command, environment: Mapping[str, str], folder: Path) -> str:
         )
     missing = missing_lines(command.output, ended.stdout)
     return f"{command.place}: {command.text}: not in its output: {missing}" if missing else ""
+
+
+def _run_shell(
+    text: str, environment: Mapping[str, str], folder: Path, *, stderr: int
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["sh", "-c", text],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        encoding="utf-8",
+        env=environment,
+        cwd=folder,
+        timeout=120,
+        check=False,
+    )
+
+
+def results_pages(environment: Mapping[str, str]) -> dict[Path, str]:
+    """The pages on JSON results, made by running the commands in an empty home."""
+    folder = work_folder(environment, "results")
+    surroundings = {**environment, config.LANGUAGE_VARIABLE: "en"}
+
+    def result_of(command: str) -> Any:
+        ended = _run_shell(f"{PROGRAM} {command} --json", surroundings, folder, stderr=subprocess.DEVNULL)
+        return json.loads(ended.stdout)["result"]
+
+    return _reference.results_pages(result_of)
+
+
+def work_folder(environment: Mapping[str, str], name: str) -> Path:
+    """A new folder in the home, with the questions that examples name."""
+    folder = Path(environment["HOME"]) / name
+    folder.mkdir()
+    shutil.copy(ROOT / "tests" / "data" / "sample_queries.jsonl", folder / "questions.jsonl")
+    return folder
 
 
 def missing_lines(lines: Iterable[str], output: str) -> str:
@@ -491,9 +519,7 @@ def run_all(paths: Iterable[Path], environment: Mapping[str, str]) -> Iterator[s
         todo = [command for command in commands(path) if runs(command)]
         if not todo:
             continue
-        folder = Path(environment["HOME"]) / f"work-{number}"
-        folder.mkdir()
-        shutil.copy(ROOT / "tests" / "data" / "sample_queries.jsonl", folder / "questions.jsonl")
+        folder = work_folder(environment, f"work-{number}")
         (Path(environment[config.HOME_VARIABLE]) / "config.toml").unlink(missing_ok=True)
         english = path.name == "README.en.md" or (ROOT / "docs" / "en") in path.parents
         surroundings = {**environment, config.LANGUAGE_VARIABLE: "en" if english else "ko"}
@@ -510,7 +536,9 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     i18n.activate("en")
     if options.write:
-        for path, text in _reference.pages().items():
+        with throwaway_home() as environment:
+            results = results_pages(environment)
+        for path, text in (_reference.pages() | results).items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     problems = [*_reference.stale_pages()]
@@ -520,6 +548,8 @@ def main(arguments: Sequence[str]) -> int:
     runnable = [] if options.static or problems else [command for command in every if runs(command)]
     if runnable:
         with throwaway_home() as environment:
+            results = results_pages(environment)
+            problems += _reference.stale(results)
             problems += run_all(documents(), environment)
     print(*problems, sep="\n", end="\n" if problems else "")
     summary = f"{len(documents())} documents, {len(every)} commands, {len(runnable)} of them run"

@@ -28,7 +28,7 @@ from subtitle_rag.models import manifest
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = {"ko": ROOT / "docs" / "reference", "en": ROOT / "docs" / "en" / "reference"}
 TEXTS: Mapping[str, tuple[str, str]] = {
-    "made": ("코드에서 만듭니다: scripts/docs-check --write", "Made from the code: scripts/docs-check --write"),
+    "generated": ("코드에서 만듭니다: scripts/docs-check --write", "Made from the code: scripts/docs-check --write"),
     "commands": ("명령", "Commands"),
     "commands_lead": (
         "`subtitle-rag`만 쓰면 터미널에서 앱이 열립니다. `subtitle-rag help 명령`도 같은 설명을 보여 줍니다.",
@@ -76,11 +76,27 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "default_from": ("메모리 {size} GB부터 기본", "default from {size} GB of memory on"),
     "exit-codes": ("종료 코드", "Exit codes"),
     "json": ("JSON 출력", "JSON output"),
+    "json-results": ("명령마다의 JSON 결과", "JSON results by command"),
+    "json-results_lead": (
+        "[JSON 출력](json.md)의 `result`에 들어가는 이름과 값의 종류입니다. 예제 보관함에서 아래 명령을 실행해"
+        " 만듭니다. `null`만 적힌 값은 예제에 없는 값입니다.",
+        "The names and types of `result` in the [JSON output](json.md), made by running these commands on the sample"
+        " library. A value with `null` alone is one that the sample does not have.",
+    ),
     "search-syntax": ("검색어", "Queries"),
 }
 """The sentences of the pages that the program itself does not have: Korean, English."""
 TOPIC_PAGES = {"exit-codes": "exit-codes", "json": "json", "search-syntax": "syntax"}
 """Page → the topic of `help` that it holds."""
+
+RESULTS_PAGE = "json-results"
+RESULT_COMMANDS = (
+    *("index ~/captions", "search 치킨 --limit 2", "show sample-0001 --at 6:52"),
+    *("open sample-0001@6:52 --print", "ask 소스", "list", "status", "contexts status", "vectors status"),
+    *("models list", "keys app.help", "config show search", "config validate", "doctor --offline", "self check"),
+    *("paths", "eval run questions.jsonl --no-neural", "remove sample-0009 --yes", "rebuild"),
+)
+"""Commands whose results are described, in the order in which they run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,20 +134,60 @@ def pages() -> dict[Path, str]:
     for language, folder in FOLDERS.items():
         with speaking(language):
             for name, lines in PAGES.items():
-                head = (f"<!-- {own_text('made', language)} -->", "", f"# {own_text(name, language)}", "")
-                texts[folder / f"{name}.md"] = "\n".join([*head, *lines(language)]).rstrip() + "\n"
+                texts[folder / f"{name}.md"] = "\n".join([*_head(name, language), *lines(language)]).rstrip() + "\n"
     return texts
 
 
 def stale_pages() -> list[str]:
-    """Pages that differ from what the code makes of them."""
-    made = pages()
-    present = {path for folder in FOLDERS.values() for path in folder.glob("*.md")}
-    stale = [path for path, text in made.items() if path not in present or path.read_text(encoding="utf-8") != text]
+    """Pages that differ from what the code makes of them, and those that it does not make."""
+    texts = pages()
+    present = {path for folder in FOLDERS.values() for path in folder.glob("*.md") if path.stem != RESULTS_PAGE}
+    return [
+        *stale(texts),
+        *(f"{path.relative_to(ROOT)}: not made from the code" for path in sorted(present - set(texts))),
+    ]
+
+
+def stale(texts: Mapping[Path, str]) -> list[str]:
+    """Those of the pages whose files differ."""
     return [
         f"{path.relative_to(ROOT)}: differs from the code: scripts/docs-check --write makes it anew"
-        for path in (*stale, *sorted(present - set(made)))
+        for path, text in texts.items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
     ]
+
+
+def results_pages(result_of: Callable[[str], Any]) -> dict[Path, str]:
+    """The pages on the results of `RESULT_COMMANDS`; `result_of` runs one and returns its result."""
+    shapes = {command: list(shape("result", [result_of(command)], 0)) for command in RESULT_COMMANDS}
+    pages: dict[Path, str] = {}
+    for language, folder in FOLDERS.items():
+        lines = [*_head(RESULTS_PAGE, language), own_text("json-results_lead", language)]
+        for command, rows in shapes.items():
+            lines += ["", f"## {command}", "", "```text", *rows, "```"]
+        pages[folder / f"{RESULTS_PAGE}.md"] = "\n".join(lines) + "\n"
+    return pages
+
+
+def shape(name: str, values: Sequence[Any], depth: int) -> Iterator[str]:
+    """The types of a value that was seen with these contents, and those of its members below it."""
+    types = sorted({_type(value) for value in values}, key=lambda name: (name == "null", name))
+    yield f"{'  ' * depth}{name}: {' or '.join(types)}"
+    members = [member for value in values if isinstance(value, list) for member in value]
+    if members:
+        yield from shape("each", members, depth + 1)
+    tables = [value for value in values if isinstance(value, dict)]
+    for key in dict.fromkeys(key for table in tables for key in table):
+        yield from shape(key, [table[key] for table in tables if key in table], depth + 1)
+
+
+def _type(value: Any) -> str:
+    names = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object", list: "list"}
+    return "null" if value is None else names[type(value)]
+
+
+def _head(page: str, language: str) -> tuple[str, ...]:
+    return (f"<!-- {own_text('generated', language)} -->", "", f"# {own_text(page, language)}", "")
 
 
 @contextmanager

@@ -347,6 +347,7 @@ def test_a_wrong_exit_code_or_output_is_seen(block: str, problem: str, tmp_path:
 @pytest.mark.programs("sh", *_documents.TOOLS)
 def test_every_command_that_can_run_here_ends_as_its_document_says() -> None:
     with _documents.throwaway_home() as environment:
+        assert _reference.stale(_documents.results_pages(environment)) == []
         assert list(_documents.run_all(_documents.documents(), environment)) == []
 
 
