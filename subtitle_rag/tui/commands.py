@@ -245,7 +245,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "library.remove",
             "d,ㅇ,delete",
-            "remove",
+            "run('library.remove')",
             N_("Remove"),
             tooltip=N_("take the video or the channel out of the library"),
             palette=(N_("Library: remove"), N_("The chosen video or channel")),
@@ -359,7 +359,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "channel.sync",
             "u,ㅕ",
-            "sync_channel",
+            "run('channel.sync')",
             N_("New videos"),
             tooltip=N_("New videos of it"),
             help=N_("look for new videos of the channel"),
@@ -368,7 +368,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "video.retry",
             "r,ㄱ",
-            "retry",
+            "run('video.retry')",
             N_("Retry"),
             help=N_("ask for the video again at once"),
             palette=(N_("Video: retry"), N_("Ask for it again at once")),
@@ -376,7 +376,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "video.open",
             "v,ㅍ",
-            "open",
+            "run('video.open')",
             N_("Browser"),
             help=N_("open the video in the browser"),
             palette=(N_("Video: browser"), N_("Open its page")),
@@ -392,7 +392,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "library.pause",
             "space",
-            "pause",
+            "run('library.pause')",
             N_("Pause"),
             help=N_("stop the job and pause the background, or go on with both"),
         ),

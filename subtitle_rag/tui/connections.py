@@ -96,7 +96,7 @@ class Connections:
             messages.PlayerPreferred: playback.preferred,
             messages.ActionFailed: lambda message: self._port.tell(message.error),
             messages.NotRemembered: self._not_remembered,
-            messages.VideoChosen: lambda message: self.search.prefill(message.query),
+            messages.VideoChosen: lambda message: self.search.query_line.replace_value(message.query),
             messages.RemovalPlanned: self._removal_planned,
             messages.RemovalEnded: self.removals.ended,
             messages.ChannelChanged: self._channel_changed,
@@ -153,7 +153,7 @@ class Connections:
 
     def _job_ended(self, message: messages.JobEnded) -> None:
         self.jobs.ended(message)
-        self.search.search_now()
+        self.search.live_search.search_now()
         self.jobs.start_next()
         self.background.begin_all()
 
@@ -193,12 +193,12 @@ class Connections:
         self.jobs.halt()
         self.background.halt()
         if self.navigation.answers:
-            self.navigation.answers.halt()
+            self.navigation.answers.dialogue.halt()
 
     def wait(self, job_s: float, answer_s: float) -> None:
         """After `halt`: wait at most so many seconds for a job and for an answer, and carry out pending removals."""
         self.jobs.wait(job_s)
         self.background.wait()
         if self.navigation.answers:
-            self.navigation.answers.wait(answer_s)
+            self.navigation.answers.dialogue.wait(answer_s)
         self.removals.finish()

@@ -10,6 +10,7 @@ from textual.app import App, SystemCommand
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import COMMANDS
 from subtitle_rag.tui.keymap import declared_by
+from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.job_request import sample_request
 from subtitle_rag.tui.text import model_lines
 
@@ -81,7 +82,7 @@ def _entry(node: "DOMNode", id: str) -> SystemCommand:
 
 def _of_query(screen: Any) -> Iterator[SystemCommand]:
     """What has no key of its own."""
-    if screen.filtered:
+    if query_filters.of(screen.query_line.value):
         yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), screen.clear_filters)
     if screen.recent.queries:
         forget = _("The calm page no longer lists them")

@@ -29,10 +29,10 @@ from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs, removals
-from subtitle_rag.tui.screens import live_search, search_screen
+from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text import failure_reasons
-from subtitle_rag.tui.widgets import preview
+from subtitle_rag.tui.widgets import preview, result_pane
 from tests.invented import end_hosts
 from tests.models.conftest import hub
 from tests.stand_ins.youtube import StandIn, stand_in
@@ -185,7 +185,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody types here: the pauses that are made for a typist are cut short."""
     monkeypatch.setattr(preview, "REST_S", 0.02)
     monkeypatch.setattr(preview, "TYPED_REST_S", 0.02)
-    monkeypatch.setattr(search_screen, "DIM_S", 0.02)
+    monkeypatch.setattr(result_pane, "DIM_S", 0.02)
     monkeypatch.setattr(live_search, "DEBOUNCE_S", 0.02)
     monkeypatch.setattr(live_search, "PAUSE_S", 0.02)
 
@@ -218,7 +218,7 @@ async def settle(pilot: AppPilot) -> None:
     The library begins to be opened after the first paint, which on a busy machine is after the first pause.
     """
     app, deadline = pilot.app, time.monotonic() + OPENING_S
-    while isinstance(app, SubtitleApp) and not (app.context.can_search() or app.search_screen._failed):
+    while isinstance(app, SubtitleApp) and not (app.context.can_search() or app.search_screen.error):
         await pilot.pause(0.01)
         if time.monotonic() > deadline:
             break

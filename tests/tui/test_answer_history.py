@@ -45,7 +45,7 @@ class TestHistory:
         ollama.answer(ANSWER, "치킨입니다 [1].")
         async with asking(make()) as (pilot, screen):
             await ask(pilot, screen)
-            at = screen._turns[0].citations[0].at_ms
+            at = screen.dialogue.turns[0].citations[0].at_ms
             await pilot.press("f3")
             await ask(pilot, screen, "소스 치킨")
             history = await self.listed(pilot)

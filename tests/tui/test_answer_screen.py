@@ -60,14 +60,14 @@ class TestAsking:
         ollama.answer(Turn("배추는 " * 400 + "[1].", pace=0.03))
         async with asking(make(show_times=False)) as (pilot, screen):
             await pilot.press("enter")
-            await until(pilot, lambda: screen._turns[0].text)
+            await until(pilot, lambda: screen.dialogue.turns[0].text)
             assert said(screen).endswith(" …")
             assert screen.question.placeholder.startswith("Ask further")
             await until(pilot, lambda: "answering…" in drawn_by(app_in(pilot)))
             assert len(rows(screen)) == 7
             assert screen.typed == ""
-            short = len(screen._turns[0].text)
-            await until(pilot, lambda: len(screen._turns[0].text) > short)
+            short = len(screen.dialogue.turns[0].text)
+            await until(pilot, lambda: len(screen.dialogue.turns[0].text) > short)
             assert screen.running
 
     @pytest.mark.campaign(part="app")
@@ -131,7 +131,7 @@ class TestAsking:
             screen.question.value = "소금은"
             hold.release()
             await until(pilot, lambda: not screen.running)
-            assert screen._turns[0].text == ANSWER
+            assert screen.dialogue.turns[0].text == ANSWER
             assert screen.typed == "소금은"
 
     @pytest.mark.campaign(part="app")
@@ -188,8 +188,8 @@ class TestEnteringHangul:
             await pilot.press("기")
             assert screen.typed == "김장 배추 몇 포기"
             await pilot.press("enter")
-            await until(pilot, lambda: not screen.running and screen._next is None)
-            assert [turn.question for turn in screen._turns] == ["김장 배추 몇 포기"]
+            await until(pilot, lambda: not screen.running and screen.dialogue.next_question is None)
+            assert [turn.question for turn in screen.dialogue.turns] == ["김장 배추 몇 포기"]
             assert ollama.asked("chat")[-1].messages[-1]["content"] == "김장 배추 몇 포기"
             assert "김장 배추 몇 포\n" not in said(screen)
             assert screen.typed == ""
@@ -214,13 +214,13 @@ class TestEnteringHangul:
         ollama.answer(Turn("배추는 " * 60 + "[1].", pace=0.05), "소금입니다 [1].")
         async with asking(make()) as (pilot, screen):
             await pilot.press("enter")
-            await until(pilot, lambda: screen._turns[0].text)
+            await until(pilot, lambda: screen.dialogue.turns[0].text)
             await pilot.press(*"소금은", "enter")
             await until(pilot, lambda: "as soon as this answer has ended" in hint(screen))
-            await until(pilot, lambda: len(screen._turns) == 2 and not screen.running)
-            assert screen._turns[0].answer
-            assert screen._turns[0].answer.ending == "whole"
-            assert screen._turns[1].question == "소금은"
+            await until(pilot, lambda: len(screen.dialogue.turns) == 2 and not screen.running)
+            assert screen.dialogue.turns[0].answer
+            assert screen.dialogue.turns[0].answer.ending == "whole"
+            assert screen.dialogue.turns[1].question == "소금은"
 
 
 class TestJumping:
@@ -232,7 +232,7 @@ class TestJumping:
             await ask(pilot, screen)
             await pilot.press("down", "enter")
             await settle(pilot)
-            citations = screen._turns[0].citations
+            citations = screen.dialogue.turns[0].citations
             assert [played["at_ms"] for played in outside.played] == [citations[0].at_ms]
             await pilot.press("down")
             assert screen.sources.scene
@@ -253,7 +253,7 @@ class TestJumping:
             await ask(pilot, screen)
             await pilot.press("tab", "ㅓ", "j", "enter")
             await settle(pilot)
-            assert [played["at_ms"] for played in outside.played] == [screen._turns[0].sources[2].at_ms]
+            assert [played["at_ms"] for played in outside.played] == [screen.dialogue.turns[0].sources[2].at_ms]
             await pilot.press("가")
             assert screen.question.has_focus
             assert screen.typed == "가"
@@ -271,7 +271,7 @@ class TestJumping:
             assert not outside.played
             await pilot.click("#said", offset=offset)
             await settle(pilot)
-            assert [played["at_ms"] for played in outside.played] == [screen._turns[0].citations[0].at_ms]
+            assert [played["at_ms"] for played in outside.played] == [screen.dialogue.turns[0].citations[0].at_ms]
             await pilot.click("#scenes", offset=(10, 6))
             await settle(pilot)
             assert said_by_style(screen, "reverse") == []
@@ -286,7 +286,7 @@ class TestStopping:
         ollama.answer(Turn("배추는 " * 200, pace=0.03))
         async with asking(make()) as (pilot, screen):
             await pilot.press("enter")
-            await until(pilot, lambda: screen._turns[0].text)
+            await until(pilot, lambda: screen.dialogue.turns[0].text)
             await pilot.press("escape")
             await until(pilot, lambda: not screen.running)
             assert "Stopped; what had come by then stays." in said(screen)
@@ -328,7 +328,7 @@ class TestWithoutModel:
             screen.question.value = ""
             await pilot.press("down", "enter")
             await settle(pilot)
-            assert [played["at_ms"] for played in outside.played] == [screen._turns[0].sources[1].at_ms]
+            assert [played["at_ms"] for played in outside.played] == [screen.dialogue.turns[0].sources[1].at_ms]
 
     @pytest.mark.campaign(part="app")
     async def test_once_there_is_one_the_same_question_is_answered(self, make: MakeApp, ollama: StandIn) -> None:

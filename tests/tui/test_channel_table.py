@@ -12,8 +12,9 @@ from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.screens.library_screen import LibraryScreen, in_video
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.state.query_filters import in_video
 from subtitle_rag.tui.widgets.channel_table import ChannelTable, standing, tracks
 from subtitle_rag.tui.widgets.video_table import VideoTable
 from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn
@@ -79,7 +80,7 @@ async def opened(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     await settle(pilot)
     await pilot.press("f4", "tab")
     await settle(pilot)
-    assert page(app).channels.has_focus
+    assert page(app).tables.channels.has_focus
     return page(app)
 
 
@@ -137,15 +138,15 @@ class TestNarrowing:
         app = SubtitleApp(followed)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await opened(pilot, app)
-            assert called(screen.chosen_channel) == ""
+            assert called(screen.tables.channels.channel) == ""
             assert len(titles(app)) == 6
-            assert names(screen.channels) == ["All videos", "[red]숲길[/]", "느린 부엌", "Playlist: 모음"]
+            assert names(screen.tables.channels) == ["All videos", "[red]숲길[/]", "느린 부엌", "Playlist: 모음"]
             await pilot.press("down")
             assert titles(app) == [f"[red]숲길[/] {number}편" for number in range(3)]
             assert "[red]숲길[/]   3 videos" in drawn_by(app)
             await pilot.press("down", "down")
             await pilot.pause()
-            assert called(screen.chosen_channel) == "모음"
+            assert called(screen.tables.channels.channel) == "모음"
             assert len(titles(app)) == 2
             await pilot.press("home")
             await pilot.pause()
@@ -161,18 +162,18 @@ class TestNarrowing:
         async with app.run_test(size=size) as pilot:
             screen = await opened(pilot, app)
             low = size[1] < 30
-            assert bool(screen.table.region) is not low
+            assert bool(screen.tables.videos.region) is not low
             await pilot.press("down", "down", key)
             await pilot.pause()
-            assert screen.table.has_focus
-            assert bool(screen.channels.region) is not low
-            assert screen.table.region
-            assert screen.chosen_video
-            assert screen.chosen_video.video.title == "느린 부엌 0편"
+            assert screen.tables.videos.has_focus
+            assert bool(screen.tables.channels.region) is not low
+            assert screen.tables.videos.region
+            assert screen.tables.row.video
+            assert screen.tables.row.video.video.title == "느린 부엌 0편"
             await pilot.press("left" if key == "right" else "escape")
             await pilot.pause()
-            assert screen.channels.has_focus
-            assert screen.channels.region
+            assert screen.tables.channels.has_focus
+            assert screen.tables.channels.region
             await pilot.press("escape")
             assert screen.path.has_focus
 
@@ -182,7 +183,7 @@ class TestNarrowing:
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await opened(pilot, app)
             await pilot.press("tab", "down")
-            chosen = screen.chosen_video
+            chosen = screen.tables.row.video
             assert chosen
             await pilot.press("enter")
             await settle(pilot)
@@ -232,7 +233,7 @@ class TestDoing:
             second.clips.insert(0, Clip("brandnew001", "새 둘째"))
             await pilot.press("down")
             await pilot.pause()
-            assert called(screen.chosen_channel) == "느린 부엌"
+            assert called(screen.tables.channels.channel) == "느린 부엌"
             await pilot.press("ㅕ")
             await settle(pilot)
             assert toasts(app)[-1] == "1 new video can be searched now."
@@ -251,7 +252,7 @@ class TestDoing:
             app.jobs.start(JobRequest(source=parse(f"https://www.youtube.com/playlist?list={list_id}")))
             await settle(pilot)
             screen = await opened(pilot, app)
-            assert names(screen.channels) == ["All videos", "Playlist: 모음", "느린 부엌"]
+            assert names(screen.tables.channels) == ["All videos", "Playlist: 모음", "느린 부엌"]
             youtube.clear()
             await pilot.press("down", "u")
             await settle(pilot)
@@ -268,7 +269,7 @@ class TestDoing:
             app.jobs.start(JobRequest(source=parse(KITCHEN)))
             await until(pilot, lambda: app.screen is app.search_screen and hold.arrived.is_set())
             await pilot.press("f4", "tab")
-            await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and page(app).channels.has_focus)
+            await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and page(app).tables.channels.has_focus)
             assert described(pilot, "space") == "Pause"
             await pilot.press("space")
             hold.release()

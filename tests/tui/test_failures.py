@@ -67,12 +67,12 @@ async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
         await settle(pilot)
     await pilot.press("tab", "tab")
     await settle(pilot)
-    assert page(app).table.has_focus
+    assert page(app).tables.videos.has_focus
     return page(app)
 
 
 async def put_on(pilot: AppPilot, app: SubtitleApp, title: str) -> None:
-    page(app).table.move_cursor(titles(app).index(title))
+    page(app).tables.videos.move_cursor(titles(app).index(title))
     await pilot.pause()
 
 
@@ -128,7 +128,7 @@ class TestTelling:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await brought(pilot, app)
-            page(app).table.move_cursor(1 if "국수" in titles(app)[0] else 0)
+            page(app).tables.videos.move_cursor(1 if "국수" in titles(app)[0] else 0)
             await pilot.pause()
             assert "[@click=app.exit]x[/]" in detail(app)[0]
             assert not any(c in drawn_by(app) for c in "\x1b\u202e")
@@ -151,7 +151,7 @@ class TestRetrying:
             assert {asked.video for asked in youtube.requests if asked.video} == {"broken00000"}
             assert (hasty.library.counts().searchable, hasty.library.counts().failed) == (2, 1)
             await until(pilot, lambda: detail(app) == [])
-            chosen = page(app).chosen_video
+            chosen = page(app).tables.row.video
             assert chosen
             assert chosen.video.title == "깨진 자막"
 

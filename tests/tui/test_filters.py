@@ -47,9 +47,9 @@ def query(app: SubtitleApp) -> str:
 
 
 def found_by(app: SubtitleApp) -> list[Scene]:
-    answer = app.search_screen._answer
-    assert answer
-    return list(answer.result.scenes)
+    result = app.search_screen._result
+    assert result
+    return list(result.scenes)
 
 
 async def open_filters(pilot: AppPilot) -> None:

@@ -294,12 +294,12 @@ class TestLibrary:
             await looked(pilot, LibraryScreen, literal="[red]빨강[/]")
             library = app.screen
             assert isinstance(library, LibraryScreen)
-            for at in range(library.channels.row_count):
-                library.channels.move_cursor(at)
+            for at in range(library.tables.channels.row_count):
+                library.tables.channels.move_cursor(at)
                 await looked(pilot, LibraryScreen, where=str(at))
             await pilot.press("home", "tab")
-            for at in range(library.table.row_count):
-                library.table.move_cursor(at)
+            for at in range(library.tables.videos.row_count):
+                library.tables.videos.move_cursor(at)
                 await looked(pilot, LibraryScreen, where=str(at))
             await pilot.press("f", "f1")
             await looked(pilot, HelpScreen)
@@ -312,7 +312,9 @@ class TestLibrary:
             await settle(pilot)
             library = app.screen
             assert isinstance(library, LibraryScreen)
-            states = [state for state in library._channels if state.channel_id in ("UC0", "UC1", "UC2", "UC9")]
+            states = [
+                state for state in library.tables.channel_states if state.channel_id in ("UC0", "UC1", "UC2", "UC9")
+            ]
             assert len(states) == 4
             for state in states:
                 markup = "[red]빨강[/]" if state.channel_id == "UC0" else ""

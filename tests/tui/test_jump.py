@@ -178,7 +178,7 @@ class TestChoosing:
             await pilot.press("ctrl+o")
             await settle(pilot)
             assert toasts(app) == ["No scene is chosen yet."]
-            screen._target = lambda: scene()  # type: ignore[method-assign]
+            screen._chosen_scene = lambda: scene()  # type: ignore[method-assign]
             await pilot.press("ctrl+o")
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
 
@@ -187,7 +187,7 @@ class TestChoosing:
         async with app.run_test() as pilot:
             await found(pilot)
             [run] = [c.callback for c in app.get_system_commands(app.screen) if c.title == "Find: choose player"]
-            run()
+            await run()
             await until(pilot, lambda: isinstance(app.screen, PlayerScreen))
 
 

@@ -195,12 +195,12 @@ class TestTheSlowerOlderAnswer:
             listed = slow(overview, "channel_states")
             screen.list_videos()
             await until(pilot, listed.begun.is_set)
-            screen._channels = []
+            screen.tables.channel_states = []
             screen.list_videos()
-            await until(pilot, lambda: screen._channels)
-            newer = screen._channels
+            await until(pilot, lambda: screen.tables.channel_states)
+            newer = screen.tables.channel_states
             await listed.let(pilot)
-            assert screen._channels is newer
+            assert screen.tables.channel_states is newer
 
     @pytest.mark.campaign(part="app")
     async def test_of_the_players(self, app_of: MakeApp, slow: MakeSlow) -> None:

@@ -49,11 +49,11 @@ async def confirm(pilot: AppPilot) -> None:
 
 
 def titles(screen: LibraryScreen) -> list[str]:
-    return [str(screen.table.get_row_at(at)[0]) for at in range(screen.table.row_count)]
+    return [str(screen.tables.videos.get_row_at(at)[0]) for at in range(screen.tables.videos.row_count)]
 
 
 def channels(screen: LibraryScreen) -> list[str]:
-    return [str(screen.channels.get_row_at(at)[0]) for at in range(screen.channels.row_count)]
+    return [str(screen.tables.channels.get_row_at(at)[0]) for at in range(screen.tables.channels.row_count)]
 
 
 def told(app: SubtitleApp) -> str:
@@ -77,14 +77,14 @@ class TestOneVideo:
             await typed(pilot, "캠핑 텐트")
             found = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]
             screen = await open_library(pilot)
-            before, chosen = titles(screen), screen.table.chosen
+            before, chosen = titles(screen), screen.tables.videos.chosen
             assert chosen in found
             await pilot.press(key)
             await settle(pilot)
             assert titles(screen) == before[1:]
             assert screen.counts
             assert screen.counts.videos == len(before) - 1
-            assert screen.channels.get_row_at(1)[1].plain == str(len(before) - 1)
+            assert screen.tables.channels.get_row_at(1)[1].plain == str(len(before) - 1)
             assert told(app).startswith("Removed “")
             assert re.search(r"ctrl\+z brings it back, for [56]\d s$", told(app))
             await pilot.press("f4")
@@ -105,7 +105,7 @@ class TestOneVideo:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await open_library(pilot)
-            chosen = screen.table.chosen
+            chosen = screen.tables.videos.chosen
             await pilot.press("d", "f4")
             await typed(pilot, "캠핑 텐트")
             assert chosen not in {scene.video.id for scene in app.search_screen.scenes._scenes.values()}
@@ -115,12 +115,12 @@ class TestOneVideo:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await open_library(pilot)
-            chosen = screen.table.chosen
+            chosen = screen.tables.videos.chosen
             await pilot.press("d")
             await until(pilot, lambda: not app.context.removals.removals.all and told(app) == "")
             await settle(pilot)
             assert chosen not in videos(filled)
-            assert len(videos(filled)) == screen.table.row_count == 1
+            assert len(videos(filled)) == screen.tables.videos.row_count == 1
             assert not app.check_action("run", ("library.undo",))
         assert filled.index.count() == filled.library.counts().windows
 
@@ -180,7 +180,7 @@ class TestOneVideo:
         async with app.run_test(size=(80, 24)) as pilot:
             screen = await open_library(pilot)
             at = next(at for at in range(2) if "[red]" in titles(screen)[at])
-            screen.table.move_cursor(at)
+            screen.tables.videos.move_cursor(at)
             await pilot.press("d")
             await settle(pilot)
             assert "“[red][31m[/]긴긴" in told(app)
@@ -280,7 +280,7 @@ class TestJobs:
             await until(pilot, lambda: "when the job has ended" in told(app))
             assert len(videos(filled)) == 2
             assert app.check_action("run", ("library.undo",))
-            assert screen.table.row_count == 1
+            assert screen.tables.videos.row_count == 1
             go.set()
             await until(pilot, lambda: len(videos(filled)) == 1 and not app.context.removals.removals.all)
 

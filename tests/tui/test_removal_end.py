@@ -25,7 +25,7 @@ class TestTrouble:
                 await pilot.press("d")
                 await pilot.pause(0.8)
                 assert len(videos(filled)) == 2
-                assert screen.table.row_count == 1
+                assert screen.tables.videos.row_count == 1
             await until(pilot, lambda: len(videos(filled)) == 1)
 
     async def test_what_cannot_leave_is_seen_again(
@@ -42,7 +42,7 @@ class TestTrouble:
             message = AppError("library_damaged", path="/x", reason="y").message
             await until(pilot, lambda: any(message in toast for toast in toasts(app)))
             await settle(pilot)
-            assert screen.table.row_count == 2
+            assert screen.tables.videos.row_count == 2
         assert len(videos(filled)) == 2
 
 
@@ -52,7 +52,7 @@ class TestTheEnd:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await open_library(pilot)
-            chosen = screen.table.chosen
+            chosen = screen.tables.videos.chosen
             await pilot.press("d")
             await settle(pilot)
             assert chosen in videos(filled)

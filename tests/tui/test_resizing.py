@@ -152,11 +152,11 @@ class TestLibrary:
             await pilot.press("tab", "down", "tab", "down", "down")
             screen = app.screen
             assert isinstance(screen, LibraryScreen)
-            chosen, focused = screen.table.chosen, app.focused
+            chosen, focused = screen.tables.videos.chosen, app.focused
             async for _app in through(pilot):
-                assert (screen.table.chosen, app.focused) == (chosen, focused)
-                assert screen.table.value
-                title = screen.table.value.video.title[:4]
+                assert (screen.tables.videos.chosen, app.focused) == (chosen, focused)
+                assert screen.tables.videos.value
+                title = screen.tables.videos.value.video.title[:4]
                 await until(pilot, lambda title=title: title in drawn_by(app))  # type: ignore[misc]
                 assert "4/9" in drawn_by(app) or app.size.height < 24, app.size
             gate.set()

@@ -171,6 +171,12 @@ class PlaybackController:
     def copy_link(self, link: str) -> None:
         self._app.run_in_thread(lambda: self._copy(link, instead=False), _itself, ActionFailed, group="jump")
 
+    def copy_scene_link(self, scene: "Scene") -> None:
+        if scene.jump_url:
+            self.copy_link(scene.jump_url)
+        else:
+            self._app.tell(UsageError("no_link", video=scene.video.title))
+
     def _copy_instead(self, scene: "Scene", file: "Path | None") -> LinkCopied:
         """Copy the link where nothing can be played. Raises UsageError where there is no link either."""
         if scene.jump_url is None:

@@ -56,7 +56,7 @@ class BaseScreen(Screen[None]):
     def active_bindings(self) -> "dict[str, ActiveBinding]":
         found = super().active_bindings.items()
         order = sorted(found, key=lambda item: FOOTER_ORDER.get(item[1].binding.id or "", 1))
-        return {key: active._replace(binding=self._spoken(active.binding)) for key, active in order}
+        return {key: active._replace(binding=self._translate(active.binding)) for key, active in order}
 
     def run_in_thread(
         self,
@@ -75,7 +75,7 @@ class BaseScreen(Screen[None]):
         one breath, and the app acts on Enter before the field has the syllable."""
         (self.focused or self).call_later(self.call_later, act, *arguments)
 
-    def _spoken(self, binding: Binding) -> Binding:
+    def _translate(self, binding: Binding) -> Binding:
         """Translate the binding. A hook: screens change here what their footer says."""
         description = _(binding.description) if binding.description else ""
         tooltip = _(binding.tooltip) if binding.tooltip else ""

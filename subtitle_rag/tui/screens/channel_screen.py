@@ -94,11 +94,10 @@ class ChannelScreen(BaseScreen):
     def _say(self, said: str) -> None:
         self.query_one("#settings-said", Static).update(Content(clean(said)))
 
-    def _spoken(self, binding: Binding) -> Binding:
-        spoken = super()._spoken(binding)
-        return (
-            replace(spoken, description=_("Back")) if binding.key == "escape" else spoken
-        )  # of the list of models too
+    def _translate(self, binding: Binding) -> Binding:
+        translation = super()._translate(binding)
+        closes = binding.key == "escape"  # the list of models too
+        return replace(translation, description=_("Back")) if closes else translation
 
     # --- what is set ---
 

@@ -11,15 +11,12 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.context import AppContext
 
 
-def make_preview(context: "AppContext", *, pictures: bool) -> Preview:
+def make_preview(context: "AppContext", screen: "Screen[None]") -> Preview:
+    """Return a preview, with pictures if the settings want them and the terminal can draw them."""
     runtime = context.runtime
+    pictures = context.settings.tui.pictures and not (screen.app.no_color or screen.app.is_web)
     return Preview(
         lambda video_id, result: read_surroundings(runtime, video_id, result),
         (lambda scene: runtime.pictures.of(scene.video, scene.at_ms)) if pictures else None,
         show_times=context.show_times,
     )
-
-
-def pictures_shown(context: "AppContext", screen: "Screen[None]") -> bool:
-    """Whether pictures are wished for, and this terminal can draw them."""
-    return context.settings.tui.pictures and not (screen.app.no_color or screen.app.is_web)

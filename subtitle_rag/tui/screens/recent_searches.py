@@ -98,8 +98,12 @@ class RecentSearches:
         if not worker.is_cancelled:
             self._screen.post_message(SuggestionsMade(text, near))
 
-    def suggestions_made(self, message: SuggestionsMade) -> None:
-        self._suggested = message.text, message.found
+    def update(self, message: RecentsRead | SuggestionsMade) -> None:
+        """Take over the result of a thread."""
+        if isinstance(message, RecentsRead):
+            self.queries = message.recents
+        else:
+            self._suggested = message.text, message.found
 
     def suggested(self, text: str) -> "list[Suggestion] | None":
         """Return what is suggested for a text. None while it is looked for."""

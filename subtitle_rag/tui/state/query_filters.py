@@ -11,6 +11,8 @@ from subtitle_rag.errors import UsageError
 from subtitle_rag.retrieval.query import KINDS, KOREAN, QUOTES, Part, day, kind_named, parts, tidy
 from subtitle_rag.tui.state.clean_text import clean
 
+MAX_TITLE = 200
+"""Characters of a title that a filter may hold."""
 DAYS = ("after", "before")
 """Filters that hold once: the last typed one counts."""
 
@@ -72,6 +74,12 @@ def filter_text(chip: Chip) -> str:
     """Return the filter as typed in the language of the interface."""
     value = value_text(chip)
     return f'{word(chip.name)}:"{value}"' if " " in value else f"{word(chip.name)}:{value}"
+
+
+def in_video(video_id: str, title: str) -> str:
+    """Return the filter of one video: by its title, or by its id if the title is long or has a quotation mark."""
+    plain = len(title) <= MAX_TITLE and any(c.isalnum() for c in title) and not any(c in title for c in QUOTES)
+    return written(Chip("video", clean(title) if plain else video_id))
 
 
 def label(chip: Chip) -> str:

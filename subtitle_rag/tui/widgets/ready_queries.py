@@ -68,6 +68,13 @@ class ReadyQueryList(OptionList, can_focus=False):
         self.highlighted = min(at, len(self._choices) - 1) if at >= 0 and self._choices else None
         self.call_after_refresh(self._into_view)
 
+    def choose(self) -> bool:
+        """Post the highlighted query. Return False if there is none."""
+        query = self.chosen
+        if query is not None:
+            self.post_message(self.QueryChosen(query))
+        return query is not None
+
     def leave(self) -> bool:
         """Put the highlight away; False where there is none."""
         left = self.chosen is not None
@@ -88,8 +95,7 @@ class ReadyQueryList(OptionList, can_focus=False):
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        if query := self.chosen:
-            self.post_message(self.QueryChosen(query))
+        self.choose()
 
 
 def _drawn(choice: ReadyQuery) -> Content:

@@ -53,6 +53,11 @@ class TextField(Input):
             event.prevent_default()
             self.post_message(self.AddressPasted(address))
 
+    def replace_value(self, text: str) -> None:
+        """Put a text in the place of the value, with the cursor at its end."""
+        self.value = text
+        self.cursor_position = len(text)
+
     def put(self, text: str) -> None:
         """What was pasted somewhere else on the screen."""
         self.focus()

@@ -1,0 +1,102 @@
+"""The questions and answers of the answer screen, one at a time. Further questions are about the same scenes."""
+
+from typing import TYPE_CHECKING
+
+from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.tui.controllers.answering import Talk
+from subtitle_rag.tui.state.conversation import QuestionTurn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.message import Message
+
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.controllers.context_pause import ContextPause
+    from subtitle_rag.tui.messages import AnswerEnded
+
+
+class Dialogue:
+    """Owns the turns and the thread that answers. Its messages go to `post`."""
+
+    def __init__(self, runtime: "Runtime", pause: "ContextPause", post: "Callable[[Message], object]") -> None:
+        self._runtime = runtime
+        self._pause = pause
+        self._post = post
+        self._talk: Talk | None = None
+        self.turns: list[QuestionTurn] = []
+        self.next_question: str | None = None
+        """Asked at the end of the current answer."""
+
+    @property
+    def running(self) -> bool:
+        return bool(self.turns) and not self.turns[-1].ended
+
+    @property
+    def stopping(self) -> bool:
+        return self.running and self._talk is not None and self._talk.stopping
+
+    @property
+    def follows(self) -> bool:
+        """Whether the next question is about the same scenes."""
+        return self._talk is not None and any(turn.text for turn in self.turns)
+
+    def ask(self, question: str) -> None:
+        """Ask while nothing runs.
+
+        Raises:
+            UsageError: The question has a filter that is wrong.
+        """
+        turns = [turn for turn in self.turns if turn.text] if self.follows else []
+        query = Query(question, question) if turns else parse(question)
+        if not turns or self._talk is None:
+            self.halt()
+            self._talk = Talk(self._runtime, self._post)
+            self._talk.start()
+        turn = QuestionTurn(question)
+        self.turns = [*turns, turn]
+        self._pause.pause_contexts_for_answer()
+        self._talk.ask(turn, query)
+
+    def ask_next(self, question: str) -> bool:
+        """Ask after the current answer, and return True. Without a word of it, ask in its place, and return False."""
+        self.next_question = question
+        if self.turns[-1].text:
+            return True
+        self.stop()
+        return False
+
+    def stop(self) -> None:
+        """Stop the current answer; its text so far stays."""
+        if self._talk:
+            self._talk.stop()
+
+    def restart(self, turns: "Sequence[QuestionTurn]" = ()) -> None:
+        """Begin with these turns; the next question searches for scenes."""
+        self.halt()
+        self._talk = None
+        self.turns = list(turns)
+
+    def answer_ended(self, message: "AnswerEnded") -> str | None:
+        """Complete the turn. Return the question that is to be asked next."""
+        turn, answer = message.turn, message.answer
+        turn.answer, turn.error = answer, message.error
+        if answer is not None:
+            turn.text, turn.evidence = answer.text, answer.evidence
+        self._pause.resume_contexts_later()
+        if turn not in self.turns:
+            return None
+        question, self.next_question = self.next_question, None
+        return question
+
+    # --- the end ---
+
+    def halt(self) -> None:
+        """Stop the current answer, and end the thread."""
+        if self._talk:
+            self._talk.end()
+
+    def wait(self, seconds: float) -> None:
+        """After `halt`: wait at most so long until the answer so far is in the library."""
+        if self._talk:
+            self._talk.join(seconds)
