@@ -402,7 +402,7 @@ def test_a_name_that_is_not_there_is_seen(wrong: str) -> None:
         "tui.screens.live_search.LiveSearch",
         "fusion.fused",
         "LiveSearch.search_now",
-        "SearchScreen.search_now",
+        "SearchScreen.search_again",
         "SubtitleApp.context",
         "llm.Llm",
         "output.ExitCode.DONE",
