@@ -79,7 +79,7 @@ def filter_text(chip: Chip) -> str:
 def in_video(video_id: str, title: str) -> str:
     """Return the filter of one video: by its title, or by its id if the title is long or has a quotation mark."""
     plain = len(title) <= MAX_TITLE and any(c.isalnum() for c in title) and not any(c in title for c in QUOTES)
-    return written(Chip("video", clean(title) if plain else video_id))
+    return filter_text(Chip("video", clean(title) if plain else video_id))
 
 
 def label(chip: Chip) -> str:
