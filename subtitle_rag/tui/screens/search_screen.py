@@ -236,8 +236,8 @@ class SearchScreen(BaseScreen):
     def _report_failures(self, result: "SearchResult") -> None:
         """Show each failure of a model or of the index once."""
         errors = [error for _name, error in result.missing]
-        if self.context.runtime.trouble:
-            errors.append(self.context.runtime.trouble)
+        if self.context.runtime.degraded_reason:
+            errors.append(self.context.runtime.degraded_reason)
         for error in errors:
             if error.code not in self._reported_codes:
                 self._reported_codes.add(error.code)
