@@ -64,6 +64,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)|<(?:img|a)[^>]+(?:src|href)=\"([^\"]+)\"")
 HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 VARIABLE = re.compile(r"\bSUBTITLE_RAG_[A-Z_]+")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*")
+KEY = re.compile(r"(Ctrl|Alt|Shift)\+\w+|F\d+")
 OPTION = re.compile(r"--[a-z][\w-]*")
 
 
@@ -360,10 +361,22 @@ def inline_problem(quoted: str) -> str:
             check_script(words[0].removeprefix("./"), words[1:])
         except CommandError as error:
             return str(error)
+    if KEY.fullmatch(quoted) and quoted.casefold() not in _keys():
+        return f"no such key: {quoted}"
     if OPTION.fullmatch(quoted.partition(" ")[0].partition("=")[0]):
         option = quoted.partition(" ")[0].partition("=")[0]
         return "" if option in _all_options() or option in _scripts_text() else f"no such option: {option}"
     return ""
+
+
+@cache
+def _keys() -> frozenset[str]:
+    """The app's keys, and the one that ends a command."""
+    from subtitle_rag.tui import keymap
+
+    return frozenset(key for _kind, binding in keymap.declared().values() for key in binding.key.split(",")) | {
+        "ctrl+c"
+    }
 
 
 def _lenient_problem(words: Sequence[str]) -> str:

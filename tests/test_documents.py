@@ -256,6 +256,8 @@ def test_the_figures_of_readme_are_those_of_the_program() -> None:
         ("`search --made-up` does.", "no such option: --made-up"),
         ("`subtitle-rag eval nothing` does.", "no such command"),
         ("`config nothing` does.", "no such command"),
+        ("Press `Ctrl+J`.", "no such key: Ctrl+J"),
+        ("Press `F11`.", "no such key: F11"),
         ("Set `SUBTITLE_RAG_MADE_UP` to 1.", "no such variable: SUBTITLE_RAG_MADE_UP"),
         ("```toml\n[search]\nlimits = 3\n```", "limits"),
         ('```toml\n[keys]\n"app.nothing" = "f8"\n```', "app.nothing"),
@@ -277,7 +279,7 @@ def test_what_is_right_is_not_complained_about(tmp_path: Path) -> None:
     document.write_text(
         """# 뜻으로 찾기: `neural`
 
-[here](#뜻으로-찾기-neural) [again](#뜻으로-찾기-neural-1) `contexts write｜redo` `--limit` `PATH` `eval run FILE`
+[here](#뜻으로-찾기-neural) [again](#뜻으로-찾기-neural-1) `contexts write｜redo` `--limit` `PATH` `F1` `Ctrl+G`
 
 ## 뜻으로 찾기: neural
 
