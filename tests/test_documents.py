@@ -402,7 +402,7 @@ def test_a_name_that_is_not_there_is_seen(wrong: str) -> None:
         "error_messages/*.py",
         "tests/tui/",
         "tui.screens.live_search.LiveSearch",
-        "fusion.fused",
+        "fusion.fuse",
         "LiveSearch.search_now",
         "SearchScreen.search_again",
         "SubtitleApp.context",

@@ -15,8 +15,8 @@ from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.retrieval.fusion import Ranked
 from subtitle_rag.retrieval.neural import NEURAL, Encoder, Reranker
 from subtitle_rag.retrieval.query import Query, parse
-from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, Reading, reordered
-from subtitle_rag.retrieval.scenes import OwnWindows, readings
+from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, RerankCache, reorder
+from subtitle_rag.retrieval.scenes import OwnWindows, passages
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher
 from subtitle_rag.runtime import Runtime
 
@@ -165,8 +165,8 @@ class Arm:
         ranked = self.view.searcher.rank(query, retrievers=self.retrievers)
         if self.reranker is not None and ranked:
             depth = self.reranker.depth or UNMEASURED_DEPTH
-            passages = readings(OwnWindows(self.view.library), [hit.window_id for hit in ranked[:depth]])
-            ranked = reranked(ranked, Reading().scores(self.reranker, query.text, passages, lambda: False) or {})
+            texts = passages(OwnWindows(self.view.library), [hit.window_id for hit in ranked[:depth]])
+            ranked = reranked(ranked, RerankCache().scores(self.reranker, query.text, texts, lambda: False) or {})
         return [hit.window_id for hit in ranked]
 
     def rank_all(
@@ -211,7 +211,7 @@ class Arm:
 
 def reranked(ranked: Sequence[Ranked], scores: Mapping[str, float]) -> list[Ranked]:
     """Put the windows one by one in the reranker's order; those without a score behind."""
-    return [group[0] for group in reordered([[hit] for hit in ranked], scores)]
+    return [group[0] for group in reorder([[hit] for hit in ranked], scores)]
 
 
 def all_arms(views: Sequence[View], sets: Sequence[Retrievers], reranker: Reranker | None) -> list[Arm]:

@@ -14,12 +14,12 @@ from subtitle_rag.evaluation.coordinate_search import Axis, Setting
 from subtitle_rag.evaluation.gold import GoldSet
 from subtitle_rag.evaluation.lexical_space import SECOND, cut_tracks
 from subtitle_rag.evaluation.questions import Question
-from subtitle_rag.retrieval.fusion import WEIGHTS, Ranked, fused
+from subtitle_rag.retrieval.fusion import WEIGHTS, Ranked, fuse
 from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.neural import NEURAL, Reranker
 from subtitle_rag.retrieval.query import parse
-from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, Reading
-from subtitle_rag.retrieval.scenes import OwnWindows, reading
+from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, RerankCache
+from subtitle_rag.retrieval.scenes import OwnWindows, passage
 from subtitle_rag.retrieval.search import LEXICAL
 from subtitle_rag.runtime import Runtime
 
@@ -38,7 +38,7 @@ class _QuestionHits:
     text: str = ""
     lists: dict[str, list[Hit]] = field(default_factory=dict)
     positions: dict[str, tuple[str, int]] = field(default_factory=dict)
-    scores: Reading = field(default_factory=Reading)
+    scores: RerankCache = field(default_factory=RerankCache)
     """Remembers the passages that the reranker has read."""
 
 
@@ -68,7 +68,7 @@ class FusionSpace:
         weights = {name: setting.get(name, weight) for name, weight in WEIGHTS.items()}
         rankings = []
         for hits in self._hits:
-            ranked = fused(hits.lists, hits.positions, weights) if hits.lists else []
+            ranked = fuse(hits.lists, hits.positions, weights) if hits.lists else []
             depth = int(setting.get("rerank", 0))
             if self._reranker is not None and depth and ranked:
                 passages = self._passages(ranked[:depth], setting["overlap"])
@@ -104,7 +104,7 @@ class FusionSpace:
                 wide = self._wide_windows(overlap).get((hit.video_id, hit.ordinal)) if overlap else None
                 if wide is not None and wide.text == text:
                     text = " ".join(filter(None, (wide.overlap_before, text, wide.overlap_after)))
-                passages[hit.window_id] = reading(contexts.get(hit.window_id), text)
+                passages[hit.window_id] = passage(contexts.get(hit.window_id), text)
         return passages
 
     def _wide_windows(self, seconds: float) -> dict[tuple[str, int], Window]:

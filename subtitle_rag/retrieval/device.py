@@ -1,10 +1,9 @@
-"""Where the neural models run and with which numbers: a rule over what this machine has, and the user's settings.
+"""Device and precision of the neural models: a rule over this machine and the user's settings.
 
-Measured with BGE-M3's layers, 256 tokens, against float32 as PyTorch does it by default, on two days
-(`bench_models`): bfloat16 is 2.4 and 3.2 times as fast on a CPU that multiplies it in hardware, and 3.7 times slower
-on one that does not, so that the processor decides. float32 goes through oneDNN, which is 1.3 and 1.8 times as fast
-as MKL on an AMD processor with the same results. int8 is 3.4 and 4 times as fast but turns ranks around, so that it
-waits to be asked for.
+Measured with BGE-M3's layers and 256 tokens against PyTorch's default float32, on two days (`bench_models`): bfloat16
+is 2.4 and 3.2 times as fast on a CPU with hardware support and 3.7 times slower without, so the processor decides.
+float32 goes through oneDNN, 1.3 and 1.8 times as fast as MKL on an AMD processor with the same results. int8 is 3.4 and
+4 times as fast but changes ranks, so it must be set in the config.
 """
 
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     import torch
 
 INT8 = "/int8"
-"""Ends the id of a model whose weights are rounded to eight bits: its vectors are not those of the others."""
+"""Suffix of the id of a model with 8-bit weights: its vectors differ from the others."""
 _REASONS = {
     "set": N_("as set in the config"),
     "gpu": N_("the fastest on this graphics processor"),
@@ -29,38 +28,38 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What PyTorch finds here."""
+    """The processors that PyTorch detects."""
 
     cpu: str
     """Its name."""
     threads: int
-    """That one calculation is spread over."""
+    """Threads of one calculation."""
     bfloat16: bool
-    """Whether the CPU multiplies bfloat16 in hardware (AVX512-BF16 or AMX)."""
+    """Whether the CPU supports bfloat16 (AVX512-BF16 or AMX)."""
     cuda: str = ""
-    """The name of the first GPU; empty where there is none."""
+    """The name of the first GPU, or empty."""
     mps: bool = False
-    """Whether there is a GPU of Apple's."""
+    """Whether an Apple GPU is present."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where and how a model runs."""
+    """The device and precision of a model."""
 
     device: str
     """`cpu`, `cuda:0` or `mps`."""
     precision: str
     """`float32`, `bfloat16`, `float16` or `int8`."""
     name: str
-    """What the processor is called."""
+    """The processor's name."""
     threads: int
-    """0 where a GPU does the work."""
+    """0 on a GPU."""
     why: str
-    """A key of the reasons for this precision."""
+    """The key of the reason for this precision."""
 
     @property
     def line(self) -> str:
-        """All of it in a line for people."""
+        """Return a line for people."""
         line = _("{device} ({name}), {precision}: {why}").format(
             device=self.device, name=self.name, precision=self.precision, why=_(_REASONS[self.why])
         )
@@ -68,25 +67,25 @@ class Plan:
             line += "; " + n_("{n} thread", "{n} threads", self.threads).format(n=self.threads)
         return line
 
-    def named(self, id: str) -> str:
-        """The model's id as it runs by this plan; naming it twice changes nothing."""
+    def model_id(self, id: str) -> str:
+        """Return the model's id under this plan; idempotent."""
         return id + INT8 if self.precision == "int8" and not id.endswith(INT8) else id
 
     @property
     def dtype(self) -> "torch.dtype":
-        """The type of the numbers as a model is loaded; int8 is made of float32."""
+        """Return the type to load a model with; int8 starts from float32."""
         import torch
 
         return getattr(torch, "float32" if self.precision == "int8" else self.precision)
 
     @property
     def pass_tokens(self) -> int:
-        """Of one pass through a model, padding counted: more are no faster, and keep whoever waits."""
+        """Return the tokens of one pass, padding included: more are no faster and delay other callers."""
         return 1024 if self.device == "cpu" else 16384
 
 
-def find() -> Machine:
-    """What this machine has; imports PyTorch, which takes a second."""
+def detect() -> Machine:
+    """Detect this machine's processors; imports PyTorch, which takes a second."""
     import torch
 
     has = torch.cpu.get_capabilities()
@@ -100,10 +99,10 @@ def find() -> Machine:
 
 
 def choose(settings: ModelSettings, machine: Machine) -> Plan:
-    """The plan for a machine.
+    """Choose the plan for a machine.
 
     Raises:
-        UsageError: `no_device` or `no_precision`, where the settings ask for what is not there.
+        UsageError: `no_device` or `no_precision` for settings beyond this machine.
     """
     device = settings.device
     if device == "auto":
@@ -121,12 +120,12 @@ def choose(settings: ModelSettings, machine: Machine) -> Plan:
 
 
 def plan(settings: ModelSettings) -> Plan:
-    """The plan for this machine. Raises what `choose` raises."""
-    return choose(settings, find())
+    """Choose the plan for this machine. Raises the errors of `choose`."""
+    return choose(settings, detect())
 
 
 def prepare(plan: Plan) -> None:
-    """Set PyTorch up for models that run by this plan, in this process and for good."""
+    """Set up PyTorch for this plan, for the rest of the process."""
     import torch
 
     # routes float32 to oneDNN, which rounds to bfloat16 only where the CPU has AMX
@@ -137,7 +136,7 @@ def prepare(plan: Plan) -> None:
 def round_to_int8(layers: Any) -> None:
     """Round the weights of all linear layers to eight bits, in place, with a scale for each row.
 
-    The activations are rounded while it runs, with one scale for a batch: a vector hangs a little on its batch.
+    The activations are rounded at run time with one scale for a batch, so a vector depends slightly on its batch.
     """
     import torch
 

@@ -1,7 +1,7 @@
-"""BGE-M3 and models of its kind: a dense and a sparse vector of a text from one pass.
+"""BGE-M3 and similar models: a dense and a sparse vector of a text from one pass.
 
-The only module that imports FlagEmbedding. `BGEM3FlagModel` loads the model and its heads and computes them; the loop
-over batches is this module's own, because `encode` runs its first batch twice and draws progress bars.
+The only module that imports FlagEmbedding. `BGEM3FlagModel` loads and runs the model and its heads. The loop over
+batches is our own, because `encode` runs its first batch twice and draws progress bars.
 
 Chen et al., M3-Embedding: Multi-Linguality, Multi-Functionality, Multi-Granularity Text Embeddings, 2024.
 """
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
     from FlagEmbedding import BGEM3FlagModel
 
 CHUNK = 256
-"""Texts split into tokens in one turn: a tenth of a second."""
+"""Texts to tokenize in one turn: a tenth of a second."""
 PASSAGE_TOKENS = 512
 QUERY_TOKENS = 128
-REMEMBERED = 64
-"""Queries whose vectors are kept."""
+CACHE_SIZE = 64
+"""Queries in the cache."""
 HEADS = ("sparse_linear.pt", "colbert_linear.pt")
-"""FlagEmbedding reads both or, where one is missing, leaves both random."""
+"""FlagEmbedding reads both; if one is missing, it leaves both random."""
 
 Tokens = list[int]
 
@@ -50,14 +50,14 @@ Tokens = list[int]
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     flag: "BGEM3FlagModel"
-    """Kept whole: when it goes, it takes its layers from the device."""
+    """The owner of the layers: when it is deleted, they leave the device."""
     limit: int
-    """The most tokens that the model takes."""
+    """The model's most tokens."""
     special: frozenset[int]
-    """Tokens that stand for no text."""
+    """Tokens without text."""
 
     def sparse(self, tokens: Tokens, weights: Sequence[float]) -> SparseVector:
-        """Each token's highest weight; `weights` may be longer by the batch's padding."""
+        """Return each token's highest weight; `weights` may be longer by the batch's padding."""
         highest: dict[int, float] = {}
         for token, weight in zip(tokens, weights, strict=False):
             if weight > highest.get(token, 0.0) and token not in self.special:
@@ -68,10 +68,10 @@ class _Loaded:
 class FlagEncoder:
     """Implements `neural.Encoder` over a model's folder, loaded at first use and again after `close`.
 
-    Several models that share `turns` run one at a time. `has_sparse` None means what the folder has.
+    Models that share `turns` run one at a time. With `has_sparse` None the folder decides.
 
     Raises:
-        AppError: `model_damaged`, where the folder holds no such model.
+        AppError: `model_damaged` for a folder without such a model.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class FlagEncoder:
         turns: PriorityLock | None = None,
     ) -> None:
         self.path = path
-        self.id = plan.named(id)
+        self.id = plan.model_id(id)
         self.plan = plan
         self.dimensions: int = read_config(path, self.id)["hidden_size"]
         missing = [name for name in HEADS if not (path / name).is_file()]
@@ -95,41 +95,41 @@ class FlagEncoder:
         self._max_tokens = max_tokens
         self._turns = turns or PriorityLock()
         self._loaded: _Loaded | None = None
-        self._remembered = lru_cache(REMEMBERED)(self._query)
+        self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
     @property
     def loaded(self) -> bool:
         return self._loaded is not None
 
     def load(self) -> None:
-        """Load the model where it is not, which takes some seconds. Raises what `neural.Encoder` raises."""
+        """Load the model, which takes some seconds, unless it is loaded. Raises the errors of `neural.Encoder`."""
         with self._turns.take(QUERY):
             self._ready()
 
     def passages(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> list[Encoded]:
-        """The vectors of these texts, in their order. The longest go first, with others of about their length.
+        """Return the texts' vectors in their order. Texts of similar length share a pass, the longest first.
 
         Raises:
-            AppError: `model_stopped`, where `stop` was set between two passes.
+            AppError: `model_stopped` if `stop` is set between two passes.
         """
         tokens: list[Tokens] = []
         for start in range(0, len(texts), CHUNK):
             with self._turns.take(PASSAGE):
                 tokens += self._tokens(texts[start : start + CHUNK], self._max_tokens)
-        made: dict[int, Encoded] = {}
-        for batch in passes([len(one) for one in tokens], self.plan.pass_tokens):
+        vectors: dict[int, Encoded] = {}
+        for batch in passes([len(text_tokens) for text_tokens in tokens], self.plan.pass_tokens):
             if stop is not None and stop.is_set():
                 raise AppError("model_stopped")
             with self._turns.take(PASSAGE):
-                made.update(zip(batch, self._encoded([tokens[at] for at in batch]), strict=True))
-        return [made[at] for at in range(len(tokens))]
+                vectors.update(zip(batch, self._encoded([tokens[at] for at in batch]), strict=True))
+        return [vectors[at] for at in range(len(tokens))]
 
     def query(self, text: str) -> Encoded:
-        """The vectors of a query, of whose tokens the first 128 count; the last 64 queries are remembered."""
-        return self._remembered(clean(text))
+        """Return the vectors of a query's first 128 tokens; the last 64 queries are cached."""
+        return self._cached_query(clean(text))
 
     def close(self) -> None:
-        """Give the model's memory back."""
+        """Free the model's memory."""
         with self._turns.take(QUERY):
             self._loaded = None
             return_memory()
@@ -150,7 +150,7 @@ class FlagEncoder:
     def _load(self, kind: "type[BGEM3FlagModel]") -> _Loaded:
         prepare(self.plan)
         flag = kind(
-            str(self.path.resolve(strict=True)),  # a name that is no folder would be looked for in the network
+            str(self.path.resolve(strict=True)),  # a name without a folder would be downloaded
             normalize_embeddings=False,  # done here, in float32
             use_fp16=self.plan.precision == "float16",
             use_bf16=self.plan.precision == "bfloat16",
@@ -164,7 +164,7 @@ class FlagEncoder:
         return _Loaded(flag, room(flag.model.config), frozenset(flag.tokenizer.all_special_ids))
 
     def _tokens(self, texts: Sequence[str], limit: int) -> list[Tokens]:
-        """In a turn: the tokenizer is not safe between threads."""
+        """Tokenize, in a turn: the tokenizer is not thread-safe."""
         if not texts:
             return []
         loaded = self._ready()
@@ -174,7 +174,7 @@ class FlagEncoder:
         return [list(tokens) for tokens in ids]
 
     def _encoded(self, batch: Sequence[Tokens]) -> list[Encoded]:
-        """The vectors of a batch, from one pass, in a turn."""
+        """Encode a batch in one pass, in a turn."""
         import torch
 
         loaded = self._ready()
@@ -186,23 +186,23 @@ class FlagEncoder:
         if not bool(dense.isfinite().all()) or (weights is not None and not bool(weights.isfinite().all())):
             raise damaged(self.id, _("its weights give no numbers"))
         sparse = [None] * len(batch) if weights is None else map(loaded.sparse, batch, weights.tolist())
-        return [Encoded(DenseVector(tuple(row)), one) for row, one in zip(dense.tolist(), sparse, strict=True)]
+        return [Encoded(DenseVector(tuple(row)), lexical) for row, lexical in zip(dense.tolist(), sparse, strict=True)]
 
 
 def _pooling(path: Path, id: str) -> str:
-    """How the model makes one vector of all tokens': `cls`, or `mean` where its folder says so.
+    """Read how the model pools token vectors: `cls` by default, or `mean`.
 
     Raises:
-        AppError: `model_damaged`, where it says something else.
+        AppError: `model_damaged` for another method.
     """
     try:
         entry: Any = json.loads((path / "1_Pooling" / "config.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         return "cls"
     modes = [entry["pooling_mode"]] if "pooling_mode" in entry else [key for key in entry if entry[key] is True]
-    found = {
+    methods = {
         str(mode).removeprefix("pooling_mode_").partition("_")[0] for mode in modes if str(mode) != "include_prompt"
     }
-    if found not in ({"cls"}, {"mean"}):
-        raise damaged(id, f"1_Pooling/config.json: {', '.join(sorted(found))}")
-    return found.pop()
+    if methods not in ({"cls"}, {"mean"}):
+        raise damaged(id, f"1_Pooling/config.json: {', '.join(sorted(methods))}")
+    return methods.pop()

@@ -1,4 +1,4 @@
-"""Which characters of a window's text a query meant, and in which line it is best met."""
+"""Highlights: the spans of a text that match a query, and its best line."""
 
 import re
 from bisect import bisect_right
@@ -11,7 +11,7 @@ from subtitle_rag.retrieval.lexical import LexicalQuery
 from subtitle_rag.retrieval.morphemes import key
 
 MIN_RUN = 3
-"""Letters that a part of a word must share with the text to be marked on its own."""
+"""Fewest letters of a part of a word to mark."""
 
 Span = tuple[int, int]
 
@@ -19,28 +19,27 @@ _BETWEEN = re.compile(r"[\W_]+")
 
 
 def spans(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[Span]:
-    """The [start, end) spans of `text` to mark, in order and disjoint.
+    """Return the [start, end) spans of `text` to mark, in order and disjoint.
 
-    Marked are the window's morphemes that the query or one of its variants names, with their endings (먹었 marks
-    먹었어요), and runs of letters that a typed word shares with the text where the analyzer divided them otherwise
-    (르메르 in 르메르셔츠), whatever the spaces.
+    Marked are the morphemes of the query and its variants, with their endings (먹었 marks 먹었어요), and runs of
+    letters of a typed word that the analyzer divided otherwise (르메르 in 르메르셔츠), regardless of spaces.
     """
     return list(_merged(sorted((*_morpheme_spans(analysis, query), *_run_spans(text, query)))))
 
 
-def best_line(lines: Sequence[Line], text: str, marked: Iterable[Span]) -> Line:
-    """The line from which most of what was searched is seen: the most letters of distinct marks in it and the next."""
-    found: dict[int, set[str]] = {}
+def best_line(lines: Sequence[Line], text: str, marks: Iterable[Span]) -> Line:
+    """Return the line with the most letters of distinct marks in it and the next line."""
+    words: dict[int, set[str]] = {}
     offsets = [line.offset for line in lines]
-    for start, end in marked:
-        found.setdefault(max(0, bisect_right(offsets, start) - 1), set()).add(text[start:end])
+    for start, end in marks:
+        words.setdefault(max(0, bisect_right(offsets, start) - 1), set()).add(text[start:end])
 
-    def met(at: int) -> tuple[float, int]:
-        own, after = found.get(at, set()), found.get(at + 1, set())
-        return sum(map(len, own | after)) + 0.5 * bool(own), -at
+    def score(at: int) -> tuple[float, int]:
+        inside, after = words.get(at, set()), words.get(at + 1, set())
+        return sum(map(len, inside | after)) + 0.5 * bool(inside), -at
 
-    near = {max(0, at - step) for at in found for step in (0, 1)}
-    return lines[max(near, key=met, default=0)]
+    near = {max(0, at - step) for at in words for step in (0, 1)}
+    return lines[max(near, key=score, default=0)]
 
 
 def _morpheme_spans(analysis: Morphemes | None, query: LexicalQuery) -> Iterator[Span]:
@@ -55,7 +54,7 @@ def _run_spans(text: str, query: LexicalQuery) -> Iterator[Span]:
     if len(lower) == len(text) and is_normalized("NFKC", text):
         yield from _plain_run_spans(lower, query)
         return
-    # some characters are several in their indexed form: each letter is kept with its place
+    # some characters become several when indexed: each letter carries its offset
     letters = [(k, at) for at, c in enumerate(text) if c.isalnum() for k in key(c) if k.isalnum()]
     joined = "".join(k for k, _at in letters)
     for run in _shared_runs(query, joined):
@@ -81,12 +80,12 @@ def _shared_runs(query: LexicalQuery, joined: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1024)
 def _spaced(run: str) -> re.Pattern[str]:
-    """The run's letters with anything but letters between them."""
+    """Return a pattern of the run's letters with anything but letters between them."""
     return re.compile(r"[\W_]*".join(map(re.escape, run)))
 
 
 def _runs(word: str, joined: str) -> Iterator[str]:
-    """The longest pieces of `word` that stand in `joined`: the whole of two letters or more, or parts of `MIN_RUN`."""
+    """Yield the longest pieces of `word` in `joined`: the full word of two letters or more, or parts of `MIN_RUN`."""
     at = 0
     while at < len(word):
         length = min(MIN_RUN, len(word))
@@ -99,9 +98,9 @@ def _runs(word: str, joined: str) -> Iterator[str]:
             at += 1
 
 
-def _merged(found: Sequence[Span]) -> Iterator[Span]:
+def _merged(ordered: Sequence[Span]) -> Iterator[Span]:
     current: Span | None = None
-    for start, end in found:
+    for start, end in ordered:
         if current and start <= current[1]:
             current = current[0], max(current[1], end)
         else:

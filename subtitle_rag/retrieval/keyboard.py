@@ -1,4 +1,4 @@
-"""Words typed while the keyboard was in its other mode: `clzls` is 치킨, and ㅔㅛ쇄ㅜ is `python`.
+"""Words typed in the wrong keyboard mode: `clzls` is 치킨, and ㅔㅛ쇄ㅜ is `python`.
 
 The layout is the two-set one of KS X 5002, which nearly every Korean keyboard has.
 """
@@ -19,7 +19,7 @@ themselves, from U+3131 on, which the vowels follow."""
 _JAMO = _CONSONANTS + _VOWELS
 _FIRST, _LAST, _FIRST_JAMO = 0xAC00, 0xD7A3, 0x3131
 _SHIFTED = frozenset("RETQWOP")
-"""Keys that write something else with Shift."""
+"""Keys with another letter under Shift."""
 
 
 def _longest_first(keys: list[str]) -> str:
@@ -33,27 +33,27 @@ _SYLLABLE = re.compile(
 
 
 def hangul(word: str) -> str | None:
-    """What the keys of an English word write in Hangul, if that is whole syllables."""
+    """Return the Hangul of an English word's keys, if they form full syllables."""
     keys = "".join(c if c in _SHIFTED and not word.isupper() else c.lower() for c in word)  # Caps Lock is no Shift
     syllables: list[str] = []
     at = 0
-    while found := _SYLLABLE.match(keys, at):
-        initial, vowel, final = found.groups()
+    while match := _SYLLABLE.match(keys, at):
+        initial, vowel, final = match.groups()
         number = (_INITIALS.index(initial) * len(_VOWELS) + _VOWELS.index(vowel)) * (len(_FINALS) + 1)
         syllables.append(chr(_FIRST + number + (_FINALS.index(final) + 1 if final else 0)))
-        at = found.end()
+        at = match.end()
     return "".join(syllables) if syllables and at == len(keys) else None
 
 
 def latin(word: str) -> str | None:
-    """What the keys of a word with letters that form no syllable write in English."""
+    """Return the English of a word with Hangul letters outside a syllable."""
     keys = [_keys(c) for c in word]
     stray = any(_FIRST_JAMO <= ord(c) < _FIRST_JAMO + len(_JAMO) for c in word)
     return "".join(keys).lower() if stray and all(keys) else None
 
 
 def _keys(character: str) -> str:
-    """Empty for what is no Hangul."""
+    """Return the keys of a Hangul character, empty for others."""
     code = ord(character)
     if _FIRST <= code <= _LAST:
         rest, final = divmod(code - _FIRST, len(_FINALS) + 1)

@@ -1,4 +1,4 @@
-"""Korean analysis: Kiwi's morphemes and character bigrams, and the BM25 weights made of them.
+"""Korean analysis: Kiwi's morphemes, character bigrams, and their BM25 weights.
 
 The only module that imports kiwipiepy. Both fields share one sparse vector (their term ids are disjoint), because
 their sum ranks better than a fusion of two lists. Text is cleaned before analysis with its length kept, so that every
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 _WORDS = ("NNG", "NNP", "NNB", "NR", "SL", "SN", "SH", "XR", "VV", "VA", "MAG")
 TAGS = frozenset((*_WORDS, "W_URL", "W_EMAIL", "W_HASHTAG", "W_MENTION", "W_SERIAL"))
-"""Parts of speech that carry content; a tag counts up to its `-` (`VV-I`)."""
+"""Parts of speech with content; a tag counts up to its `-` (`VV-I`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25:
-    """The numbers of a document's weights; `bigrams` is what a bigram counts beside a morpheme, 0 leaves them out."""
+    """Parameters of a document's weights; `bigrams` is the weight of a bigram beside a morpheme, 0 for none."""
 
     k1: float = 0.8
     b: float = 0.75
@@ -38,22 +38,22 @@ class Bm25:
 
 SHIPPED = Bm25()
 SPANNING_WEIGHT = 0.4
-"""Of a query's bigram that lies across a space: speech recognition puts spaces anywhere."""
+"""Weight of a query's bigram across a space: speech recognition puts spaces anywhere."""
 AVERAGE_MORPHEMES = 120.0
 AVERAGE_BIGRAMS = 340.0
 """Fixed average lengths: a window's weights never change because other windows arrived."""
 
 _NUMBERS = (SHIPPED.k1, SHIPPED.b, SHIPPED.bigrams, AVERAGE_MORPHEMES, AVERAGE_BIGRAMS, sorted(TAGS))
 ANALYZER = f"kiwi0.24-v3-{crc32(repr(_NUMBERS).encode()):08x}"
-"""Names all that decides a `bm25` vector; an index made under another name must be rebuilt. Raise the version with
-every change of the analysis that the numbers do not show."""
+"""Version of the `bm25` vectors; an index of another version must be rebuilt. Raise it with every change of the
+analysis outside these numbers."""
 
 _NOISE = re.compile(r"\[[^\[\]]{1,12}\]|>>|♪+")
 _LETTERS = re.compile(r"[^\W_]+")
 
 
 class QueryMorphemes(Protocol):
-    """What the analysis of a query needs; `Analyzer` has it, and so has the client of the index's host."""
+    """Analysis for queries, implemented by `Analyzer` and the client of the index host."""
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]: ...
 
@@ -61,7 +61,7 @@ class QueryMorphemes(Protocol):
 
 
 class TextMorphemes(Protocol):
-    """What indexing needs; `Analyzer` has it, and so has the client of the index's host."""
+    """Analysis for indexing, implemented by `Analyzer` and the client of the index host."""
 
     def load_soon(self) -> None:
         """Begin to load in the background, once."""
@@ -72,7 +72,7 @@ class TextMorphemes(Protocol):
 class Analyzer:
     """Kiwi, loaded at first use (0.7 s, 270 MB) and safe to share between threads.
 
-    Kiwi's extra dictionaries stay out: they hold names of several words, rank no better and double that time.
+    Kiwi's extra dictionaries stay out: they rank no better and double that time.
     """
 
     def __init__(self) -> None:
@@ -93,26 +93,26 @@ class Analyzer:
             threading.Thread(target=self.load, name="kiwi").start()
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
-        """The content morphemes of each text; one call with many texts uses all workers."""
+        """Yield the content morphemes of each text; one call with many texts uses all workers."""
         kiwi = self.load()
         for tokens in kiwi.tokenize([clean(text) for text in texts]):  # a list keeps all workers busy
-            found = [
+            content = [
                 (key(token.form), token.start, _end(tokens, at))
                 for at, token in enumerate(tokens)
                 if token.tag.partition("-")[0] in TAGS
             ]
-            forms, starts, ends = zip(*found, strict=True) if found else ((), (), ())
+            forms, starts, ends = zip(*content, strict=True) if content else ((), (), ())
             yield Morphemes(forms, starts, ends)
 
     def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]:
-        """For each form the words that Kiwi's language model finds in the same places, with similarities (0–1)."""
+        """Return for each form the related words of Kiwi's language model, with similarities (0–1)."""
         kiwi = self.load()
         return {form: _neighbours(kiwi, form, limit) for form in dict.fromkeys(forms)}
 
 
 @lru_cache(maxsize=4096)
 def _neighbours(kiwi: "Kiwi", form: str, limit: int) -> dict[str, float]:
-    found: dict[str, float] = {}
+    similarities: dict[str, float] = {}
     for tag in ("NNG", "NNP", "VV", "VA"):
         try:
             neighbours = kiwi.most_similar_morphemes((form, tag), limit)
@@ -120,14 +120,14 @@ def _neighbours(kiwi: "Kiwi", form: str, limit: int) -> dict[str, float]:
             continue
         for neighbour in neighbours:
             if neighbour.tag.partition("-")[0] in TAGS:
-                other = key(neighbour.form)
-                found[other] = max(found.get(other, 0.0), neighbour.score)
-    found.pop(form, None)
-    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
+                related = key(neighbour.form)
+                similarities[related] = max(similarities.get(related, 0.0), neighbour.score)
+    similarities.pop(form, None)
+    return dict(sorted(similarities.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 
 
 def _end(tokens: "Sequence[Token]", at: int) -> int:
-    """Where the span of a token ends: a verb's or adjective's includes its endings (먹 + 었 + 어요)."""
+    """Return the end of a token's span; a verb's or adjective's includes its endings (먹 + 었 + 어요)."""
     end: int = tokens[at].end
     if tokens[at].tag.startswith(("VV", "VA")):
         for ending in tokens[at + 1 :]:
@@ -138,32 +138,32 @@ def _end(tokens: "Sequence[Token]", at: int) -> int:
 
 
 def clean(text: str) -> str:
-    """The text with sound tags and speaker marks blanked out; every other character keeps its place."""
+    """Blank out sound tags and speaker marks; every other character keeps its offset."""
     return _NOISE.sub(lambda match: " " * len(match[0]), text)
 
 
 @lru_cache(maxsize=65536)
 def key(form: str) -> str:
-    """The form under which a word is indexed."""
+    """Return the indexed form of a word."""
     return unicodedata.normalize("NFKC", form).lower()
 
 
 def words(text: str) -> list[str]:
-    """The runs of letters and digits in a text, in their indexed form."""
+    """Return a text's runs of letters and digits, in their indexed form."""
     return _LETTERS.findall(unicodedata.normalize("NFKC", clean(text)).lower())
 
 
 def document_bigrams(text: str) -> Counter[str]:
-    """Character bigrams over the spaceless text; a one-letter word is a gram of its own too."""
-    found = words(text)
-    joined = "".join(found)
+    """Count the character bigrams of the spaceless text; a one-letter word is also a gram."""
+    runs = words(text)
+    joined = "".join(runs)
     grams = Counter(map(str.__add__, joined, joined[1:]))
-    grams.update(word for word in found if len(word) == 1)
+    grams.update(word for word in runs if len(word) == 1)
     return grams
 
 
 def query_bigrams(text: str) -> Iterator[tuple[str, float]]:
-    """The same grams with their weights in a query: those that lie across a space count less."""
+    """Yield a query's grams and weights; grams across a space count less."""
     previous = ""
     for word in words(text):
         if previous:
@@ -177,12 +177,12 @@ def query_bigrams(text: str) -> Iterator[tuple[str, float]]:
 
 @lru_cache(maxsize=262144)
 def term_id(field: str, term: str) -> int:
-    """The stable 32-bit id of a term of the field `m` (morphemes) or `b` (bigrams)."""
+    """Return the stable 32-bit id of a term of the field `m` (morphemes) or `b` (bigrams)."""
     return crc32(f"{field}\x1f{term}".encode())
 
 
 def document_vector(forms: Iterable[str], text: str, numbers: Bm25 = SHIPPED) -> SparseVector:
-    """BM25 weights (term-frequency part) of a document; the index multiplies by the inverse document frequency.
+    """Return a document's BM25 weights (term-frequency part); the index multiplies by the inverse document frequency.
 
     Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", equation 3.15.
     """
@@ -204,6 +204,6 @@ def _add_field(
 
 
 def sparse(weights: Mapping[int, float]) -> SparseVector:
-    """The vector of these weights, ids ascending."""
+    """Return the vector of these weights, ids ascending."""
     ids = sorted(weights)
     return SparseVector(tuple(ids), tuple(map(weights.__getitem__, ids)))

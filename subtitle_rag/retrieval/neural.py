@@ -1,7 +1,7 @@
-"""The neural models as the rest of the program sees them: an encoder for windows and queries, and a reranker.
+"""Protocols of the neural models: an encoder for windows and queries, and a reranker.
 
-Each is met twice: by the object that holds the model (`encoder`, `reranker`) and by one that asks the process which
-holds it for everybody (`neural_client`).
+Each has two implementations: one holds the model (`encoder`, `reranker`), the other calls the process with the shared
+model (`neural_client`).
 """
 
 import hashlib
@@ -12,71 +12,71 @@ from typing import Protocol
 from subtitle_rag.retrieval.index import DenseVector, SparseVector
 
 NEURAL = ("dense", "sparse")
-"""The retrievers that an encoder feeds."""
+"""The retrievers of an encoder's vectors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """What an encoder makes of a text in one pass."""
+    """The vectors of a text from one pass."""
 
     dense: DenseVector
-    """Of unit length."""
+    """A unit vector."""
     sparse: SparseVector | None
-    """Token id → lexical weight; None where the model has no such head."""
+    """Token id → lexical weight; None for a model without that head."""
 
 
 class Encoder(Protocol):
-    """Safe from several threads; a query goes before the batches of passages that wait.
+    """Encodes texts. Thread-safe; a query goes before waiting batches of passages.
 
     Raises:
         AppError: `model_missing`, `model_damaged`, `model_memory`.
-        BusyError: `model_unreachable`, where another process holds the model and is gone.
+        BusyError: `model_unreachable` if the process with the model has ended.
     """
 
     @property
     def id(self) -> str:
-        """Names the vectors' space: `bge-m3@5617a9f6`, with `/int8` where weights are so rounded."""
+        """Return the id of the vector space: `bge-m3@5617a9f6`, with `/int8` for rounded weights."""
 
     @property
     def dimensions(self) -> int:
-        """Of the dense vector."""
+        """Return the length of the dense vector."""
 
     @property
     def has_sparse(self) -> bool: ...
 
     def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        """The vectors of these texts, in their order. The more at once, the less padding; few stay interruptible."""
+        """Return the texts' vectors in their order. Large batches need less padding; small ones stay interruptible."""
 
     def query(self, text: str) -> Encoded:
-        """The vectors of a query; the last ones are remembered."""
+        """Return the vectors of a query; the last ones are cached."""
 
 
 class Reranker(Protocol):
-    """A cross-encoder: reads query and passage together. Raises what `Encoder` raises."""
+    """A cross-encoder: it reads query and passage together. Raises the errors of `Encoder`."""
 
     @property
     def id(self) -> str:
-        """Names the model as an encoder's id does."""
+        """Return the model's id, like an encoder's."""
 
     @property
     def depth(self) -> int | None:
-        """How many windows it reads in two seconds on this machine; None until that was measured."""
+        """Return the windows read in two seconds on this machine; None until measured."""
 
     def scores(self, query: str, passages: Sequence[str]) -> list[float]:
-        """How well each passage answers the query, 0 to 1. Hand over few to stay interruptible."""
+        """Score each passage, 0 to 1. Small batches stay interruptible."""
 
 
 def vector_names(encoder_id: str) -> tuple[str, str]:
-    """The names of an encoder's dense and sparse vectors in the collection."""
+    """Return the names of an encoder's dense and sparse vectors in the collection."""
     digest = hashlib.sha256(encoder_id.encode()).hexdigest()[:8]
     return f"dense-{digest}", f"sparse-{digest}"
 
 
 class Models(Protocol):
-    """What there is to search with; a door that asks nothing of a model before it is used."""
+    """The available models; nothing is loaded before its first use."""
 
     def encoder(self, id: str | None = None) -> Encoder | None:
-        """The encoder of this id, by default the one that the settings name; None where its files are not here."""
+        """Return the encoder of this id, by default that of the settings, or None if its files are missing."""
 
     def reranker(self) -> Reranker | None:
-        """The reranker that the settings name; None where its files are not here."""
+        """Return the reranker of the settings, or None if its files are missing."""

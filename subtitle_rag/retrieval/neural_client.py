@@ -15,7 +15,7 @@ from subtitle_rag.models import manifest
 from subtitle_rag.models.manifest import ENCODER, RERANKER
 from subtitle_rag.models.manifest import Kind as ModelKind
 from subtitle_rag.retrieval.device import INT8
-from subtitle_rag.retrieval.encoder import REMEMBERED
+from subtitle_rag.retrieval.encoder import CACHE_SIZE
 from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.neural_wire import KIND, HostState, Spec
 
@@ -72,7 +72,7 @@ class HostedEncoder:
         self.dimensions = dimensions
         self.has_sparse = spec.has_sparse
         self._pace = _Pace()
-        self._remembered = lru_cache(REMEMBERED)(self._query)
+        self._remembered = lru_cache(CACHE_SIZE)(self._query)
 
     def passages(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> list[Encoded]:
         """The vectors of these texts, in their order; AppError `model_stopped` where `stop` was set between calls."""

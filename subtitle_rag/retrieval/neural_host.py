@@ -174,7 +174,7 @@ class NeuralService:
                 path, spec.id, plan, has_sparse=spec.has_sparse, max_tokens=limit, turns=self._turns
             )
         engine = reranker.CrossReranker(path, spec.id, plan, turns=self._turns)
-        engine.depth = reranker.remembered_depth(self._depths, reranker.depth_key(engine))
+        engine.depth = reranker.read_depth(self._depths, reranker.depth_key(engine))
         return engine
 
     def _drop(self, held: _Held) -> None:
@@ -184,7 +184,7 @@ class NeuralService:
 
     def _measure(self) -> None:
         """Time a reranker that is loaded, once; a search that comes meanwhile waits for its end."""
-        from subtitle_rag.retrieval.reranker import CrossReranker, depth_key, remember_depth
+        from subtitle_rag.retrieval.reranker import CrossReranker, depth_key, write_depth
 
         with self._lock:
             everyone = list(self._held.values())
@@ -196,7 +196,7 @@ class NeuralService:
             if engine.depth is not None:
                 continue
             try:
-                remember_depth(self._depths, depth_key(engine), engine.measure())
+                write_depth(self._depths, depth_key(engine), engine.measure())
             except (AppError, OSError):
                 logger.warning("measuring the reranker failed", exc_info=True)
 

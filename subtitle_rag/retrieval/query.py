@@ -1,8 +1,8 @@
-"""What a user typed, as a request: words, phrases, exclusions and filters.
+"""The query language: words, phrases, exclusions and filters.
 
     치킨 소스 "찍어 먹" -광고 channel:느긋한식탁 after:2026-01-01 kind:short
 
-Nothing of it is ever a pattern or a program: every character that is not part of this little syntax is text.
+No query is a pattern or a program: every character outside this syntax is text.
 """
 
 import re
@@ -19,7 +19,7 @@ MAX_LENGTH = 1_000
 """Characters. The longest sensible query is a sentence or two."""
 
 QUOTES = '"“”„‟″「」『』'
-"""All that count as the one quotation mark."""
+"""Characters read as the quotation mark."""
 _PART = re.compile(
     r"""(?P<minus>(?<!\S)-)?
         (?:(?P<name>channel|video|after|before|kind|채널|영상|이후|이전|종류):)?
@@ -27,13 +27,13 @@ _PART = re.compile(
     re.VERBOSE | re.IGNORECASE | re.ASCII,  # ASCII: else İ would pass for the i of video
 )
 KOREAN = {"channel": "채널", "video": "영상", "after": "이후", "before": "이전", "kind": "종류"}
-"""The filters, and what they are called in Korean."""
+"""Filters and their Korean names."""
 KINDS = {
     "video": ("video", "videos", "영상"),
     "short": ("short", "shorts", "쇼츠"),
     "stream": ("stream", "streams", "live", "라이브", "생방송"),
 }
-"""The kinds of `Video.kind`, and how they may be written."""
+"""The values of `Video.kind`, and their spellings."""
 _QUOTED = dict.fromkeys(map(ord, QUOTES), '"')
 _NAMES = {korean: name for name, korean in KOREAN.items()}
 _KINDS = {word: kind for kind, words in KINDS.items() for word in words}
@@ -41,7 +41,7 @@ _KINDS = {word: kind for kind, words in KINDS.items() for word in words}
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query. `text` is what is looked for (phrases included), without exclusions and filters."""
+    """A parsed query. `text` has the words and phrases, without exclusions and filters."""
 
     raw: str
     text: str
@@ -56,9 +56,9 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of what was typed: a filter where it has a name (in English), else a word or a phrase.
+    """A piece of a query: a filter if it has a name (in English), else a word or a phrase.
 
-    Where `value` is empty, it says nothing yet. `start` and `end` are offsets into the tidied text.
+    An empty `value` is not typed yet. `start` and `end` are offsets into the tidied text.
     """
 
     name: str
@@ -91,27 +91,27 @@ def parse(raw: str) -> Query:
     typed = tidy(raw)
     if len(typed) > MAX_LENGTH:
         raise UsageError("query_too_long", length=len(typed), limit=MAX_LENGTH)
-    taken = _Parts()
+    collected = _Parts()
     for part in parts(typed):
-        _take(taken, part)
-    text = " ".join(taken.text)
+        _collect(collected, part)
+    text = " ".join(collected.text)
     if not any(character.isalnum() for character in text):
-        raise UsageError("only_exclusions" if taken.excluded else "empty_query")
+        raise UsageError("only_exclusions" if collected.excluded else "empty_query")
     return Query(
         typed,
         text,
-        tuple(taken.phrases),
-        tuple(taken.excluded),
-        tuple(taken.channel),
-        tuple(taken.video),
-        taken.after,
-        taken.before,
-        tuple(taken.kind),
+        tuple(collected.phrases),
+        tuple(collected.excluded),
+        tuple(collected.channel),
+        tuple(collected.video),
+        collected.after,
+        collected.before,
+        tuple(collected.kind),
     )
 
 
 def parts(tidied: str) -> Iterator[Part]:
-    """The pieces of a text that `tidy` made, in order."""
+    """Yield the pieces of a tidied text, in order."""
     for match in _PART.finditer(tidied.translate(_QUOTED)):
         name = (match["name"] or "").lower()
         value = " ".join((match["phrase"] or match["word"] or "").split())
@@ -122,13 +122,13 @@ def parts(tidied: str) -> Iterator[Part]:
 
 
 def tidy(raw: str) -> str:
-    """NFC on one line, without control and other invisible characters (some terminals deliver decomposed Hangul)."""
+    """Return NFC on one line, without invisible characters (some terminals send decomposed Hangul)."""
     visible = (" " if c.isspace() else c for c in raw if c.isspace() or unicodedata.category(c)[0] != "C")
     return nfc(" ".join("".join(visible).split()))
 
 
 def day(name: Literal["after", "before", "since"], value: str) -> date:
-    """The day that a filter names; raises UsageError `bad_filter`."""
+    """Parse a filter's day; raises UsageError `bad_filter`."""
     try:
         return date.fromisoformat(value)
     except ValueError:
@@ -136,27 +136,27 @@ def day(name: Literal["after", "before", "since"], value: str) -> date:
 
 
 def kind_named(value: str) -> str:
-    """The kind (`Video.kind`) that a filter names; raises UsageError `unknown_kind`."""
+    """Parse a filter's kind (`Video.kind`); raises UsageError `unknown_kind`."""
     try:
         return _KINDS[tidy(value).lower()]
     except KeyError:
         raise UsageError("unknown_kind", value=value) from None
 
 
-def _take(taken: _Parts, part: Part) -> None:
+def _collect(collected: _Parts, part: Part) -> None:
     if part.name and part.minus:
         raise UsageError("excluded_filter", name=part.name)
-    if not part.value:  # of a filter it is still to be typed
+    if not part.value:  # a filter not typed to its end
         return
     if part.name in ("after", "before"):
-        setattr(taken, part.name, day(part.name, part.value))  # type: ignore[arg-type]
+        setattr(collected, part.name, day(part.name, part.value))  # type: ignore[arg-type]
     elif part.name == "kind":
-        taken.kind.append(kind_named(part.value))
+        collected.kind.append(kind_named(part.value))
     elif part.name:
-        getattr(taken, part.name).append(part.value)
+        getattr(collected, part.name).append(part.value)
     elif part.minus:
-        taken.excluded.append(part.value)
+        collected.excluded.append(part.value)
     else:
-        taken.text.append(part.value)
+        collected.text.append(part.value)
         if part.quoted:
-            taken.phrases.append(part.value)
+            collected.phrases.append(part.value)

@@ -1,4 +1,4 @@
-"""A cross-encoder: reads query and passage together and says how well the one answers the other.
+"""A cross-encoder: it reads query and passage together and scores the match.
 
 The only module that imports sentence-transformers.
 
@@ -34,32 +34,32 @@ if TYPE_CHECKING:
 
 PAIR_TOKENS = 512
 PATIENCE_S = 2.0
-"""What a search may spend on reranking."""
+"""Longest time for reranking in a search."""
 LEAST_DEPTH, MOST_DEPTH = 5, 150
 _MEASURED = 4
-"""Pairs of each pass that is timed."""
+"""Pairs of each timed pass."""
 _MEASURED_S = 1.0
-"""After which no further pass is timed."""
+"""Time after which the measurement ends."""
 _QUESTION = "감자를 넣은 매콤한 닭볶음탕"
 _SENTENCE = "오늘은 시장에서 사 온 닭고기랑 감자를 큼직하게 썰어 넣고 고춧가루를 듬뿍 풀어서 끓여 볼게요. "
 _PASSAGE = _SENTENCE * 10
-"""About 300 tokens, as a window has with its context."""
+"""About 300 tokens, like a window with its context."""
 
 
 class CrossReranker:
     """Implements `neural.Reranker` over a model's folder, loaded at first use and again after `close`.
 
-    `depth` is what `measure` said on this machine before. Models that share `turns` run one at a time.
+    `depth` is an earlier result of `measure` on this machine. Models that share `turns` run one at a time.
 
     Raises:
-        AppError: `model_damaged`, where the folder holds no such model.
+        AppError: `model_damaged` for a folder without such a model.
     """
 
     def __init__(
         self, path: Path, id: str, plan: Plan, *, depth: int | None = None, turns: PriorityLock | None = None
     ) -> None:
         self.path = path
-        self.id = plan.named(id)
+        self.id = plan.model_id(id)
         read_config(path, self.id)
         self.plan = plan
         self.depth = depth
@@ -71,48 +71,48 @@ class CrossReranker:
         return self._loaded is not None
 
     def load(self) -> None:
-        """Load the model where it is not, which takes some seconds. Raises what `neural.Reranker` raises."""
+        """Load the model, which takes some seconds, unless it is loaded. Raises the errors of `neural.Reranker`."""
         with self._turns.take(RERANK):
             self._ready()
 
     def scores(self, query: str, passages: Sequence[str], *, stop: threading.Event | None = None) -> list[float]:
-        """How well each passage answers the query, 0 to 1. The longest go first, with others of about their length.
+        """Score each passage, 0 to 1. Passages of similar length share a pass, the longest first.
 
         Raises:
-            AppError: `model_stopped`, where `stop` was set between two passes.
+            AppError: `model_stopped` if `stop` is set between two passes.
         """
         pairs = [(clean(query), clean(passage)) for passage in passages]
         lengths = [min(PAIR_TOKENS, (len(query) + len(passage)) * 2 // 3) for passage in passages]  # in Korean, about
-        made: dict[int, float] = {}
+        scores: dict[int, float] = {}
         for batch in passes(lengths, self.plan.pass_tokens):
             if stop is not None and stop.is_set():
                 raise AppError("model_stopped")
             with self._turns.take(RERANK):
-                made.update(zip(batch, self._read([pairs[at] for at in batch]), strict=True))
-        return [made[at] for at in range(len(pairs))]
+                scores.update(zip(batch, self._read([pairs[at] for at in batch]), strict=True))
+        return [scores[at] for at in range(len(pairs))]
 
     def measure(self) -> int:
-        """How many pairs of about 300 tokens it reads in two seconds here, 5 to 150, which becomes its `depth`.
+        """Measure and set `depth`: the pairs of about 300 tokens read in two seconds, 5 to 150.
 
-        Takes a second or two, and as long again to load.
+        It takes a second or two, and as long again to load.
         """
         self._timed(1)  # the first pass also reads the weights from the disk
         passes_s: list[float] = []
         while sum(passes_s) < _MEASURED_S:
             passes_s.append(self._timed(_MEASURED))
-        read = int(PATIENCE_S * _MEASURED / min(passes_s))
-        self.depth = max(LEAST_DEPTH, min(MOST_DEPTH, read))
+        pairs = int(PATIENCE_S * _MEASURED / min(passes_s))
+        self.depth = max(LEAST_DEPTH, min(MOST_DEPTH, pairs))
         return self.depth
 
     def _timed(self, count: int) -> float:
-        """Seconds of one pass, without the wait for its turn."""
+        """Return the seconds of one pass, without the wait for its turn."""
         with self._turns.take(RERANK):
             started = time.perf_counter()
             self._read([(_QUESTION, _PASSAGE)] * count)
             return time.perf_counter() - started
 
     def close(self) -> None:
-        """Give the model's memory back."""
+        """Free the model's memory."""
         with self._turns.take(RERANK):
             self._loaded = None
             return_memory()
@@ -145,37 +145,37 @@ class CrossReranker:
         check_whole(self.id, layers, model.tokenizer)
         model.max_seq_length = min(PAIR_TOKENS, room(layers.config))
         if self.plan.precision == "int8":
-            round_to_int8(layers.base_model)  # what makes a score of its output stays exact
+            round_to_int8(layers.base_model)  # the classification head stays exact
         return model.eval()
 
     def _read(self, pairs: list[tuple[str, str]]) -> list[float]:
-        """The scores of a batch, from one pass, in a turn."""
+        """Score a batch in one pass, in a turn."""
         model = self._ready()
         with memory_told(self.id):
             scores = model.predict(pairs, batch_size=len(pairs), show_progress_bar=False)
-        found: list[float] = scores.tolist()
-        if not all(0.0 <= score <= 1.0 for score in found):
+        values: list[float] = scores.tolist()
+        if not all(0.0 <= score <= 1.0 for score in values):
             raise damaged(self.id, _("its weights give no numbers"))
-        return found
+        return values
 
 
 def depth_key(reranker: CrossReranker) -> str:
-    """What a measured depth hangs on: the model, the processor and the precision."""
+    """Return the cache key of a measured depth: model, processor and precision."""
     plan = reranker.plan
     return f"{reranker.id} {plan.device} {plan.name} {plan.precision} {plan.threads}"
 
 
-def remembered_depth(path: Path, key: str) -> int | None:
-    """The depth that the file holds for the key; None where it holds none."""
+def read_depth(path: Path, key: str) -> int | None:
+    """Read the depth for a key, or None."""
     depth = _depths(path).get(key)
     return depth if type(depth) is int and LEAST_DEPTH <= depth <= MOST_DEPTH else None
 
 
-def remember_depth(path: Path, key: str, depth: int) -> None:
-    """Write a depth to the file, whose others stay.
+def write_depth(path: Path, key: str, depth: int) -> None:
+    """Write a depth and keep the file's others.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(path.name + ".new")

@@ -1,13 +1,12 @@
-"""Queries that find something, in the place of one that does not.
+"""Suggestions for a query without matches.
 
-`bm25` finds whatever one word of a query stands in. Where it finds nothing, either what must hold besides (a filter, a
-phrase, an exclusion) leaves nothing over, or no word is spelt as anywhere in the library. What is suggested was
-searched: it is true for this query, and its scenes are counted.
+`bm25` matches any word of a query. Without matches, a filter, a phrase or an exclusion drops them all, or no word is
+spelled as in the library. Each suggestion is searched before it is offered, so its scenes are counted.
 """
 
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
@@ -20,17 +19,17 @@ if TYPE_CHECKING:
     from subtitle_rag.library.store import Library
     from subtitle_rag.retrieval.search import Searcher
 
-WANTED = 2
+MAX_SUGGESTIONS = 2
 TRIES = 5
 """Searches, at most."""
 COUNTED = 20
-"""Scenes up to which they are counted."""
+"""Highest count of scenes."""
 WORDS = 3
-"""Of a query that are looked up in the library's vocabulary."""
+"""Words of a query to look up in the library's vocabulary."""
 SPELLINGS = 2
-"""Of one word that are tried."""
+"""Spellings to try for each word."""
 NEAREST = 20
-"""Forms of the vocabulary that are compared by how often they stand."""
+"""Forms of the vocabulary to compare by frequency."""
 MIN_LETTERS = 2
 PARTICLES = frozenset(
     (
@@ -38,67 +37,63 @@ PARTICLES = frozenset(
         *("에서", "에게", "으로", "이랑", "하고", "한테", "까지", "부터", "처럼", "보다", "이나"),
     )
 )
-"""What a word may end in that the library's vocabulary, of stems, does not hold."""
+"""Particles; the library's vocabulary has stems."""
 
 Kind = Literal["layout", "spelling", "quotes", "exclusion", "filter", "filters"]
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A query that finds `scenes`, and how it differs from the one that finds none."""
+    """A query with `scenes`, and its difference from the one without."""
 
     kind: Kind
     query: str
     changed: str
-    """What stood in the way, as it was typed."""
+    """The changed part, as typed."""
     instead: str = ""
-    """The other spelling, or what the same keys write."""
+    """The new spelling, or the same keys in the other mode."""
     scenes: int = 0
     more: bool = False
-    """There are further scenes."""
+    """Whether further scenes exist."""
 
 
 def suggestions(
     searcher: "Searcher", library: "Library", typed: str, stop: Callable[[], bool] = lambda: False
 ) -> list[Suggestion]:
-    """At most `WANTED` queries near to `typed`, which finds nothing, after at most `TRIES` searches.
+    """Return at most `MAX_SUGGESTIONS` queries near `typed`, after at most `TRIES` searches.
 
-    Raises what searching raises.
+    Raises the errors of searching.
     """
     typed = tidy(typed)
-    held = [part for part in _meant(typed) if not (part.name or part.minus)]
-    spelt, freed = chain(_retyped(typed, held), _spellings(library, typed, held)), _freed(typed)
-    known = library.term_counts([form for part in held for form in (*words(part.value), *_stems(part.value))])
-    likelier, other = (freed, spelt) if known else (spelt, freed)
-    candidates = chain(islice(likelier, TRIES - WANTED), other, likelier)
-    found: list[Suggestion] = []
+    terms = [part for part in _complete(typed) if not (part.name or part.minus)]
+    respelled, relaxed = chain(_retyped(typed, terms), _spellings(library, typed, terms)), _relaxed(typed)
+    in_library = library.term_counts([form for part in terms for form in (*words(part.value), *_stems(part.value))])
+    likely, unlikely = (relaxed, respelled) if in_library else (respelled, relaxed)
+    candidates = chain(islice(likely, TRIES - MAX_SUGGESTIONS), unlikely, likely)
+    matching: list[Suggestion] = []
     for candidate in islice(candidates, TRIES):
-        if stop() or len(found) == WANTED:
+        if stop() or len(matching) == MAX_SUGGESTIONS:
             break
         if counted := _counted(searcher, candidate):
-            found.append(counted)
-    return found
+            matching.append(counted)
+    return matching
 
 
 def _counted(searcher: "Searcher", candidate: Suggestion) -> Suggestion | None:
     try:
         query = parse(candidate.query)
-    except UsageError:  # nothing to look for is left
+    except UsageError:  # no words remain
         return None
-    found = searcher.search(query, limit=COUNTED, retrievers=("bm25",), rerank=False)
-    if not found.scenes:
-        return None
-    return Suggestion(
-        candidate.kind, candidate.query, candidate.changed, candidate.instead, len(found.scenes), found.more
-    )
+    result = searcher.search(query, limit=COUNTED, retrievers=("bm25",), rerank=False)
+    return replace(candidate, scenes=len(result.scenes), more=result.more) if result.scenes else None
 
 
-# What must hold besides
+# Filters, phrases and exclusions
 
 
-def _freed(typed: str) -> Iterator[Suggestion]:
-    """Without each thing that narrows the query, what changes its meaning least first; then without all of them."""
-    narrowing = [part for part in _meant(typed) if part.name or part.minus or part.quoted]
+def _relaxed(typed: str) -> Iterator[Suggestion]:
+    """Drop each filter, exclusion and phrase, filters first; then drop all."""
+    narrowing = [part for part in _complete(typed) if part.name or part.minus or part.quoted]
     for part in sorted(narrowing, key=lambda part: (not part.name, not part.minus)):
         kind: Kind = "filter" if part.name else "exclusion" if part.minus else "quotes"
         yield Suggestion(kind, _without(typed, [part]), _raw(typed, part))
@@ -106,8 +101,8 @@ def _freed(typed: str) -> Iterator[Suggestion]:
         yield Suggestion("filters", _without(typed, narrowing), " ".join(_raw(typed, part) for part in narrowing))
 
 
-def _meant(typed: str) -> list[Part]:
-    """The parts that say something."""
+def _complete(typed: str) -> list[Part]:
+    """Return the parts with a value."""
     return [part for part in parts(typed) if part.value]
 
 
@@ -116,36 +111,36 @@ def _raw(typed: str, part: Part) -> str:
 
 
 def _without(typed: str, some: list[Part]) -> str:
-    """The words of a phrase stay."""
+    """Drop parts of a query, but leave the words of phrases."""
     for part in reversed(some):
-        kept = "" if part.name or part.minus else part.value
-        typed = f"{typed[: part.start]}{kept}{typed[part.end :]}"
+        text = "" if part.name or part.minus else part.value
+        typed = f"{typed[: part.start]}{text}{typed[part.end :]}"
     return tidy(typed)
 
 
 # Other spellings
 
 
-def _retyped(typed: str, held: list[Part]) -> Iterator[Suggestion]:
-    """All words that were typed while the keyboard was in its other mode, as they were meant."""
-    meant: list[tuple[str, str]] = []
+def _retyped(typed: str, terms: list[Part]) -> Iterator[Suggestion]:
+    """Yield the query with all words typed in the wrong keyboard mode replaced."""
+    pairs: list[tuple[str, str]] = []
     retyped = typed
-    for start, end in reversed([span for part in held for span in _words_in(typed, part)]):
+    for start, end in reversed([span for part in terms for span in _words_in(typed, part)]):
         word = typed[start:end]
-        other = hangul(word) if word.isascii() else latin(word)
-        if other:
-            retyped = f"{retyped[:start]}{other}{retyped[end:]}"
-            meant.insert(0, (word, other))
-    if meant:
-        changed, instead = map(" ".join, zip(*meant, strict=True))
+        switched = hangul(word) if word.isascii() else latin(word)
+        if switched:
+            retyped = f"{retyped[:start]}{switched}{retyped[end:]}"
+            pairs.insert(0, (word, switched))
+    if pairs:
+        changed, instead = map(" ".join, zip(*pairs, strict=True))
         yield Suggestion("layout", retyped, changed, instead)
 
 
-def _spellings(library: "Library", typed: str, held: list[Part]) -> Iterator[Suggestion]:
-    """Words that stand in no window, as the nearest words of the library."""
+def _spellings(library: "Library", typed: str, terms: list[Part]) -> Iterator[Suggestion]:
+    """Yield the query with a word that no window holds replaced by the nearest words of the library."""
     forms: list[str] = []
     letters: list[str] = []
-    spans = [span for part in held for span in _words_in(typed, part)]
+    spans = [span for part in terms for span in _words_in(typed, part)]
     for start, end in spans[:WORDS]:
         if not forms:
             forms = library.vocabulary(letters=MIN_LETTERS)
@@ -155,7 +150,7 @@ def _spellings(library: "Library", typed: str, held: list[Part]) -> Iterator[Sug
 
 
 def _words_in(typed: str, part: Part) -> Iterator[tuple[int, int]]:
-    """Where the words of a part begin and end."""
+    """Yield the [start, end) spans of a part's words."""
     at = part.start
     while at < part.end:
         end = at
@@ -167,13 +162,13 @@ def _words_in(typed: str, part: Part) -> Iterator[tuple[int, int]]:
 
 
 def _stems(word: str) -> list[str]:
-    """The word, and what is left of it without a particle, the longest first."""
+    """Return the word, and its stems without a particle, the longest first."""
     stems = [word[:end] for end in range(len(word) - 1, MIN_LETTERS - 1, -1) if word[end:] in PARTICLES]
     return [word, *stems]
 
 
 def _near(library: "Library", word: str, forms: list[str], letters: list[str]) -> list[tuple[str, str]]:
-    """Pairs of what stands in no window and what does, the nearest first, then the most frequent."""
+    """Return pairs of a missing stem and a word of the library, the nearest first, then the most frequent."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import extract
 
@@ -187,10 +182,10 @@ def _near(library: "Library", word: str, forms: list[str], letters: list[str]) -
         counts = library.term_counts([forms[at] for _text, _distance, at in near])
         ranked += [(distance, -counts.get(forms[at], 0), stem, forms[at]) for _text, distance, at in near]
     best = [(stem, form) for _distance, _count, stem, form in sorted(ranked)[:SPELLINGS]]
-    held = {stem for stem in {stem for stem, _form in best} if library.containing([stem])}
-    return [(stem, form) for stem, form in best if stem not in held]
+    present = {stem for stem in {stem for stem, _form in best} if library.containing([stem])}
+    return [(stem, form) for stem, form in best if stem not in present]
 
 
 def _reach(letters: str) -> int:
-    """How many letters (jamo) a slip may change."""
+    """Return the edit distance, in jamo, of a slip in a word of this length."""
     return 1 if len(letters) < 7 else 2 if len(letters) < 12 else 3

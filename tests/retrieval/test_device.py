@@ -65,8 +65,8 @@ def test_a_plan_is_told_in_one_line(machine: Machine) -> None:
 
 def test_only_int8_changes_what_a_model_is_called() -> None:
     plan = choose(ModelSettings(precision="int8"), PLAIN)
-    assert plan.named("m3@1") == plan.named(plan.named("m3@1")) == "m3@1/int8"
-    assert choose(ModelSettings(), SERVER).named("m3@1") == "m3@1"
+    assert plan.model_id("m3@1") == plan.model_id(plan.model_id("m3@1")) == "m3@1/int8"
+    assert choose(ModelSettings(), SERVER).model_id("m3@1") == "m3@1"
 
 
 def test_a_plan_for_this_machine_can_be_made() -> None:

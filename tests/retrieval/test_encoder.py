@@ -13,7 +13,7 @@ import pytest
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.retrieval.device import Plan
-from subtitle_rag.retrieval.encoder import REMEMBERED, FlagEncoder
+from subtitle_rag.retrieval.encoder import CACHE_SIZE, FlagEncoder
 from subtitle_rag.retrieval.loading import memory_told, quiet
 from subtitle_rag.retrieval.neural import Encoded, Encoder
 from subtitle_rag.retrieval.priority_lock import QUERY
@@ -157,10 +157,10 @@ def test_a_query_is_encoded_once_while_it_is_remembered(encoder_folder: Path) ->
     first = encoder.query("바다 여행")
     assert encoder.query("바다 여행") is first
     assert len(seen) == 1
-    for number in range(REMEMBERED):
+    for number in range(CACHE_SIZE):
         encoder.query(f"질문 {number}")
     assert encoder.query("바다 여행") == first
-    assert len(seen) == REMEMBERED + 2
+    assert len(seen) == CACHE_SIZE + 2
 
 
 def test_a_query_is_encoded_as_a_passage_is(encoder: FlagEncoder) -> None:

@@ -16,7 +16,7 @@ from subtitle_rag.retrieval import neural_host
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from subtitle_rag.retrieval.neural_host import NeuralService
 from subtitle_rag.retrieval.neural_wire import Spec
-from subtitle_rag.retrieval.reranker import CrossReranker, remembered_depth
+from subtitle_rag.retrieval.reranker import CrossReranker, read_depth
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_the_rerankers_speed_is_measured_once_in_a_calm_moment(
     assert [service.depth(reranker)] == measured
     (key,) = json.loads((tmp_path / "depths.json").read_text())
     assert "float32" in key
-    assert remembered_depth(tmp_path / "depths.json", key) == measured[0]
+    assert read_depth(tmp_path / "depths.json", key) == measured[0]
     again = NeuralService(tmp_path / "depths.json", idle_s=600)
     again.load(reranker)
     again.rest(0.0, leaving=False)

@@ -16,8 +16,8 @@ from subtitle_rag.retrieval.reranker import (
     MOST_DEPTH,
     CrossReranker,
     depth_key,
-    remember_depth,
-    remembered_depth,
+    read_depth,
+    write_depth,
 )
 
 if TYPE_CHECKING:
@@ -131,10 +131,10 @@ def test_the_depth_is_measured_by_reading_pairs_as_long_as_those_of_a_search(rer
 
 def test_a_depth_is_remembered_for_its_model_and_machine(reranker: CrossReranker, tmp_path: Path) -> None:
     path, key = tmp_path / "cache" / "depths.json", depth_key(reranker)
-    assert remembered_depth(path, key) is None
-    remember_depth(path, key, 20)
-    remember_depth(path, "another", 30)
-    assert (remembered_depth(path, key), remembered_depth(path, "another")) == (20, 30)
+    assert read_depth(path, key) is None
+    write_depth(path, key, 20)
+    write_depth(path, "another", 30)
+    assert (read_depth(path, key), read_depth(path, "another")) == (20, 30)
     assert [file.name for file in path.parent.iterdir()] == ["depths.json"]
     other = CrossReranker(reranker.path, "tiny@00000000", Plan("cpu", "bfloat16", "this one", 2, "set"))
     assert depth_key(other) != key
@@ -144,6 +144,6 @@ def test_a_depth_is_remembered_for_its_model_and_machine(reranker: CrossReranker
 def test_a_damaged_memory_remembers_nothing(tmp_path: Path, content: str) -> None:
     path = tmp_path / "depths.json"
     path.write_text(content)
-    assert remembered_depth(path, "k") is None
-    remember_depth(path, "k", 20)
+    assert read_depth(path, "k") is None
+    write_depth(path, "k", 20)
     assert json.loads(path.read_text())["k"] == 20

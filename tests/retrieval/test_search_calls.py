@@ -77,7 +77,7 @@ def test_places_in_a_video_are_one_call(runtime: Runtime, calls: list[str]) -> N
     searcher = runtime.searcher
     (video, *_others) = runtime.library.videos()
     calls.clear()
-    searcher.places(parse("바다"), video.video.id)
+    searcher.mentions(parse("바다"), video.video.id)
     assert len(calls) == 1
 
 

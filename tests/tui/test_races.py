@@ -120,7 +120,7 @@ class TestTheSlowerOlderAnswer:
 
     @pytest.mark.campaign(part="app")
     async def test_of_what_surrounds_a_scene(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
-        places = slow(runtime.searcher, "places")
+        places = slow(runtime.searcher, "mentions")
         app = app_of(show_times=False)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
@@ -283,7 +283,7 @@ class TestScreensThatHaveGone:
 
     @pytest.mark.campaign(part="app")
     async def test_the_app_itself(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
-        places = slow(runtime.searcher, "places")
+        places = slow(runtime.searcher, "mentions")
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)

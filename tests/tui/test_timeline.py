@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from subtitle_rag.domain import Chapter, Details, Heat, Line, spoken
 from subtitle_rag.errors import BusyError
 from subtitle_rag.retrieval.query import Query, parse
-from subtitle_rag.retrieval.scenes import Place
+from subtitle_rag.retrieval.scenes import Mention
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.state.scene_surroundings import Surroundings
@@ -154,7 +154,7 @@ class TestSurroundings:
     def test_a_place_within_a_listed_scene_is_no_further_one(self) -> None:
         one = replace(self.SCENE, start_ms=20_000, end_ms=40_000)
         other = replace(scene(2, at_ms=70_000), start_ms=60_000, end_ms=80_000)
-        places = [Place(str(at), at, at + 9_000, at) for at in (0, 20_000, 65_000, 80_000)]
+        places = [Mention(str(at), at, at + 9_000, at) for at in (0, 20_000, 65_000, 80_000)]
         line = timeline.scene_timeline(one, Surroundings(matches=places), [one, other], [75_000])
         assert (line.current_ms, line.listed_ms, line.further_ms) == (30_000, [70_000, 75_000], [0, 80_000])
 
@@ -171,13 +171,13 @@ def asked_places(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> list[tupl
     """What the searcher is asked for."""
     asked: list[tuple[str, str]] = []
     searcher = runtime.searcher
-    places = searcher.places
+    places = searcher.mentions
 
-    def noted(query: Query, video_id: str, **options: Any) -> list[Place]:
+    def noted(query: Query, video_id: str, **options: Any) -> list[Mention]:
         asked.append((query.raw, video_id))
         return places(query, video_id, **options)
 
-    monkeypatch.setattr(searcher, "places", noted)
+    monkeypatch.setattr(searcher, "mentions", noted)
     return asked
 
 
@@ -203,7 +203,7 @@ class TestOnTheScreen:
             one = app.search_screen.scenes.scene
             assert one
             assert app.search_screen.scenes.row_count == 1
-            places = heated.searcher.places(parse("캠핑 video:캠핑"), CAMPING)
+            places = heated.searcher.mentions(parse("캠핑 video:캠핑"), CAMPING)
             outside = [place for place in places if not one.start_ms <= place.at_ms < one.end_ms]
             assert len(outside) >= 2
             assert bar(app).count(CURRENT) == 1
@@ -250,16 +250,16 @@ class TestOnTheScreen:
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         gate, begun = threading.Event(), threading.Event()
-        late = [Place("x", 400_000, 410_000, 400_000)]
+        late = [Mention("x", 400_000, 410_000, 400_000)]
 
-        def places(query: Query, _video_id: str) -> list[Place]:
+        def places(query: Query, _video_id: str) -> list[Mention]:
             if query.raw.endswith("불멍"):
                 return []
             begun.set()
             assert gate.wait(10)
             return late
 
-        monkeypatch.setattr(runtime.searcher, "places", places)
+        monkeypatch.setattr(runtime.searcher, "mentions", places)
         app = app_of(show_times=False)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
@@ -275,10 +275,10 @@ class TestOnTheScreen:
     async def test_what_cannot_be_asked_leaves_the_listed_scenes(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def refuse(*_asked: object) -> list[Place]:
+        def refuse(*_asked: object) -> list[Mention]:
             raise BusyError("index_unreachable", path="x")
 
-        monkeypatch.setattr(runtime.searcher, "places", refuse)
+        monkeypatch.setattr(runtime.searcher, "mentions", refuse)
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
             await camping(app, pilot)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.domain import Heat
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.scenes import Place
+    from subtitle_rag.retrieval.scenes import Mention
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.runtime import Runtime
 
@@ -26,7 +26,7 @@ class Surroundings:
     end_ms: int = 0
     """End of its last window."""
     heat: Sequence[Heat] = ()
-    matches: "Sequence[Place] | None" = None
+    matches: "Sequence[Mention] | None" = None
 
 
 def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult | None") -> Iterator[Surroundings]:
@@ -40,4 +40,4 @@ def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult |
     surroundings = Surroundings(lines, end, runtime.library.details(video_id).heatmap)
     yield surroundings
     if result is not None:
-        yield replace(surroundings, matches=runtime.searcher.places(result.query, video_id))
+        yield replace(surroundings, matches=runtime.searcher.mentions(result.query, video_id))

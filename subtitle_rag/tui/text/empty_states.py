@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.query import parse
-from subtitle_rag.retrieval.suggestions import WANTED
+from subtitle_rag.retrieval.suggestions import MAX_SUGGESTIONS
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text import model_lines
@@ -79,7 +79,7 @@ def tips(typed: str, suggested: int = 0) -> Rows:
     else:
         rows.append(_("· Try another spelling, or another word for the same thing."))
     rows.append(_("· Try fewer or shorter words, just as they would be spoken."))
-    return rows[suggested:WANTED]
+    return rows[suggested:MAX_SUGGESTIONS]
 
 
 def searchable_videos(counts: "Counts | None") -> tuple[int, int] | None:
