@@ -1,8 +1,8 @@
-"""The bug report: one Markdown text that a user can read, and attach or paste.
+"""The bug report: one Markdown text for the user to read, and to attach or paste.
 
 It holds versions, the settings without secrets, the checks of `doctor`, the size of the library and the last lines of
-the log, those for debugging left out. No title, query or caption is in it, and the user's home and name are shortened.
-A part that cannot be made, of a damaged library for one, says why; the others are there all the same.
+the log without debugging. No title, query or caption is in it, and the user's home and name are shortened. A part that
+fails, because the library is damaged for example, says why; the others still follow.
 """
 
 import getpass
@@ -40,7 +40,7 @@ _LEVEL = re.compile(r"^\S+ (?:INFO|WARNING|ERROR|CRITICAL) ")
 
 
 def write(path: Path, text: str) -> None:
-    """Write the report where there is no file yet, for the owner's eyes only.
+    """Write the report into a new file, readable by its owner alone.
 
     Raises:
         UsageError: `report_exists`, `unwritable`.
@@ -56,7 +56,7 @@ def write(path: Path, text: str) -> None:
 
 
 def compose(runtime: Runtime, checks: Iterable[Check]) -> str:
-    """The report on what `runtime` has, with the checks that were made."""
+    """Return the report on `runtime`, with these checks."""
     settings = runtime.settings
     if settings.qdrant.api_key_env:
         register_secret(os.environ.get(settings.qdrant.api_key_env, ""))
@@ -70,9 +70,9 @@ def compose(runtime: Runtime, checks: Iterable[Check]) -> str:
     shorten = Shortener()
     lines = ["# subtitle-rag bug report", ""]
     for title, part in parts.items():
-        own = [shorten(one_line(redact(line))) for line in _lines_of(title, part)]
-        fence = "`" * max(3, 1 + max((len(run) for line in own for run in re.findall("`+", line)), default=0))
-        lines += [f"## {title}", "", fence, *own, fence, ""]
+        part_lines = [shorten(one_line(redact(line))) for line in _lines_of(title, part)]
+        fence = "`" * max(3, 1 + max((len(run) for line in part_lines for run in re.findall("`+", line)), default=0))
+        lines += [f"## {title}", "", fence, *part_lines, fence, ""]
     return "\n".join(lines)
 
 
@@ -90,9 +90,10 @@ def _versions() -> Iterator[str]:
     yield f"{platform.platform()}, {platform.machine()}, {os.cpu_count()} processors"
     yield f"encoding {sys.getfilesystemencoding()}, language {os.environ.get('LANG', '')}"
     yield f"terminal {os.environ.get('TERM', '')} {os.environ.get('TERM_PROGRAM', '')}".rstrip()
-    here = current()
+    environment = current()
     extras = ", ".join(extra.name for extra in EXTRAS.values() if extra.is_installed)
-    yield f"installed by {here.installer} from {here.origin.url or 'an index'}, extras: {extras or 'none'}"
+    source = environment.origin.url or "an index"
+    yield f"installed by {environment.installer} from {source}, extras: {extras or 'none'}"
     yield ""
     for name in dependencies():
         try:
@@ -102,12 +103,12 @@ def _versions() -> Iterator[str]:
 
 
 def dependencies() -> list[str]:
-    """The packages that the program needs or can use, by name; none where it runs without being installed."""
+    """Return the names of required and optional packages; none without an installation."""
     try:
-        wanted = requires(PACKAGE) or []
+        requirements = requires(PACKAGE) or []
     except PackageNotFoundError:
         return []
-    names = {re.split(r"[\s;<>=!~\[(]", each, maxsplit=1)[0] for each in wanted if "extra == 'test'" not in each}
+    names = {re.split(r"[\s;<>=!~\[(]", each, maxsplit=1)[0] for each in requirements if "extra == 'test'" not in each}
     return sorted(names - {PACKAGE}, key=str.lower)
 
 
@@ -117,7 +118,7 @@ def _settings(settings: Settings) -> Iterator[str]:
             yield f"{section} = {', '.join(sorted(values)) or 'none'}"
         elif isinstance(values, dict):
             for key, value in values.items():
-                yield f"{section}.{key} = {_told((section, key), value)}"
+                yield f"{section}.{key} = {_value_text((section, key), value)}"
         else:
             yield f"{section} = {values}"
     if settings.qdrant.api_key_env:
@@ -125,7 +126,7 @@ def _settings(settings: Settings) -> Iterator[str]:
         yield f"the key's environment variable is {'set' if there else 'not set'}"
 
 
-def _told(name: tuple[str, str], value: Any) -> str:
+def _value_text(name: tuple[str, str], value: Any) -> str:
     if name in WITHHELD:
         return MARK if value else ""
     if isinstance(value, (tuple, list)):
@@ -134,22 +135,22 @@ def _told(name: tuple[str, str], value: Any) -> str:
 
 
 def log_lines(folder: Path) -> list[str]:
-    """The last lines of the log that are not for debugging, the oldest first."""
-    kept: list[str] = []
+    """Return the last lines of the log above level debug, the oldest first."""
+    lines: list[str] = []
     names = [log_file.NAME, *(f"{log_file.NAME}.{n}" for n in range(1, log_file.BACKUPS + 1))]
     for name in names:
         try:
             text = (folder / name).read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError:
             continue
-        kept = [line for line in text.split("\n") if _LEVEL.match(line)] + kept
-        if len(kept) >= LINES:
+        lines = [line for line in text.split("\n") if _LEVEL.match(line)] + lines
+        if len(lines) >= LINES:
             break
-    return kept[-LINES:]
+    return lines[-LINES:]
 
 
 class Shortener:
-    """Writes the user's home as `~`, and their name, where it is a part of a path, too."""
+    """Replaces the user's home, and their name within a path, by `~`."""
 
     def __init__(self, home: Path | None = None, user: str | None = None) -> None:
         home = home or _home()

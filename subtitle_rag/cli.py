@@ -56,7 +56,7 @@ LENIENT = ("completion", "config", "desktop", "help", "self")
 
 
 class Verbs(click.Group):
-    """Finds a verb in its module when it is asked for, and speaks the user's language in help."""
+    """Finds a verb in its module on demand, and translates help into the user's language."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(VERBS)
@@ -69,16 +69,16 @@ class Verbs(click.Group):
 
 
 def localized(command: click.Command) -> click.Command:
-    """A copy of the command with its help in the language in force."""
-    own = copy.copy(command)
-    own.help = _(command.help) if command.help else None
-    own.params = [copy.copy(param) for param in command.params]
-    for param in own.params:
+    """Return a copy of the command with its help in the language in force."""
+    copied = copy.copy(command)
+    copied.help = _(command.help) if command.help else None
+    copied.params = [copy.copy(param) for param in command.params]
+    for param in copied.params:
         if isinstance(param, click.Option) and param.help:
             param.help = _(param.help)
-    if isinstance(own, click.Group):
-        own.commands = {name: localized(sub) for name, sub in own.commands.items()}
-    return own
+    if isinstance(copied, click.Group):
+        copied.commands = {name: localized(sub) for name, sub in copied.commands.items()}
+    return copied
 
 
 @click.group(
@@ -112,12 +112,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The console script."""
     output.prepare()
     if "_SUBTITLE_RAG_COMPLETE" in os.environ:
-        sys.exit(_complete())
+        sys.exit(_complete_shell())
     sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
 
 
-def _complete() -> int:
-    """Answer a shell that completes a command line; nothing is logged, made or told."""
+def _complete_shell() -> int:
+    """Complete a command line for a shell, without a log and without messages."""
     from subtitle_rag.commands import completion
 
     i18n.activate(_early_language([]))
@@ -127,11 +127,11 @@ def _complete() -> int:
 def run(arguments: list[str]) -> int:
     """Run one command line and return its exit code; no traceback reaches the user."""
     i18n.activate(_early_language(arguments))
-    given, rest = _divided(arguments)
+    frame_options, rest = _split_frame_options(arguments)
     try:
-        paths = config.Paths.find(given.get("--home"))
+        paths = config.Paths.find(frame_options.get("--home"))
     except UsageError as error:
-        return _failed(arguments, error)
+        return _fail(arguments, error)
     debug = log_file.wants_debug(_wants_debug(rest))
     private = (paths.data, paths.cache, paths.config)
     with log_file.logging_to(paths.log, _process_name(rest), debug=debug, private=private):
@@ -139,33 +139,33 @@ def run(arguments: list[str]) -> int:
 
 
 def _process_name(arguments: Sequence[str]) -> str:
-    """How the log names this process."""
+    """Return the name of this process in the log."""
     verb = _command(arguments)
     return verb if verb in ("demo", "mcp", "serve") else "cli" if verb else "app"
 
 
 def _wants_debug(arguments: Sequence[str]) -> bool:
-    """Whether `--debug` stands among the frame's own options."""
+    """Whether `--debug` is among the root command's options."""
     verb = next((at for at, argument in enumerate(arguments) if argument in VERBS), len(arguments))
     return "--debug" in arguments[:verb]
 
 
 def _logged_run(arguments: list[str], rest: Sequence[str]) -> int:
-    """Run, with a line in the log when it begins and ends; options are told without their values."""
-    told = not {"-h", "--help", "--version"} & set(arguments)
-    began = time.monotonic()
-    if told:
+    """Run, and log start and end with the names of the options, never their values."""
+    is_logged = not {"-h", "--help", "--version"} & set(arguments)
+    start = time.monotonic()
+    if is_logged:
         options = " ".join(each for each in _known_options(rest) if each in {a.partition("=")[0] for a in arguments})
         logger.info("subtitle-rag %s %s begins, options: %s", __version__, _command(rest) or "app", options or "none")
         logger.debug("arguments: %r", arguments)
     status = _run_to_end(arguments)
-    if told:
-        logger.info("ends with status %d after %.0f ms", status, (time.monotonic() - began) * 1000)
+    if is_logged:
+        logger.info("ends with status %d after %.0f ms", status, (time.monotonic() - start) * 1000)
     return status
 
 
 def _known_options(arguments: Sequence[str]) -> list[str]:
-    """The options that there are: what else begins with two dashes may be a word of a query."""
+    """Return the options of the command; other words with two dashes may belong to a query."""
     verb, *sub = _command(arguments).split() or [""]
     commands: list[click.Command] = [root]
     if verb:
@@ -184,7 +184,7 @@ def _run_to_end(arguments: list[str]) -> int:
         return ExitCode.DONE
     except OSError as error:
         output.discard()
-        output.say_error(_logged(error))
+        output.say_error(_log_unexpected(error))
         return ExitCode.FAILED
 
 
@@ -195,61 +195,61 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return int(stop.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        return _failed(arguments, AppError("interrupted"))
+        return _fail(arguments, AppError("interrupted"))
     except click.ClickException as error:
-        return _refused(arguments, error)
+        return _reject_usage(arguments, error)
     except AppError as error:
-        return _failed(arguments, error)
+        return _fail(arguments, error)
     except SystemExit as stop:  # click's answer to a broken pipe
         raise BrokenPipeError from stop
     except BrokenPipeError:
         raise
     except Exception as error:  # the last resort: the traceback goes to the log, one sentence to the user
-        return _failed(arguments, _logged(error))
+        return _fail(arguments, _log_unexpected(error))
 
 
 def _early_language(arguments: Sequence[str]) -> str:
-    """The language before the arguments are parsed, so that help and usage errors speak it too."""
-    given, _rest = _divided(arguments)
+    """Return the language before the arguments are parsed, for help and usage errors."""
+    frame_options, _rest = _split_frame_options(arguments)
     try:
-        return config.read(given.get("--home"), given.get("--language")).settings.language
+        return config.read(frame_options.get("--home"), frame_options.get("--language")).settings.language
     except UsageError:  # of a home that nobody knows; `run` tells it
         return i18n.system_language()
 
 
-def _divided(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """The frame's own options by name, and the other arguments; nothing of them is judged yet."""
-    given: dict[str, str] = {}
+def _split_frame_options(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Split into the root command's options by name and the other arguments, unchecked."""
+    options: dict[str, str] = {}
     rest: list[str] = []
-    coming = iter(arguments)
-    for argument in coming:
+    remaining = iter(arguments)
+    for argument in remaining:
         name, equals, value = argument.partition("=")
         if name in ("--home", "--language"):
-            given[name] = value if equals else next(coming, "")
+            options[name] = value if equals else next(remaining, "")
         else:
             rest.append(argument)
-    return given, rest
+    return options, rest
 
 
-def _refused(arguments: Sequence[str], error: click.ClickException) -> int:
+def _reject_usage(arguments: Sequence[str], error: click.ClickException) -> int:
     message = error.format_message()
     hint = _("subtitle-rag --help lists the commands, subtitle-rag COMMAND --help its options.")
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = error.ctx.get_usage()
     entry = {"code": "usage", "message": message, "hint": hint, "video": None}
-    return _told(arguments, entry, ExitCode.USAGE)
+    return _report_failure(arguments, entry, ExitCode.USAGE)
 
 
-def _failed(arguments: Sequence[str], error: AppError) -> int:
+def _fail(arguments: Sequence[str], error: AppError) -> int:
     if error.code not in ("unexpected", "interrupted"):
         logger.info("failed", exc_info=error)
-    return _told(arguments, output.error_entry(error), exit_code_for(error))
+    return _report_failure(arguments, output.error_entry(error), exit_code_for(error))
 
 
-def _told(arguments: Sequence[str], entry: dict[str, Any], code: ExitCode) -> int:
+def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitCode) -> int:
     output.say_error(entry)
     if "--json" in arguments:
-        _given, rest = _divided(arguments)
+        _options, rest = _split_frame_options(arguments)
         output.envelope(_command(rest), output.Outcome(None, [entry], code))
     return code
 
@@ -259,14 +259,14 @@ GROUPS = ("config", "contexts", "desktop", "eval", "models", "self", "vectors")
 
 
 def _command(arguments: Sequence[str]) -> str:
-    """The verb, as envelopes name it."""
+    """Return the verb, as envelopes name it."""
     verb = next((argument for argument in arguments if argument in VERBS), "")
     after = arguments[arguments.index(verb) + 1 :] if verb else ()
     return " ".join([verb, *(after[:1] if verb in GROUPS and not "".join(after[:1]).startswith("-") else ())])
 
 
-def _logged(error: Exception) -> AppError:
-    """Log the traceback; what the user is told instead names the log."""
+def _log_unexpected(error: Exception) -> AppError:
+    """Log the traceback; return the error with the path of the log."""
     logger.error("unexpected", exc_info=error)
     path = log_file.log_path()
     return AppError("unexpected", reason=repr(error), log=str(path) if path and path.exists() else "stderr")

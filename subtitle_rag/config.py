@@ -1,6 +1,6 @@
-"""Settings: what the user wrote in `config.toml`, overridden by the environment, overridden by flags.
+"""Settings: the user's `config.toml`, overridden by the environment, overridden by flags.
 
-The file is only ever read. What the program itself remembers lives in the library.
+The program only reads the file. Its own memory is in the library.
 """
 
 import os
@@ -21,7 +21,7 @@ HOSTS_VARIABLE = "SUBTITLE_RAG_OLLAMA"
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """Where things lie."""
+    """The paths of config, data, cache and log."""
 
     config: Path
     """`config.toml`"""
@@ -50,17 +50,17 @@ class Paths:
 
     @classmethod
     def find(cls, home: str | Path | None = None) -> "Paths":
-        """All four under `home` or `SUBTITLE_RAG_HOME` where one is given, else in the platform's places.
+        """Return all four under `home` or `SUBTITLE_RAG_HOME`, or else the platform's own.
 
         Raises:
-            UsageError: `bad_config`, for `~` of a user whom the system does not know.
+            UsageError: `bad_config`, for `~` of an unknown user.
         """
-        place = home or os.environ.get(HOME_VARIABLE)
-        if place:
+        home_text = home or os.environ.get(HOME_VARIABLE)
+        if home_text:
             try:
-                return cls.under(Path(place).expanduser().absolute())
+                return cls.under(Path(home_text).expanduser().absolute())
             except RuntimeError as error:
-                reason = _("the system knows no such user: {name}").format(name=place)
+                reason = _("the system knows no such user: {name}").format(name=home_text)
                 raise bad_config(Mistake("--home" if home else HOME_VARIABLE, "", reason)) from error
         from platformdirs import PlatformDirs
 
@@ -70,7 +70,7 @@ class Paths:
 
 
 def setting(default: Any, about: str, **rules: Any) -> Any:
-    """A field of a section: its default, what it is for, and what it may be (`ConfigFile` keeps the rules)."""
+    """Return a field of a section: its default, its purpose, and the rules of `ConfigFile` for its value."""
     return field(default=default, metadata={"about": about, **rules})
 
 
@@ -112,7 +112,7 @@ class TuiSettings:
 
 @dataclass(frozen=True, slots=True)
 class ThemeSettings:
-    """`[themes.NAME]`: colours as CSS writes them; those that are left empty follow from the others."""
+    """`[themes.NAME]`: colours as CSS writes them; empty ones follow from the others."""
 
     primary: str = setting("", N_("The main colour, as CSS writes it."), required=True)
     secondary: str = setting("", N_("A colour; empty: it follows from the others."))
@@ -211,7 +211,7 @@ class QdrantSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything that a user can set."""
+    """All settings."""
 
     paths: Paths
     language: str
@@ -256,20 +256,20 @@ ABOUT = {
 
 
 def about(name: str) -> str:
-    """What a setting at the top or a table is about, in the language in force."""
+    """Return the purpose of a top-level setting or a table, in the language in force."""
     sentence = ABOUT[name]
     return _(sentence)
 
 
 def about_field(each: "Field[Any]") -> str:
-    """What a setting of a table is for, in the language in force."""
+    """Return the purpose of a table's setting, in the language in force."""
     sentence: str = each.metadata["about"]
     return _(sentence)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """The settings as they were read, and how they came about."""
+class LoadedConfig:
+    """The settings as read, with their mistakes and origins."""
 
     settings: Settings
     file: ConfigFile
@@ -280,10 +280,10 @@ class Reading:
 
 
 def load(home: str | Path | None = None, language: str | None = None) -> Settings:
-    """The settings in force; arguments are flags that the user typed.
+    """Return the settings in force; arguments are the user's flags.
 
     Raises:
-        UsageError: `bad_config`, naming the file, the line and the key.
+        UsageError: `bad_config`, with the file, the line and the key.
     """
     reading = read(home, language)
     if reading.mistakes:
@@ -291,33 +291,35 @@ def load(home: str | Path | None = None, language: str | None = None) -> Setting
     return reading.settings
 
 
-def read(home: str | Path | None = None, language: str | None = None, path: Path | None = None) -> Reading:
-    """The settings with every mistake that the file and the environment hold; `path` names another file."""
+def read(home: str | Path | None = None, language: str | None = None, path: Path | None = None) -> LoadedConfig:
+    """Return the settings with every mistake of the file and the environment; `path` names another file."""
     paths = Paths.find(home)
     overrides = {"paths": "--home" if home else HOME_VARIABLE} if home or os.environ.get(HOME_VARIABLE) else {}
     file = ConfigFile.read(path or paths.config)
     file.known("", file.table, ABOUT)
-    chosen = _language(file, language, overrides)
+    language_code = _language(file, language, overrides)
     sections = {name: file.section(name, kind) for name, kind in SECTIONS.items()}
     hosts = os.environ.get(HOSTS_VARIABLE)
     if hosts is not None:
-        given = tuple(host.strip() for host in hosts.split(",") if host.strip())
-        sections["llm"] = replace(sections["llm"], hosts=given)
+        host_list = tuple(host.strip() for host in hosts.split(",") if host.strip())
+        sections["llm"] = replace(sections["llm"], hosts=host_list)
         overrides["llm.hosts"] = HOSTS_VARIABLE
     themes = {name: file.entry(f"themes.{name}", theme, ThemeSettings) for name, theme in file.tables("themes").items()}
-    settings = Settings(paths, chosen, players=_players(file), keys=file.texts("keys"), themes=themes, **sections)
-    return Reading(settings, file, tuple(file.mistakes), overrides)
+    settings = Settings(
+        paths, language_code, players=_players(file), keys=file.texts("keys"), themes=themes, **sections
+    )
+    return LoadedConfig(settings, file, tuple(file.mistakes), overrides)
 
 
 def _language(file: ConfigFile, flag: str | None, overrides: dict[str, str]) -> str:
-    """The language in force; one that is not known is noted where it is said."""
-    written = file.table.get("language")
+    """Return the language in force; note an unknown one as a mistake of its origin."""
+    file_value = file.table.get("language")
     if flag or os.environ.get(LANGUAGE_VARIABLE):
         overrides["language"] = "--language" if flag else LANGUAGE_VARIABLE
-    chosen = flag or os.environ.get(LANGUAGE_VARIABLE) or written or system_language()
-    if chosen in LANGUAGES:
-        return str(chosen)
-    message = _("language is {value}, but only {known} are known").format(value=chosen, known=", ".join(LANGUAGES))
+    code = flag or os.environ.get(LANGUAGE_VARIABLE) or file_value or system_language()
+    if code in LANGUAGES:
+        return str(code)
+    message = _("language is {value}, but only {known} are known").format(value=code, known=", ".join(LANGUAGES))
     if "language" in overrides:
         file.mistakes.append(Mistake(overrides["language"], "language", message))
     else:

@@ -1,7 +1,7 @@
-"""`config.toml` as read: tables turned into the dataclasses of `config`, and every mistake noted by key and line.
+"""Reading of `config.toml`: tables become the dataclasses of `config`, and each mistake is noted by key and line.
 
-Nothing is refused here: a value that cannot be used is noted, and its default stands in its place. Whoever needs the
-settings to be right raises the first mistake (`bad_config`).
+Nothing is refused here: an unusable value is noted, and its default takes its place. A caller in need of right settings
+raises the first mistake (`bad_config`).
 """
 
 import difflib
@@ -21,7 +21,7 @@ Section = TypeVar("Section")
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """What is wrong with a setting. Without a key it is the file as a whole that cannot be used."""
+    """A fault of a setting; without a key, of the file as a whole."""
 
     place: str
     """The file, or the flag or variable that says it."""
@@ -33,27 +33,27 @@ class Mistake:
 
     @property
     def reason(self) -> str:
-        """The message, and what may have been meant."""
+        """The message, and the name that the user may have meant."""
         return self.message + did_you_mean(self.nearest)
 
     @property
     def where(self) -> str:
-        """The place as editors and compilers write it, with the line where it is known."""
+        """The file with the line, if known, as editors and compilers write it."""
         return f"{self.place}:{self.line}" if self.line else self.place
 
 
 def bad_config(mistake: Mistake) -> UsageError:
-    """The mistake as a failure."""
+    """Return the mistake as a failure."""
     return UsageError("bad_config", path=mistake.place, place=mistake.where, reason=mistake.reason)
 
 
 def mistake_in(path: Path, key: str, message: str, nearest: str = "") -> Mistake:
-    """A mistake that was found after the file at `path` had been read; the line is looked up there."""
+    """Return a mistake found after the file at `path` was read; look up its line there."""
     return Mistake(str(path), key, message, nearest, ConfigFile.read(path).line(key))
 
 
 class _WrongValueError(Exception):
-    """Carries the name of a value that cannot be used, and why."""
+    """Carries the name of an unusable value, and the reason."""
 
     def __init__(self, name: str, message: str) -> None:
         self.name, self.message = name, message
@@ -62,7 +62,7 @@ class _WrongValueError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """What stands in the file at `path`; nothing where there is none, or where it is no TOML."""
+    """The content of the file at `path`; empty if it is missing or no TOML."""
 
     path: Path
     table: Mapping[str, Any]
@@ -81,20 +81,20 @@ class ConfigFile:
         except UnicodeDecodeError as error:
             mistake = Mistake(str(path), "", str(error), line=1 + error.object.count(b"\n", 0, error.start))
         except tomllib.TOMLDecodeError as error:
-            found = re.search(r"at line (\d+)", str(error))
-            mistake = Mistake(str(path), "", str(error), line=int(found[1]) if found else text.count("\n") + 1)
+            match = re.search(r"at line (\d+)", str(error))
+            mistake = Mistake(str(path), "", str(error), line=int(match[1]) if match else text.count("\n") + 1)
         return cls(path, {}, mistakes=[mistake])
 
     def line(self, key: str) -> int | None:
-        """The line of a setting, or of the table that it would stand in."""
+        """Return the line of a setting, or of its table."""
         return line_of(self.text, key)
 
     def note(self, key: str, message: str, nearest: str = "") -> None:
-        """Take down a mistake."""
+        """Add a mistake."""
         self.mistakes.append(Mistake(str(self.path), key, message, nearest, self.line(key)))
 
     def known(self, prefix: str, table: Mapping[str, Any], keys: Iterable[str]) -> None:
-        """Note what a table holds besides these keys."""
+        """Note each name of a table outside these keys."""
         keys = tuple(keys)
         for name in table:
             if name not in keys:
@@ -102,25 +102,25 @@ class ConfigFile:
                 self.note(prefix + name, message, nearest(name, keys, prefix))
 
     def section(self, name: str, kind: type[Section]) -> Section:
-        """The table `name` as the dataclass `kind`, whose defaults say of which type each setting is."""
+        """Return the table `name` as the dataclass `kind`; its defaults decide each setting's type."""
         return self.entry(name, self.table.get(name, {}), kind)
 
     def entry(self, name: str, table: Any, kind: type[Section]) -> Section:
         table = self._table(name, table)
-        known: dict[str, Any] = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
-        self.known(f"{name}.", table, known)
+        field_map: dict[str, Any] = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+        self.known(f"{name}.", table, field_map)
         defaults = kind()
         values = {}
-        for key in (key for key in table if key in known):
-            wanted = type(getattr(defaults, key))
+        for key in (key for key in table if key in field_map):
+            expected = type(getattr(defaults, key))
             try:
-                values[key] = _value(f"{name}.{key}", wanted, known[key].metadata, table[key])
+                values[key] = _value(f"{name}.{key}", expected, field_map[key].metadata, table[key])
             except _WrongValueError as wrong:
                 self.note(wrong.name, wrong.message)
         return kind(**values)
 
     def strings(self, name: str, value: Any) -> tuple[str, ...]:
-        """A list of strings that has some; none where it is anything else."""
+        """Return a list of strings; () if it is empty or anything else."""
         try:
             return _strings(name, value)
         except _WrongValueError as wrong:
@@ -128,17 +128,17 @@ class ConfigFile:
             return ()
 
     def tables(self, name: str) -> dict[str, Any]:
-        """What stands in the table `name`: tables, if all is well."""
+        """Return the entries of the table `name`: tables, if all is well."""
         return self._table(name, self.table.get(name, {}))
 
     def texts(self, name: str) -> dict[str, str]:
-        """The strings of a table; `a.b = "x"` and `"a.b" = "x"` are one and the same."""
+        """Return the strings of a table; `a.b = "x"` and `"a.b" = "x"` are the same."""
         texts = {}
         for key, value in _flat(self._table(name, self.table.get(name, {})), ""):
             if isinstance(value, str):
                 texts[key] = value
             else:
-                self.note(f"{name}.{key}", _must_be(f"{name}.{key}", str))
+                self.note(f"{name}.{key}", _type_message(f"{name}.{key}", str))
         return texts
 
     def _table(self, name: str, table: Any) -> dict[str, Any]:
@@ -148,27 +148,27 @@ class ConfigFile:
         return dict(table)
 
 
-def _value(name: str, wanted: type[Any], rules: Mapping[Any, Any], value: Any) -> Any:
-    """The value if it is of the wanted type and within its field's `least`, `among`, `one_of` and `empty`."""
-    if wanted is tuple:
+def _value(name: str, expected: type[Any], rules: Mapping[Any, Any], value: Any) -> Any:
+    """Return the value if it has the expected type and follows `least`, `among`, `one_of` and `empty`."""
+    if expected is tuple:
         value = () if value == [] and rules.get("empty") else _strings(name, value)
-    if wanted is float and type(value) is int:
+    if expected is float and type(value) is int:
         value = float(value)
-    if wanted is dict and isinstance(value, dict):
+    if expected is dict and isinstance(value, dict):
         value = dict(_flat(value, ""))
         for key, text in value.items():
             if not isinstance(text, str):
-                raise _WrongValueError(f"{name}.{key}", _must_be(f"{name}.{key}", str))
-    if type(value) is not wanted:
-        raise _WrongValueError(name, _must_be(name, wanted))
-    least, known = rules.get("least", 0), rules.get("among", ())
-    if wanted is int and value < least:
+                raise _WrongValueError(f"{name}.{key}", _type_message(f"{name}.{key}", str))
+    if type(value) is not expected:
+        raise _WrongValueError(name, _type_message(name, expected))
+    least, among = rules.get("least", 0), rules.get("among", ())
+    if expected is int and value < least:
         raise _WrongValueError(name, _("{name} must be at least {least}").format(name=name, least=least))
     one_of = rules.get("one_of", ())
     if one_of and value not in one_of:
         raise _WrongValueError(name, _("{name} may be {known}").format(name=name, known=", ".join(one_of)))
-    if known and not all(part in known for part in value):
-        raise _WrongValueError(name, _("{name} may hold {known}").format(name=name, known=", ".join(known)))
+    if among and not all(part in among for part in value):
+        raise _WrongValueError(name, _("{name} may hold {known}").format(name=name, known=", ".join(among)))
     return value
 
 
@@ -178,12 +178,12 @@ def _strings(name: str, value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _must_be(name: str, wanted: type[Any]) -> str:
-    return _("{name} must be of the type {type}").format(name=name, type=wanted.__name__)
+def _type_message(name: str, expected: type[Any]) -> str:
+    return _("{name} must be of the type {type}").format(name=name, type=expected.__name__)
 
 
 def _flat(table: Mapping[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:
-    """What a table and those within it hold, by dotted names."""
+    """Yield the values of a table and of those within it, by dotted names."""
     for key, value in table.items():
         if isinstance(value, dict):
             yield from _flat(value, f"{prefix}{key}.")
@@ -191,12 +191,12 @@ def _flat(table: Mapping[str, Any], prefix: str) -> Iterable[tuple[str, Any]]:
             yield prefix + key, value
 
 
-def nearest(name: str, known: Iterable[str], prefix: str = "") -> str:
-    """The known name that may have been meant, behind the prefix; empty where none is like it."""
-    near = difflib.get_close_matches(name, tuple(known), n=1)
+def nearest(name: str, names: Iterable[str], prefix: str = "") -> str:
+    """Return the most similar known name behind the prefix; "" if none is similar."""
+    near = difflib.get_close_matches(name, tuple(names), n=1)
     return prefix + near[0] if near else ""
 
 
 def did_you_mean(name: str) -> str:
-    """The end of a sentence on what is not known; empty where no name is like it."""
+    """Return the end of a sentence on an unknown name; "" without a similar one."""
     return _(" (did you mean {name}?)").format(name=name) if name else ""

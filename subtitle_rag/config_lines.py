@@ -1,7 +1,7 @@
-"""On which line of a TOML file each name stands.
+"""Line numbers of the names in a TOML file.
 
-`tomllib` tells values without their places. What is scanned here is what it has accepted, so that a scan for names,
-strings and brackets is enough; what stands within an inline table has the line on which that begins.
+`tomllib` returns values without their lines. The text scanned here is one that it has accepted, so a scan for names,
+strings and brackets is enough. The names of an inline table have the line of its start.
 """
 
 import re
@@ -23,8 +23,8 @@ _VALUE_PIECE = re.compile(
 
 @lru_cache(maxsize=2)
 def name_lines(text: str) -> Mapping[str, int]:
-    """The first line of each name in a text that is TOML: `search`, `search.limit`, `players.mpv.command`."""
-    found: dict[str, int] = {}
+    """Return the first line of each name in a TOML text: `search`, `search.limit`, `players.mpv.command`."""
+    lines: dict[str, int] = {}
     at, counted, line = 0, 0, 1
     table: tuple[str, ...] = ()
     while (at := _end(_BLANK, text, at)) < len(text):
@@ -38,12 +38,12 @@ def name_lines(text: str) -> Mapping[str, int]:
             parts = (*table, *parts)
             at = _value_end(text, at)
         for count in range(1, len(parts) + 1):
-            found.setdefault(".".join(parts[:count]), line)
-    return found
+            lines.setdefault(".".join(parts[:count]), line)
+    return lines
 
 
 def line_of(text: str, name: str) -> int | None:
-    """The line of a name, or of the nearest table around it; None for what the text does not name."""
+    """Return the line of a name, or of the nearest table around it; None for an unknown name."""
     lines = name_lines(text)
     while name and name not in lines:
         name = name.rpartition(".")[0]
@@ -56,23 +56,23 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 def _name(text: str, at: int) -> tuple[tuple[str, ...], int]:
-    """The parts of the dotted name at `at`, and where it ends."""
+    """Return the parts of the dotted name at `at`, and its end."""
     parts: list[str] = []
     while match := _NAME_PART.match(text, at):
-        written, at = match[1], match.end()
-        parts.append(str(tomllib.loads(f"name = {written}")["name"]) if written[0] in "\"'" else written)
+        part, at = match[1], match.end()
+        parts.append(str(tomllib.loads(f"name = {part}")["name"]) if part[0] in "\"'" else part)
         if not match[2]:
             break
     return tuple(parts), at
 
 
 def _line_end(text: str, at: int) -> int:
-    found = text.find("\n", at)
-    return len(text) if found < 0 else found
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
 
 
 def _value_end(text: str, at: int) -> int:
-    """Where the value ends that begins at `at`: at the first line end outside of strings and brackets."""
+    """Return the end of the value at `at`: the first line end outside of strings and brackets."""
     depth = 0
     while match := _VALUE_PIECE.match(text, at):
         piece = match[0]

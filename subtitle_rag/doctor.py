@@ -1,4 +1,4 @@
-"""Checks: what is there, what is missing, and the one command that mends it.
+"""Checks: the state of each part, and the one command to mend it.
 
 Probes are short; nothing is repaired or downloaded, and only `network` sends anything.
 """
@@ -43,7 +43,7 @@ Severity = Literal["ok", "warning", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What was looked at, how it stands, and what mends it."""
+    """The result of one check, and its remedy."""
 
     name: str
     severity: Severity
@@ -52,13 +52,13 @@ class Check:
 
 
 def run(runtime: Runtime, *, offline: bool = False) -> Iterator[Check]:
-    """All checks, in the order in which a user meets what they are about; `offline` leaves out what needs YouTube."""
+    """Run all checks, in the order in which a user meets their subjects; `offline` skips `network`."""
     for name in PROBES if not offline else (name for name in PROBES if name in OFFLINE):
         yield probe(name, runtime)
 
 
 def probe(name: str, runtime: Runtime) -> Check:
-    """Run one check. Whatever it raises is its finding."""
+    """Run one check; an exception becomes its result."""
     try:
         for door in DOORS.get(name, ()):
             if door != "server" or runtime.settings.qdrant.url:
@@ -73,12 +73,12 @@ def probe(name: str, runtime: Runtime) -> Check:
 
 
 def _python(_runtime: Runtime) -> Check:
-    told = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
+    message = f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}"
     if sys.platform not in UNTRIED:
-        return Check("python", "ok", told)
-    untried = _("this program has not been tried on {system} yet").format(system=UNTRIED[sys.platform])
+        return Check("python", "ok", message)
+    notice = _("this program has not been tried on {system} yet").format(system=UNTRIED[sys.platform])
     remedy = _("If anything fails here, subtitle-rag doctor --report FILE writes what to send.")
-    return Check("python", "ok", f"{told}; {untried}", remedy)
+    return Check("python", "ok", f"{message}; {notice}", remedy)
 
 
 def _terminal(_runtime: Runtime) -> Check:
@@ -116,26 +116,26 @@ def _index(runtime: Runtime) -> Check:
 
 
 def _qdrant(runtime: Runtime) -> Check:
-    """Whether the server that the config names answers; a key should not travel in the open."""
+    """Check the server of the config, and the encryption of its key."""
     from urllib.parse import urlsplit
 
     settings = runtime.settings.qdrant
     if not settings.url:
         return Check("qdrant", "ok", _("no server; the index is in the library's folder"))
     server = runtime.server
-    told = _("Qdrant {version} at {place}, {n} windows").format(
+    message = _("Qdrant {version} at {place}, {n} windows").format(
         version=server.version, place=server.place, n=server.count()
     )
     parts = urlsplit(server.place)
     if settings.api_key_env and parts.scheme == "http" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-        return Check("qdrant", "warning", told, _("The key is sent unencrypted: write https in url under [qdrant]."))
-    return Check("qdrant", "ok", told)
+        return Check("qdrant", "warning", message, _("The key is sent unencrypted: write https in url under [qdrant]."))
+    return Check("qdrant", "ok", message)
 
 
 def _analyzer(runtime: Runtime) -> Check:
     analyzer = runtime.words if "host" in vars(runtime) else runtime.analyzer  # a host that is there has it loaded
-    found = next(analyzer.morphemes(["꽃게를 먹었어요"])).forms
-    if found != ("꽃게", "먹"):
+    forms = next(analyzer.morphemes(["꽃게를 먹었어요"])).forms
+    if forms != ("꽃게", "먹"):
         return Check(
             "kiwi", "error", _("Kiwi analyses {text} wrongly.").format(text="꽃게를"), _("Install subtitle-rag anew.")
         )
@@ -143,14 +143,14 @@ def _analyzer(runtime: Runtime) -> Check:
 
 
 def _disk(runtime: Runtime) -> Check:
-    place = runtime.settings.paths.data
-    while not place.exists() and place != place.parent:  # a drive of Windows may be gone
-        place = place.parent
+    folder = runtime.settings.paths.data
+    while not folder.exists() and folder != folder.parent:  # a drive of Windows may be gone
+        folder = folder.parent
     try:
-        free = shutil.disk_usage(place).free
+        free = shutil.disk_usage(folder).free
     except OSError as error:
-        raise unwritable(place, error) from error
-    message = _("{free} MB free in {path}").format(free=free // 1_000_000, path=place)
+        raise unwritable(folder, error) from error
+    message = _("{free} MB free in {path}").format(free=free // 1_000_000, path=folder)
     if free < LOW_DISK_BYTES:
         return Check("disk", "warning", message, _("Free some space, or move the library with --home."))
     return Check("disk", "ok", message)
@@ -168,20 +168,20 @@ def _player(runtime: Runtime) -> Check:
 
 
 def _yt_dlp(runtime: Runtime) -> Check:
-    """Whether YouTube has outrun it, by its age and by what has failed."""
+    """Check by its age and by past failures whether yt-dlp is outdated."""
     failures = runtime.library.failure_details("yt_dlp_outdated")
     age = extractor_age(str(details.get("version", "")) for details in failures)
-    told = f"yt-dlp {age.version}"
+    message = f"yt-dlp {age.version}"
     if not age.is_due:
-        return Check("yt-dlp", "ok", told)
-    why = _("It is {n} days old.").format(n=age.days)
+        return Check("yt-dlp", "ok", message)
+    reason = _("It is {n} days old.").format(n=age.days)
     if age.has_failed:
-        why = _("YouTube has answered in a way that it does not understand.")
-    return Check("yt-dlp", "warning", told, f"{why} {upgrade_line(EXTRACTOR)}")
+        reason = _("YouTube has answered in a way that it does not understand.")
+    return Check("yt-dlp", "warning", message, f"{reason} {upgrade_line(EXTRACTOR)}")
 
 
 def _cookies(runtime: Runtime) -> Check:
-    """Whether the cookies that the config names can be read; nothing is sent."""
+    """Check whether the cookies of the config can be read; send nothing."""
     from subtitle_rag.captions.session import Session
 
     settings = runtime.settings.youtube
@@ -196,7 +196,7 @@ def _cookies(runtime: Runtime) -> Check:
 
 
 def _network(runtime: Runtime) -> Check:
-    """The one check that sends something: a request for YouTube's empty page."""
+    """Request YouTube's empty page: the one check that sends something."""
     from subtitle_rag.captions.youtube import YouTube
 
     settings = replace(runtime.settings.youtube, cookie_file="", cookies_from_browser="")
@@ -210,25 +210,27 @@ def _network(runtime: Runtime) -> Check:
 
 
 def _ollama(runtime: Runtime) -> Check:
-    """Whether the model that writes contexts is there; without it everything else works."""
+    """Check the model for contexts, which are optional."""
     model = runtime.context_model
     try:
         with runtime.llms() as hosts:
-            found = [host.check(model) for host in hosts]
+            infos = [host.check(model) for host in hosts]
     except LlmError as error:
         logger.info("Ollama cannot be used", exc_info=True)
         gain = _("Optional: with contexts, scenes are found that name nothing. {remedy}")
         return Check("ollama", "warning", error.message, gain.format(remedy=error.hint))
-    told = f"Ollama {', '.join(info.server for info in found)}, {model}"
-    if not all(info.structured for info in found):
+    message = f"Ollama {', '.join(info.server for info in infos)}, {model}"
+    if not all(info.structured for info in infos):
         remedy = _("Update Ollama: this one does not hold every model to the form of an answer.")
-        return Check("ollama", "warning", told, remedy)
-    return Check("ollama", "ok", told)
+        return Check("ollama", "warning", message, remedy)
+    return Check("ollama", "ok", message)
 
 
 def _device(runtime: Runtime) -> Check:
-    """What the neural models run on here, and why, as a process of its own finds it: importing PyTorch holds up every
-    other thread for a second, and an installation that does not suit this machine ends its process."""
+    """Return the device of the neural models and its reason, found in a process of its own.
+
+    Importing PyTorch holds up every other thread for a second, and an unsuitable installation ends its process.
+    """
     if not NEURAL.is_installed:
         return Check("device", "ok", _("not looked at: search by meaning is not installed"))
     ran = subprocess.run(  # noqa: S603 - our own interpreter and module
@@ -248,17 +250,17 @@ def _device(runtime: Runtime) -> Check:
         return Check("device", "error", reason, _("Install subtitle-rag anew."))
 
 
-def _tell_device(models: str) -> None:
-    """Print what `_device` reads."""
+def _print_device(models: str) -> None:
+    """Print the result for `_device`."""
     from subtitle_rag.retrieval import device
 
     i18n.activate(os.environ.get("LANGUAGE", "en"))
-    told: tuple[Severity, str, str | None]
+    result: tuple[Severity, str, str | None]
     try:
-        told = ("ok", device.plan(ModelSettings(**json.loads(models))).line, None)
+        result = ("ok", device.plan(ModelSettings(**json.loads(models))).line, None)
     except AppError as error:
-        told = ("error", error.message, error.hint)
-    sys.stdout.write(json.dumps(told) + "\n")
+        result = ("error", error.message, error.hint)
+    sys.stdout.write(json.dumps(result) + "\n")
 
 
 def _encoder(runtime: Runtime) -> Check:
@@ -270,7 +272,7 @@ def _reranker(runtime: Runtime) -> Check:
 
 
 def _model(runtime: Runtime, kind: Kind, gain: str) -> Check:
-    """Whether a neural model's files are here; without them search for words works."""
+    """Check the files of a neural model, which is optional."""
     name = runtime.models.chosen(kind)
     if not name:
         return Check(kind, "ok", _("none is set"))
@@ -291,8 +293,8 @@ def _packages(_runtime: Runtime) -> Check:
             missing.append(name)
     if missing:
         return Check("packages", "error", ", ".join(missing), _("Install subtitle-rag anew."))
-    here = [extra.name for extra in EXTRAS.values() if extra.is_installed]
-    extras = _("extras: {names}").format(names=", ".join(here)) if here else _("no extras")
+    installed = [extra.name for extra in EXTRAS.values() if extra.is_installed]
+    extras = _("extras: {names}").format(names=", ".join(installed)) if installed else _("no extras")
     return Check("packages", "ok", f"qdrant-edge-py {version('qdrant-edge-py')}, {extras}")
 
 
@@ -331,4 +333,4 @@ DOORS = {
 
 
 if __name__ == "__main__":
-    _tell_device(sys.argv[1])
+    _print_device(sys.argv[1])

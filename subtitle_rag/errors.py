@@ -3,9 +3,9 @@
     AppError
     ├── UsageError      the request itself cannot be met: wrong arguments, unknown video, bad config
     ├── CaptionError    one caption file or track cannot be used; the run goes on
-    ├── FetchError      YouTube did not give a video or a list; whether it is asked again hangs on the code
-    ├── LlmError        Ollama did not do what it was asked
-    └── BusyError       the library or a service cannot be used at the moment; trying again later can help
+    ├── FetchError      YouTube did not give a video or a list; the code decides about a retry
+    ├── LlmError        Ollama did not fulfil a request
+    └── BusyError       the library or a service cannot be used at the moment; a later retry can help
 
 A code's two sentences live in `error_messages`: a failure is stored in the library as code and details, and is worded
 in the reader's language. Exit codes belong to the faces (`output.exit_code_for`).
@@ -55,12 +55,12 @@ class CaptionError(AppError):
 class FetchError(AppError):
     """YouTube did not give a video's captions, or a list of videos.
 
-    The detail `retry_at`, where there is one, is YouTube's own word on when to ask again, in Unix seconds.
+    The optional detail `retry_at` is YouTube's own time for the next request, in Unix seconds.
     """
 
 
 class LlmError(AppError):
-    """Ollama did not do what it was asked. `model` and `host` are among the details."""
+    """Ollama did not fulfil a request. `model` and `host` are among the details."""
 
 
 class BusyError(AppError):

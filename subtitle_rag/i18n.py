@@ -15,7 +15,7 @@ _translations: gettext.NullTranslations = gettext.NullTranslations()
 
 
 def system_language() -> str:
-    """`ko` where the locale's messages are Korean or, without one, the system's own are, else `en`."""
+    """Return `ko` if the locale, or without one the system, is Korean, else `en`."""
     for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         value = os.environ.get(name)
         if value:
@@ -24,7 +24,7 @@ def system_language() -> str:
 
 
 def activate(language: str) -> None:
-    """Speak `language` (`ko` or `en`) in this process and in the ones that it starts.
+    """Set the language (`ko` or `en`) of this process and its children.
 
     The text domain of the C library's gettext is set too: click translates its own sentences through it.
     """
@@ -40,15 +40,15 @@ def _(message: str) -> str:
 
 
 def n_(singular: str, plural: str, n: int) -> str:
-    """The form of the sentence for `n` things."""
+    """Return the form of the sentence for `n` things."""
     return _translations.ngettext(singular, plural, n)
 
 
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext tools look for
-    """Mark `message` for the catalogue; it is translated where it is shown."""
+    """Mark `message` for the catalogue, and return it untranslated."""
     return message
 
 
 def translated(message: str, language: str) -> str:
-    """`message` in a language that need not be the one in force."""
+    """Return `message` in this language, whatever the one in force."""
     return gettext.translation(DOMAIN, LOCALE_DIR, languages=[language], fallback=True).gettext(message)

@@ -1,13 +1,13 @@
 """The log: one rotating file for the app, the command line and the hosts.
 
 A line is `time level process[pid] logger: message`, and each line of a traceback is such a line too. From level info on
-a line holds no text of the library's, of its questions or of models: exceptions are described (`redaction.describe`),
-and messages of other packages are named by their place in the source. What they say in full is a line of its own at
-level debug, which is written with `--debug` alone. Secrets are removed at every level.
+a line holds no text of the library, of queries or of models: exceptions are described (`redaction.describe`), and
+messages of other packages are replaced by their place in the source. Their full text is a line of its own at level
+debug, which only `--debug` writes. Secrets are removed at every level.
 
-What would surprise: nothing is opened before the first line, and nothing stays open after it. A line is one write to a
-file in append mode, which the system keeps whole among processes; a lock is taken for the rotation alone, and for every
-line on Windows, where appending is two steps.
+Surprising, but intended: nothing is opened before the first line, and nothing stays open after it. A line is one write
+to a file in append mode, which the system keeps whole among processes. Only the rotation takes a lock, and every line
+on Windows, where appending is two steps.
 """
 
 import logging
@@ -40,7 +40,7 @@ LONGEST = 8_000
 FRAMES = 200
 """Lines of a traceback; of a longer one the first and the last are kept."""
 
-_in_force: "LogFile | None" = None
+_active: "LogFile | None" = None
 _LOGGED = "_subtitle_rag_logged"
 _ROOT = str(Path(__file__).parent.parent)
 
@@ -48,7 +48,7 @@ _ROOT = str(Path(__file__).parent.parent)
 class LogFile(logging.Handler):
     """Writes records to `folder / NAME`; a folder or disk that refuses costs the line, never the program.
 
-    `process` names this process in each line. `private` are the program's own folders, whose paths may be told.
+    `process` names this process in each line. `private` are the program's own folders, whose paths may be logged.
     """
 
     def __init__(self, folder: Path, process: str, *, debug: bool = False, private: tuple[Path, ...] = ()) -> None:
@@ -64,21 +64,21 @@ class LogFile(logging.Handler):
             self._write("".join(f"{line}\n" for line in self.lines(record)).encode("utf-8", "backslashreplace"))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name
-        """Silent: standard error may be a screen that is drawn on."""
+        """Do nothing: standard error may be a screen under Textual's control."""
 
     def lines(self, record: logging.LogRecord) -> Iterator[str]:
-        """The record's lines, those for debugging among them only where they are wanted."""
+        """Yield the record's lines; those for debugging only with `debug`."""
         error = record.exc_info[1] if record.exc_info else None
         frank = record.levelno <= logging.DEBUG
-        own = record.name.partition(".")[0] == PACKAGE
-        if own or frank:
+        is_own = record.name.partition(".")[0] == PACKAGE
+        if is_own or frank:
             yield self._line(record, record.levelname, record.getMessage())
         else:
             yield self._line(record, record.levelname, f"{Path(record.pathname).name}:{record.lineno}")
         if error is not None and not frank:
-            for line in _cut(list(described(error, self._private))):
+            for line in _cut(list(describe_traceback(error, self._private))):
                 yield self._line(record, record.levelname, f"| {line}")
-        if self.debug and not (own or frank):
+        if self.debug and not (is_own or frank):
             yield self._line(record, "DEBUG", record.getMessage())
         if error is not None and (self.debug or frank):
             # redacted as a whole, for a secret may be spread over lines
@@ -100,7 +100,7 @@ class LogFile(logging.Handler):
         self._rotate()
 
     def _append(self, lines: bytes) -> bool:
-        """Append in one write; False where the file was rotated away meanwhile and is no more."""
+        """Append in one write; return False if the file was rotated away and deleted meanwhile."""
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0)
         try:
             handle = os.open(self.path, flags, 0o600)
@@ -116,9 +116,9 @@ class LogFile(logging.Handler):
     def _rotate(self) -> None:
         if self.path.stat().st_size < MAX_BYTES:
             return
-        with self._exclusive() as held:
+        with self._exclusive() as is_locked:
             # another process may have been quicker
-            if held and self.path.stat().st_size >= MAX_BYTES:
+            if is_locked and self.path.stat().st_size >= MAX_BYTES:
                 for n in range(BACKUPS, 0, -1):
                     newer = self.path if n == 1 else self._backup(n - 1)
                     if newer.exists():
@@ -129,7 +129,7 @@ class LogFile(logging.Handler):
 
     @contextmanager
     def _exclusive(self) -> Iterator[bool]:
-        """Hold the lock among processes; False where another holds it for too long."""
+        """Hold the lock among processes; yield False after a timeout."""
         from filelock import FileLock, Timeout
 
         lock = FileLock(self.folder / f"{NAME}.lock", timeout=LOCK_S, mode=0o600)
@@ -144,18 +144,18 @@ class LogFile(logging.Handler):
             lock.release()
 
 
-def described(error: BaseException, folders: tuple[Path, ...] = ()) -> Iterator[str]:
-    """A traceback without the exceptions' own text where that could be private; causes come first, as Python has it.
+def describe_traceback(error: BaseException, folders: tuple[Path, ...] = ()) -> Iterator[str]:
+    """Yield a traceback without private text of the exceptions; causes come first, as in Python.
 
-    An exception that is logged a second time, further up, is named without its frames.
+    An exception logged before, further down, is named without its frames.
     """
-    seen: set[int] = set()
+    visited: set[int] = set()
     chain: list[BaseException] = []
-    one: BaseException | None = error
-    while one is not None and id(one) not in seen:
-        seen.add(id(one))
-        chain.append(one)
-        one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
+    current: BaseException | None = error
+    while current is not None and id(current) not in visited:
+        visited.add(id(current))
+        chain.append(current)
+        current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
     for at, each in enumerate(reversed(chain)):
         if at:
             yield "which led to:"
@@ -169,15 +169,15 @@ def described(error: BaseException, folders: tuple[Path, ...] = ()) -> Iterator[
             setattr(each, _LOGGED, True)
         if isinstance(each, BaseExceptionGroup):
             for inner in each.exceptions:
-                yield from (f"  {line}" for line in described(inner, folders))
+                yield from (f"  {line}" for line in describe_traceback(inner, folders))
 
 
 def _short(path: str) -> str:
-    """A module's path from its package on."""
+    """Return a module's path from its package on."""
     library = "Lib" if sys.platform == "win32" else f"python{sys.version_info.major}.{sys.version_info.minor}"
     for begin in ("site-packages", library):
-        _before, found, rest = path.replace("\\", "/").rpartition(f"/{begin}/")
-        if found:
+        _before, separator, rest = path.replace("\\", "/").rpartition(f"/{begin}/")
+        if separator:
             return rest
     return path.removeprefix(f"{_ROOT}{os.sep}")
 
@@ -196,13 +196,13 @@ def wants_debug(flag: bool = False) -> bool:
 
 @contextmanager
 def logged_stage(logger: logging.Logger, name: str) -> Iterator[dict[str, int]]:
-    """Log that a stage begins and ends, with its milliseconds and the counts that the block fills in."""
+    """Log start and end of a stage, with its milliseconds and the counts filled in by the block."""
     counts: dict[str, int] = {}
-    began = time.monotonic()
+    start = time.monotonic()
 
     def took() -> str:
-        told = "".join(f", {key} {value}" for key, value in counts.items())
-        return f"{(time.monotonic() - began) * 1000:.0f} ms{told}"
+        count_text = "".join(f", {key} {value}" for key, value in counts.items())
+        return f"{(time.monotonic() - start) * 1000:.0f} ms{count_text}"
 
     logger.info("%s begins", name)
     try:
@@ -217,59 +217,59 @@ def logged_stage(logger: logging.Logger, name: str) -> Iterator[dict[str, int]]:
 
 
 def counts_of(report: object) -> dict[str, int]:
-    """The numbers of a report, for `logged_stage`; its other fields may hold titles."""
+    """Return the numbers of a report, for `logged_stage`; its other fields may hold titles."""
     names = (each.name for each in fields(report))  # type: ignore[arg-type]
     return {name: value for name in names if type(value := getattr(report, name)) is int}
 
 
 @contextmanager
 def logging_to(folder: Path, process: str, *, debug: bool = False, private: tuple[Path, ...] = ()) -> Iterator[LogFile]:
-    """Log this process's records, and exceptions that nobody catches, to the file in `folder` until the block ends.
+    """Log this process's records and uncaught exceptions to the file in `folder` until the block ends.
 
-    Of other packages' records those from warning on are taken. A block within a block has the records for its time.
+    Of other packages only warnings and worse are logged. A block within a block has the records for its time.
     """
-    global _in_force
+    global _active
     handler = LogFile(folder, process, debug=debug, private=private)
-    root, own = logging.getLogger(), logging.getLogger(PACKAGE)
-    before, level = _in_force, own.level
+    root, package_logger = logging.getLogger(), logging.getLogger(PACKAGE)
+    previous, level = _active, package_logger.level
     hooks = sys.excepthook, threading.excepthook
-    if before is not None:
-        root.removeHandler(before)
+    if previous is not None:
+        root.removeHandler(previous)
     root.addHandler(handler)
-    own.setLevel(logging.DEBUG if debug else logging.INFO)
-    _in_force = handler
+    package_logger.setLevel(logging.DEBUG if debug else logging.INFO)
+    _active = handler
     sys.excepthook = _logged_excepthook
     threading.excepthook = _logged_thread_hook(hooks[1])
     try:
         yield handler
     finally:
         sys.excepthook, threading.excepthook = hooks
-        _in_force = before
-        own.setLevel(level)
+        _active = previous
+        package_logger.setLevel(level)
         root.removeHandler(handler)
         handler.close()
-        if before is not None:
-            root.addHandler(before)
+        if previous is not None:
+            root.addHandler(previous)
 
 
-def in_force() -> dict[str, Any] | None:
-    """Where this process logs to, for a process that it starts: arguments of `logging_to` as JSON can hold them."""
-    if _in_force is None:
+def log_options() -> dict[str, Any] | None:
+    """Return the arguments of `logging_to`, as JSON, for a child process; None without a log."""
+    if _active is None:
         return None
-    return {"folder": str(_in_force.folder), "debug": _in_force.debug, "private": [str(p) for p in _in_force._private]}
+    return {"folder": str(_active.folder), "debug": _active.debug, "private": [str(p) for p in _active._private]}
 
 
-def continued(place: dict[str, Any] | None, process: str) -> AbstractContextManager[LogFile | None]:
-    """The log that `in_force` named in the process that started this one; none where that had none."""
-    if place is None:
+def join_log(options: dict[str, Any] | None, process: str) -> AbstractContextManager[LogFile | None]:
+    """Log to the parent's file by its `log_options`; do nothing for None."""
+    if options is None:
         return nullcontext()
-    private = tuple(Path(each) for each in place["private"])
-    return logging_to(Path(place["folder"]), process, debug=bool(place["debug"]), private=private)
+    private = tuple(Path(each) for each in options["private"])
+    return logging_to(Path(options["folder"]), process, debug=bool(options["debug"]), private=private)
 
 
 def log_path() -> Path | None:
-    """The file that is written to; None where nothing is logged."""
-    return _in_force.path if _in_force else None
+    """Return the path of the log; None without one."""
+    return _active.path if _active else None
 
 
 def _logged_excepthook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

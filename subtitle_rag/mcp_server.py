@@ -1,8 +1,7 @@
 """The library as tools of the Model Context Protocol, for other assistants on this computer.
 
-The only importer of `mcp`. No tool writes anything: answers given here are not kept. What the tools return was said in
-videos or written by a model, and is data to whoever reads it. stdout is the protocol's; the SDK sends everything else
-that is printed to stderr.
+The only importer of `mcp`. The tools only read: answers are not stored. Their results come from videos or a model, and
+are data for the reader. stdout is the protocol's; the SDK sends everything else to stderr.
 """
 
 import logging
@@ -44,7 +43,7 @@ def serve(runtime: Runtime) -> None:
 
 
 def build(runtime: Runtime) -> "MCPServer[Any]":
-    """The server; raises AppError `mcp_missing` where the SDK is not installed."""
+    """Return the server; raises AppError `mcp_missing` without the SDK."""
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp_types import ToolAnnotations
@@ -61,20 +60,20 @@ def build(runtime: Runtime) -> "MCPServer[Any]":
 
 
 class Tools:
-    """What the tools do, on one library. Any thread may call them."""
+    """The tools, on one library. Any thread may call them."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._opening = threading.Lock()
 
     def search(self, query: Query, limit: int) -> dict[str, Any]:
-        """The best scenes."""
-        found = self._opened().searcher.search(query, limit=limit)
-        return {"scenes": [_scene(scene) for scene in found.scenes], "more": found.more, "note": self._trouble()}
+        """Return the best scenes."""
+        result = self._open_runtime().searcher.search(query, limit=limit)
+        return {"scenes": [_scene(scene) for scene in result.scenes], "more": result.more, "note": self._trouble()}
 
     def ask(self, query: Query) -> dict[str, Any]:
-        """A model's answer with the scenes that it was given, or the scenes alone where there is no model."""
-        with self._opened().answerer() as answerer:
+        """Return a model's answer with its scenes, or the scenes alone without a model."""
+        with self._open_runtime().answerer() as answerer:
             *_events, answer = answerer.conversation().ask(query)
         assert isinstance(answer, Answer)
         if answer.ending == "failed" and answer.error is not None:
@@ -89,34 +88,34 @@ class Tools:
         }
 
     def _trouble(self) -> str | None:
-        """Why another index than the one that the config names has answered."""
+        """Return why another index than the configured one has answered."""
         return str(self._runtime.degraded_reason) if self._runtime.degraded_reason else None
 
     def transcript(self, video: str, start_ms: int, end_ms: int | None) -> dict[str, Any]:
-        """The lines of a video from one time to another, `LINES` at most; `next` is where to go on."""
-        library = self._opened().library
-        found = library.find_videos(tidy(video))
-        known = library.video(found[0]) if len(found) == 1 else None
-        if known is None:
-            raise UsageError("several_videos" if found else "unknown_video", video=tidy(video))
+        """Return the lines of a video between two times, at most `LINES`; `next` is the time to go on."""
+        library = self._open_runtime().library
+        ids = library.find_videos(tidy(video))
+        row = library.video(ids[0]) if len(ids) == 1 else None
+        if row is None:
+            raise UsageError("several_videos" if ids else "unknown_video", video=tidy(video))
         lines = [
             (at, text)
-            for window in library.windows_of(known.id)
+            for window in library.windows_of(row.id)
             for at, text in window.spoken()
             if at >= start_ms and (end_ms is None or at < end_ms)
         ]
         listed = [{"at": clock(at), "text": text} for at, text in lines[:LINES]]
-        return {"video": known.values(), "lines": listed, "next": clock(lines[LINES][0]) if lines[LINES:] else None}
+        return {"video": row.values(), "lines": listed, "next": clock(lines[LINES][0]) if lines[LINES:] else None}
 
     def library(self) -> dict[str, Any]:
-        """The videos, by channel."""
-        library = self._opened().library
+        """Return the videos, by channel."""
+        library = self._open_runtime().library
         counts = library.counts()
         videos = [{**s.video.values(), "searchable": s.searchable} for s in library.videos() if s.windows]
         return {"videos": videos, "windows": counts.windows, "searchable": counts.searchable}
 
-    def _opened(self) -> Runtime:
-        """With its doors open: threads that open them at the same time would open them twice."""
+    def _open_runtime(self) -> Runtime:
+        """Open library and searcher under a lock: two threads would open them twice."""
         with self._opening:
             _library, _searcher = self._runtime.library, self._runtime.searcher
         return self._runtime
@@ -135,7 +134,7 @@ def _search(tools: Tools) -> Tool:
         kind: Annotated[str | None, _text("Only videos of this kind: video, short or stream.")] = None,
     ) -> dict[str, Any]:
         """Find scenes of the user's videos by what is said in them."""
-        return _told(lambda: tools.search(_query(query, video, channel, after, before, kind), limit))
+        return _call(lambda: tools.search(_query(query, video, channel, after, before, kind), limit))
 
     return search
 
@@ -147,7 +146,7 @@ def _ask(tools: Tools) -> Tool:
         channel: Annotated[str | None, _text("Only channels whose name holds this.")] = None,
     ) -> dict[str, Any]:
         """Have the user's local model answer from the best scenes; it may take minutes. `scenes` bear it out."""
-        return _told(lambda: tools.ask(_query(question, video, channel)))
+        return _call(lambda: tools.ask(_query(question, video, channel)))
 
     return ask
 
@@ -159,7 +158,7 @@ def _transcript(tools: Tools) -> Tool:
         end: Annotated[str | None, _text("Up to this time.")] = None,
     ) -> dict[str, Any]:
         """What is said in a video, line by line with times; `next` is where to go on, if there is more."""
-        return _told(lambda: tools.transcript(video, _time(start) or 0, _time(end)))
+        return _call(lambda: tools.transcript(video, _time(start) or 0, _time(end)))
 
     return transcript
 
@@ -167,20 +166,20 @@ def _transcript(tools: Tools) -> Tool:
 def _library(tools: Tools) -> Tool:
     def library() -> dict[str, Any]:
         """The channels and videos that can be searched."""
-        return _told(tools.library)
+        return _call(tools.library)
 
     return library
 
 
 def _text(about: str) -> Any:
-    """What the SDK reads of a parameter that is text."""
+    """Return the SDK's description of a text parameter."""
     from pydantic import Field
 
     return Field(description=about, max_length=1_000)
 
 
-def _told(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What a tool came to; failures that a person would be told are told to the assistant."""
+def _call(call: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Call a tool; turn an AppError into the assistant's error message."""
     from mcp.server.mcpserver.exceptions import ToolError
 
     try:
@@ -198,14 +197,14 @@ def _query(
     before: str | None = None,
     kind: str | None = None,
 ) -> Query:
-    asked = parse(text)
+    query = parse(text)
     return replace(
-        asked,
-        videos=(*asked.videos, tidy(video)) if video else asked.videos,
-        channels=(*asked.channels, tidy(channel)) if channel else asked.channels,
-        after=day("after", after) if after else asked.after,
-        before=day("before", before) if before else asked.before,
-        kinds=(*asked.kinds, kind_named(kind)) if kind else asked.kinds,
+        query,
+        videos=(*query.videos, tidy(video)) if video else query.videos,
+        channels=(*query.channels, tidy(channel)) if channel else query.channels,
+        after=day("after", after) if after else query.after,
+        before=day("before", before) if before else query.before,
+        kinds=(*query.kinds, kind_named(kind)) if kind else query.kinds,
     )
 
 

@@ -160,9 +160,9 @@ def local_time(seconds: int) -> str:
 
 
 def prepare() -> None:
-    """Let every character be read and written: one that the encoding lacks becomes an escape.
+    """Let every character be read and written: an escape replaces one outside the encoding.
 
-    A stream that is closed or missing (Windows without a console) is replaced by the null device.
+    A closed or missing stream (Windows without a console) is replaced by the null device.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
@@ -285,7 +285,7 @@ def _json(value: Any, indent: int | None = None) -> str:
 
 
 def document(value: Any) -> None:
-    """Write a JSON document that is itself the data, such as a schema."""
+    """Write a JSON document as data by itself, for example a schema."""
     data(_json(value, indent=2))
 
 

@@ -1,6 +1,6 @@
-"""What Windows and macOS do in other ways than Linux, said once: files that are read, waiting, shells, languages.
+"""Differences of Windows and macOS from Linux: files in use, waiting, shells, languages.
 
-Nothing here has been run on either: `docs/platforms.md` tells what that rests on.
+Nothing here has been run on either; `docs/platforms.md` has the sources.
 """
 
 import os
@@ -29,15 +29,15 @@ def on_windows() -> bool:
 
 
 def replace_path(new: Path, path: Path) -> None:
-    """Put what lies at `new` in the place of `path`; raises OSError.
+    """Replace `path` by `new`; raises OSError.
 
-    Windows refuses that for as long as anybody has either of them open, a virus scanner for one.
+    Windows refuses while any process, such as a virus scanner, has either of them open.
     """
     _patiently(lambda: new.replace(path))
 
 
 def delete_file(path: Path) -> None:
-    """Delete a file, if it is there; raises OSError. Windows refuses that for as long as anybody has it open."""
+    """Delete a file, if it exists; raises OSError. Windows refuses while any process has it open."""
     _patiently(lambda: path.unlink(missing_ok=True))
 
 
@@ -54,18 +54,18 @@ def _patiently(change: Callable[[], object]) -> None:
 
 
 def wait_for(event: "Event", seconds: float) -> bool:
-    """As `event.wait`, and Ctrl+C ends it: on Windows, Python before 3.14 looks at Ctrl+C only between two waits."""
+    """Wait as `event.wait` does, but let Ctrl+C end it: before Python 3.14, Windows sees Ctrl+C only between waits."""
     if not on_windows():
         return event.wait(seconds)
     deadline = time.monotonic() + seconds
-    while (left := deadline - time.monotonic()) > 0:
-        if event.wait(min(left, SLICE_S)):
+    while (remaining := deadline - time.monotonic()) > 0:
+        if event.wait(min(remaining, SLICE_S)):
             return True
     return event.is_set()
 
 
 def command_line(words: Sequence[str]) -> str:
-    """The words as a line for this system's shell, quoted where they have to be."""
+    """Quote the words as a line for this system's shell."""
     if not on_windows():
         import shlex
 
@@ -79,7 +79,7 @@ def command_line(words: Sequence[str]) -> str:
 
 
 def draws_escapes() -> bool:
-    """Whether the terminal of stdout draws escape sequences; a console of Windows 10 and on does once it is asked."""
+    """Whether the terminal of stdout draws escape sequences; asks a console of Windows 10 or later to do so."""
     if not on_windows():
         return True
     import ctypes
@@ -92,9 +92,9 @@ def draws_escapes() -> bool:
 
 
 def user_language() -> str:
-    """The language that Windows or macOS speaks to this user, such as `ko_KR`; empty elsewhere and where none is told.
+    """Return the user's language of Windows or macOS, such as `ko_KR`; "" elsewhere, or if unknown.
 
-    Terminals there set no locale, or one that tells the region alone.
+    Terminals there set no locale, or only the region.
     """
     try:
         if on_windows():

@@ -1,4 +1,4 @@
-"""Removal of secrets and of private text from what is written to the log or shown in a bug report.
+"""Removal of secrets and of private text from the log and from bug reports.
 
 Two rules. `redact` removes secrets (cookies, keys, tokens, passwords in URLs) and holds at every level. `describe` says
 what an exception is without text that could come from a query, a caption, a title or a model; that holds from level
@@ -40,13 +40,13 @@ SAFE_ATTRIBUTES = ("status_code", "status", "errno", "sqlite_errorname")
 
 
 def register_secret(value: str) -> None:
-    """Have `value` removed wherever it stands from now on, as it is and as a URL would hold it."""
+    """Redact `value` from here on, as it is and in its URL encoding."""
     if len(value.strip()) >= SHORTEST_SECRET:
         _SECRETS.update({value.strip(), quote(value.strip(), safe="")})
 
 
 def redact(text: str) -> str:
-    """The text without secrets: headers, cookies, tokens, query parameters and user names of URLs."""
+    """Return the text without secrets: headers, cookies, tokens, query parameters and user names of URLs."""
     text = text[:LONGEST]
     for secret in sorted(_SECRETS, key=len, reverse=True):
         text = text.replace(secret, MARK)
@@ -65,9 +65,9 @@ _NAMES = (
 
 @cache
 def _rules() -> tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]:
-    """Compiled when something is logged for the first time: `--help` needs none of them.
+    """Compile the rules on the first use: `--help` needs none of them.
 
-    Repetitions that may fail are bounded, so that no text takes time that grows with the square of its length.
+    Repetitions are bounded, so that no text takes quadratic time.
     """
     quote_mark = r"\\{0,4}['\"]"  # also as JSON or a repr within another writes it
     quoted = rf"({quote_mark})(?:(?!\3)[^\n])*"
@@ -93,13 +93,13 @@ def _rules() -> tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str
 
 
 def _short_query(match: re.Match[str]) -> str:
-    """A URL with no more of its query than the ids of a video and a list."""
-    kept = re.findall(r"(?:^|[&;])((?:v|list)=[\w-]+)", match[2])
-    return match[1] + (f"?{'&'.join(kept)}" if kept else "?…")
+    """Return a URL whose query holds only the ids of a video and a list."""
+    parameters = re.findall(r"(?:^|[&;])((?:v|list)=[\w-]+)", match[2])
+    return match[1] + (f"?{'&'.join(parameters)}" if parameters else "?…")
 
 
 def one_line(text: str) -> str:
-    """The text with line ends and other control characters as escapes, so that it cannot pass for another line."""
+    """Return the text with line ends and other control characters escaped, so that it stays one line."""
     return "".join(
         each if each.isprintable() else each.encode("unicode_escape", "backslashreplace").decode("ascii")
         for each in text
@@ -107,9 +107,9 @@ def one_line(text: str) -> str:
 
 
 def describe(error: BaseException, folders: tuple[Path, ...] = ()) -> str:
-    """The exception's type, with its text where no text of the library can be in it.
+    """Return the exception's type, with its text if that can hold no text of the library.
 
-    An OSError's file is named where it lies in one of `folders`, which are the program's own.
+    An OSError's file is named if it is in one of `folders`, which are the program's own.
     """
     name = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
     parts = list(_particulars(error, folders))

@@ -1,9 +1,8 @@
-"""The app in a browser: every page that is opened runs an app of its own, on the same library.
+"""The app in a browser: every open page runs an app of its own, on the same library.
 
-The only importer of `textual_serve` and `aiohttp`. Whoever reaches the page can do what the app can, so its address has
-a key that cannot be guessed, and the server answers only to the name under which it was started and to pages of its
-own: no other web site can speak to it from the user's browser. The page loads nothing from anywhere else; the one that
-comes with `textual_serve` asks a font service for its letters.
+The only importer of `textual_serve` and `aiohttp`. A visitor of the page can use the whole app. So its address has a
+random key, and the server answers only to its own host name and to its own pages: no other web site can speak to it
+from the user's browser. The page loads nothing from elsewhere; the one of `textual_serve` asks a font service.
 """
 
 import asyncio
@@ -42,11 +41,12 @@ HEADERS = {
 
 
 def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[str], object]) -> None:
-    """Serve until the user ends it (SIGINT, SIGTERM). `arguments` go to the command line of each app, `started` gets
-    the page's address; port 0 takes a free one.
+    """Serve until SIGINT or SIGTERM. `arguments` go to the command line of each app, `started` gets the page's address.
+
+    Port 0 takes a free one.
 
     Raises:
-        AppError: `web_missing` where `textual_serve` is not installed, `web_address` where nothing can listen there.
+        AppError: `web_missing` without `textual_serve`, `web_address` if the address cannot be listened on.
     """
     try:
         from aiohttp import web
@@ -55,33 +55,33 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
         raise missing(WEB) from error
     listening = _listen(host, port)
     port = listening.getsockname()[1]
-    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     key = secrets.token_urlsafe(16)
     register_secret(key)
     command = command_line([sys.executable, "-m", "subtitle_rag", *arguments])
     if sys.platform != "win32":
         command = f"exec {command}"  # the shell that starts it leaves, so that the app itself is what is stopped
     textual_server.AppService = _app_process()  # type: ignore[attr-defined]  # `Server` takes no class
-    server = textual_server.Server(command, host, port, NAME, f"http://{place}", templates_path=PAGE)
+    server = textual_server.Server(command, host, port, NAME, f"http://{address}", templates_path=PAGE)
 
     async def application() -> web.Application:
         page = await server._make_app()
         page.router.add_static("/page", PAGE)
         page.on_startup.clear()  # it prints a banner on stdout
-        page.on_startup.append(lambda _app: _told(started, f"http://{place}/{key}/"))
-        whole = web.Application(middlewares=[_guard(place, key)])
-        whole.add_subapp(f"/{key}", page)
-        return whole
+        page.on_startup.append(lambda _app: _announce(started, f"http://{address}/{key}/"))
+        root = web.Application(middlewares=[_guard(address, key)])
+        root.add_subapp(f"/{key}", page)
+        return root
 
     web.run_app(application(), sock=listening, print=None, access_log=None, shutdown_timeout=LEAVING_S)
 
 
 def _app_process() -> "type[AppService]":
-    """Make the class of the apps that pages run."""
+    """Return the class of the pages' apps."""
     from textual_serve.app_service import AppService
 
     class AppProcess(AppService):
-        """An app whose process has ended when it is stopped, whether it answers or not."""
+        """An app whose process ends when it is stopped, even if it does not answer."""
 
         async def send_bytes(self, data: bytes) -> bool:
             # a composition that begins anew sends nothing, which the app's driver takes for the end of its input
@@ -101,7 +101,7 @@ def _app_process() -> "type[AppService]":
     return AppProcess
 
 
-async def _told(started: Callable[[str], object], address: str) -> None:
+async def _announce(started: Callable[[str], object], address: str) -> None:
     started(address)
 
 
@@ -114,20 +114,20 @@ def _listen(host: str, port: int) -> socket.socket:
         raise AppError("web_address", host=host, port=port, reason=reason) from error
 
 
-def _guard(place: str, key: str) -> "Middleware":
-    """Only requests for this very place pass, with the key, and from no page but its own."""
+def _guard(address: str, key: str) -> "Middleware":
+    """Let a request pass only for this address, with the key, and from no other site's page."""
     from aiohttp import web
 
-    own = f"http://{place}"
+    own_origin = f"http://{address}"
 
     @web.middleware
     async def guard(request: web.Request, handler: "Handler") -> web.StreamResponse:
-        given = request.path.split("/")[1]
-        origin = request.headers.get("Origin", own)
+        request_key = request.path.split("/")[1]
+        origin = request.headers.get("Origin", own_origin)
         socket_without_origin = request.path.endswith("/ws") and "Origin" not in request.headers
-        if request.host != place or origin != own or socket_without_origin:
+        if request.host != address or origin != own_origin or socket_without_origin:
             raise web.HTTPForbidden
-        if not hmac.compare_digest(given.encode(), key.encode()):
+        if not hmac.compare_digest(request_key.encode(), key.encode()):
             raise web.HTTPNotFound
         response = await handler(request)
         if not response.prepared:

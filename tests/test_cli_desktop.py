@@ -97,7 +97,7 @@ def test_other_systems_are_told_in_one_sentence(
 
 def test_a_data_folder_that_is_no_whole_path_is_left_out(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", "relative")
-    assert all(place.is_relative_to(Path.home() / ".local/share") for place in desktop.places())
+    assert all(place.is_relative_to(Path.home() / ".local/share") for place in desktop.entry_paths())
 
 
 @cases(
@@ -118,12 +118,12 @@ def test_a_command_is_quoted_as_the_specification_says(argument: str, written: s
 
 def test_the_command_is_that_of_this_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "venv" / "python"))
-    assert desktop.own_command("pytest") == [str(tmp_path / "venv" / "python"), "-m", "subtitle_rag"]
+    assert desktop.start_command("pytest") == [str(tmp_path / "venv" / "python"), "-m", "subtitle_rag"]
     for folder in ("venv", "bin"):
         command = tmp_path / folder / "subtitle-rag"
         command.parent.mkdir()
         command.touch(0o755)
-    assert desktop.own_command("pytest") == [str(tmp_path / "venv" / "subtitle-rag")]
-    assert desktop.own_command(str(command)) == [str(command)]
+    assert desktop.start_command("pytest") == [str(tmp_path / "venv" / "subtitle-rag")]
+    assert desktop.start_command(str(command)) == [str(command)]
     monkeypatch.chdir(command.parent)
-    assert desktop.own_command("subtitle-rag") == [str(command)]
+    assert desktop.start_command("subtitle-rag") == [str(command)]

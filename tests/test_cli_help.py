@@ -10,8 +10,8 @@ import pytest
 import subtitle_rag
 from subtitle_rag import cli, config, i18n
 from subtitle_rag.cli import VERBS
-from subtitle_rag.manual.blocks import Block, Heading, Lines, Paragraph, Terms, text_lines, wrapped
-from subtitle_rag.manual.man_page import escaped
+from subtitle_rag.manual.blocks import Block, Heading, Lines, Paragraph, Terms, text_lines, wrap
+from subtitle_rag.manual.man_page import escape
 from subtitle_rag.manual.topics import ENVIRONMENT, EXIT_CODES, FILTERS, TOPICS
 from subtitle_rag.output import ExitCode
 from subtitle_rag.retrieval.query import KOREAN
@@ -143,7 +143,7 @@ def test_no_line_is_wider_than_the_terminal(run: Run, monkeypatch: pytest.Monkey
     lines = list(text_lines(blocks, 60))
     assert max(cell_len(line) for line in lines) <= 60
     assert "" in lines
-    assert list(wrapped("가나 다라 마", 9)) == ["가나 다라", "마"]
+    assert list(wrap("가나 다라 마", 9)) == ["가나 다라", "마"]
     assert list(text_lines([Lines(("a  b",))], 10)) == ["  a  b"]
 
 
@@ -181,7 +181,7 @@ def test_the_page_for_man_is_right(run: Run, language: str, monkeypatch: pytest.
     ],
 )
 def test_roff_takes_text_as_it_is(text: str, roff: str) -> None:
-    assert escaped(text) == roff
+    assert escape(text) == roff
 
 
 def test_every_verb_has_its_own_help() -> None:

@@ -38,7 +38,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of installed packages, with a copy that needs some of them."""
     folder = tmp_path / "site"
     monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setattr(distributions.standing, "__defaults__", ("invented-copy",))
+    monkeypatch.setattr(distributions.version_report, "__defaults__", ("invented-copy",))
     install(folder, "invented_copy", "1.2", METADATA.format(python=">=3.11"))
     install(folder, "here_base", "2.5")
     install(folder, "here_neural", "1.0")
@@ -146,6 +146,6 @@ def test_a_version_stands_somewhere_to_its_range(installed: str, wanted: str, st
 
 
 def test_the_copy_that_is_tested_is_whole_at_its_base() -> None:
-    standing = distributions.standing("subtitle-rag")
+    standing = distributions.version_report("subtitle-rag")
     assert standing.unfit == []
     assert standing.python.installed == ".".join(map(str, sys.version_info[:3]))

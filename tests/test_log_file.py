@@ -535,14 +535,14 @@ def test_each_home_has_its_own_log(tmp_path: Path) -> None:
 
 
 def test_a_process_that_is_started_goes_on_with_the_log_of_the_one_that_starts_it(folder: Path) -> None:
-    assert log_file.in_force() is None
+    assert log_file.log_options() is None
     with logging_to(folder, "app", debug=True, private=(folder.parent,)):
-        place = json.loads(json.dumps(log_file.in_force()))
-    with log_file.continued(place, "index-host") as handler:
+        place = json.loads(json.dumps(log_file.log_options()))
+    with log_file.join_log(place, "index-host") as handler:
         assert handler is not None
         logger.debug("from there")
     assert "index-host[" in written(folder)[0]
-    with log_file.continued(None, "index-host"):
+    with log_file.join_log(None, "index-host"):
         logger.warning("nowhere")
     assert len(written(folder)) == 1
 

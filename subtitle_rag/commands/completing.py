@@ -1,6 +1,6 @@
-"""What completes arguments and options in a shell: names in the library, in the settings and in the program.
+"""Completions of arguments and options in a shell: names in the library, in the settings and in the program.
 
-Each is cheap and silent: nothing is opened for writing or made, and what cannot be read completes nothing.
+Each is cheap and silent: it opens nothing for writing, and completes nothing if it cannot read.
 """
 
 import unicodedata
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     import click
     from click.shell_completion import CompletionItem
 
-    from subtitle_rag.config import Settings
+    from subtitle_rag.config import LoadedConfig, Settings
 
     Items = list[CompletionItem[str]]
 
 
 def channels(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
-    """The channels of the library."""
+    """Complete the channels of the library."""
     from subtitle_rag.library.peeking import channel_names
 
     return _items(channel_names(_settings(ctx).paths.library), incomplete)
 
 
 def videos(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
-    """Ids of videos and, once something is typed, titles."""
+    """Complete ids of videos and, behind a typed letter, titles."""
     from subtitle_rag.library.peeking import video_names
 
-    known = video_names(_settings(ctx).paths.library)
-    titles = [(title, id) for id, title in known] if incomplete else []
-    return _items([*known, *titles], incomplete)
+    names = video_names(_settings(ctx).paths.library)
+    titles = [(title, id) for id, title in names] if incomplete else []
+    return _items([*names, *titles], incomplete)
 
 
 def channels_and_videos(ctx: "click.Context", param: "click.Parameter", incomplete: str) -> "Items":
@@ -38,21 +38,21 @@ def channels_and_videos(ctx: "click.Context", param: "click.Parameter", incomple
 
 
 def context_models(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
-    """Models of Ollama: those that are offered, named in the config, or have written contexts. Nobody is asked."""
+    """Complete models of Ollama: offered, named in the config, or used for contexts. Ollama is not asked."""
     from subtitle_rag import models
     from subtitle_rag.library import peeking
 
     settings = _settings(ctx)
-    written = [name for name, _about in peeking.context_models(settings.paths.library)]
-    names = [settings.llm.model, *settings.llm.cloud, *written, *(one.name for one in models.offered())]
+    used_names = [name for name, _about in peeking.context_models(settings.paths.library)]
+    names = [settings.llm.model, *settings.llm.cloud, *used_names, *(model.name for model in models.offered())]
     return _items([(name, "") for name in names], incomplete)
 
 
 def neural_models(_ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
-    """Encoders and rerankers that are offered."""
+    """Complete the offered encoders and rerankers."""
     from subtitle_rag import models
 
-    return _items([(one.name, one.kind) for one in (*models.encoders(), *models.rerankers())], incomplete)
+    return _items([(model.name, model.kind) for model in (*models.encoders(), *models.rerankers())], incomplete)
 
 
 def all_models(ctx: "click.Context", param: "click.Parameter", incomplete: str) -> "Items":
@@ -60,25 +60,23 @@ def all_models(ctx: "click.Context", param: "click.Parameter", incomplete: str) 
 
 
 def players(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
-    """The built-in players, and those of the config."""
+    """Complete the built-in players, and those of the config."""
     from subtitle_rag import player
 
     return _items([(name, "") for name in player.names(_settings(ctx).players)], incomplete)
 
 
 def config_keys(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
-    """Tables and settings of the config."""
-    from subtitle_rag import config
-    from subtitle_rag.configuring.origins import in_force
+    """Complete tables and settings of the config."""
+    from subtitle_rag.configuring.origins import effective_settings
 
-    own = ctx.find_root().params
-    names = [each.key for each in in_force(config.read(own.get("home"), own.get("language")))]
+    names = [setting.key for setting in effective_settings(_config(ctx))]
     tables = dict.fromkeys(name.partition(".")[0] for name in names)
     return _items([(name, "") for name in (*tables, *names)], incomplete)
 
 
 def key_ids(_ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
-    """Ids of the app's keys."""
+    """Complete ids of the app's keys."""
     from subtitle_rag.tui import keymap
     from subtitle_rag.tui.text import key_help
 
@@ -86,7 +84,7 @@ def key_ids(_ctx: "click.Context", _param: "click.Parameter", incomplete: str) -
 
 
 def topics(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
-    """Topics of the help, and commands."""
+    """Complete topics of the help, and commands."""
     import click
 
     from subtitle_rag.i18n import _
@@ -98,28 +96,34 @@ def topics(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> 
 
 
 def files(_ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
-    """Files and folders, which shells complete themselves."""
+    """Have the shell complete files and folders."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(incomplete, type="file")]
 
 
 def _settings(ctx: "click.Context") -> "Settings":
-    """The settings as far as they can be read; the frame's own callback does not run while completing."""
+    return _config(ctx).settings
+
+
+def _config(ctx: "click.Context") -> "LoadedConfig":
+    """Read the valid settings; the callback of the root command does not run for completions."""
     from subtitle_rag import config
 
-    own = ctx.find_root().params
-    return config.read(own.get("home"), own.get("language")).settings
+    options = ctx.find_root().params
+    return config.read(options.get("home"), options.get("language"))
 
 
-def _items(names: "Iterable[tuple[str, str]]", begun: str) -> "Items":
-    """The names that begin so, each once. What shells and terminals would take for a command is left out."""
+def _items(names: "Iterable[tuple[str, str]]", prefix: str) -> "Items":
+    """Return the names with this prefix, each once; leave out any with control characters."""
     from click.shell_completion import CompletionItem
 
-    wanted = unicodedata.normalize("NFC", begun).casefold()
-    fitting = {name: about for name, about in reversed(list(names)) if name and name.casefold().startswith(wanted)}
+    folded_prefix = unicodedata.normalize("NFC", prefix).casefold()
+    matches = {
+        name: about for name, about in reversed(list(names)) if name and name.casefold().startswith(folded_prefix)
+    }
     return [
         CompletionItem(name, help=" ".join(about.split()) or None)
-        for name, about in reversed(fitting.items())
+        for name, about in reversed(matches.items())
         if name.isprintable() and about.isprintable()
     ]

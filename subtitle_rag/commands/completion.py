@@ -1,7 +1,7 @@
-"""`completion`: the script by which a shell completes subtitle-rag, and the answers that it asks for.
+"""`completion`: the script by which a shell completes subtitle-rag, and the answers for it.
 
 The scripts and the protocol are click's. Bash alone is given a script of its own, since click's knows no names with
-spaces or colons: here the line up to the cursor is sent, and what comes back is quoted as it is typed.
+spaces or colons: it sends the line up to the cursor, and gets words with the quotes of that line.
 """
 
 import os
@@ -71,18 +71,20 @@ class BashCompletion(BashComplete):
         if item.type != "plain":
             return f"{item.type},"
         name, equals, _typed = word.partition("=")
-        given = f"{name}=" if equals and name.startswith("--") else ""  # in --channel=NAME it is NAME that is completed
+        option_prefix = (
+            f"{name}=" if equals and name.startswith("--") else ""
+        )  # in --channel=NAME it is NAME that is completed
         if quote:
             return f"plain,{_within_quote(item.value, quote)}"
         breaks = "".join(each for each in os.environ.get(BREAKS_VARIABLE, "") if each in ":=@")
         typed = re.split(f"[{breaks}]", word)[-1] if breaks else word
-        kept = word[: len(word) - len(typed)].removeprefix(given)  # what bash leaves as it stands
-        spelt = "" if "=" in breaks or kept else given
-        return f"plain,{spelt}{_escaped(_without_start(item.value, kept))}"
+        typed_part = word[: len(word) - len(typed)].removeprefix(option_prefix)  # what bash leaves as it stands
+        prefix = "" if "=" in breaks or typed_part else option_prefix
+        return f"plain,{prefix}{_escaped(_without_start(item.value, typed_part))}"
 
 
 def _last_word(line: str) -> tuple[str, str]:
-    """The word at the end of the line as it is typed, and the quotation mark that is open in it."""
+    """Return the word at the end of the line as typed, and its open quotation mark."""
     start, quote, at = 0, "", 0
     while at < len(line):
         letter = line[at]
@@ -99,7 +101,7 @@ def _last_word(line: str) -> tuple[str, str]:
 
 
 def _without_start(value: str, typed: str) -> str:
-    """What is left of the value behind the part that stands there already, which is typed as the shell reads it."""
+    """Return the rest of the value behind its typed part, which is read as the shell reads it."""
     with suppress(ValueError):
         typed = "".join(shlex.split(typed))
     return value[len(typed) :]
@@ -117,27 +119,27 @@ SHELLS: dict[str, type[ShellComplete]] = {"bash": BashCompletion, "zsh": ZshComp
 
 
 def script(shell: str, root: click.Command) -> str:
-    """The script; click's own way to it starts bash to look at its version."""
-    made = SHELLS[shell](root, {}, PROGRAM, VARIABLE)
-    return made.source_template % made.source_vars()
+    """Return the script; click's own method starts bash to look at its version."""
+    completion = SHELLS[shell](root, {}, PROGRAM, VARIABLE)
+    return completion.source_template % completion.source_vars()
 
 
 def answer(root: click.Command) -> int:
-    """Answer the script that asks; whatever goes wrong completes nothing, and nobody is told."""
+    """Answer the script; on any error complete nothing, silently."""
     import logging
 
     logging.disable()
     shell, _separator, instruction = os.environ[VARIABLE].partition("_")
     if shell not in SHELLS or instruction != "complete":
         return 1
-    told, sys.stderr = sys.stderr, Path(os.devnull).open("w")  # noqa: SIM115 - until the process ends
+    stderr, sys.stderr = sys.stderr, Path(os.devnull).open("w")  # noqa: SIM115 - until the process ends
     try:
         text = SHELLS[shell](root, {}, PROGRAM, VARIABLE).complete()
     except Exception:  # a shell draws whatever is written into the line that is being typed
         return 1
     finally:
         sys.stderr.close()
-        sys.stderr = told
+        sys.stderr = stderr
     with suppress(OSError):
         output.data(text)
         sys.stdout.flush()

@@ -15,8 +15,8 @@ from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
-    from subtitle_rag.config import Reading
-    from subtitle_rag.configuring.origins import InForce
+    from subtitle_rag.config import LoadedConfig
+    from subtitle_rag.configuring.origins import EffectiveSetting
 
 
 @click.group("config", help=N_("The settings: what is in force, what is wrong in the file, and the file itself."))
@@ -35,44 +35,43 @@ def config_() -> None:
 @json_option
 @click.pass_context
 def config_show(ctx: click.Context, keys: Sequence[str], as_json: bool) -> int:
-    from subtitle_rag.configuring.origins import in_force
+    from subtitle_rag.configuring.origins import effective_settings
 
     reading = _reading(ctx)
-    every = list(in_force(reading))
-    shown = [each for each in every if not keys or any(_is_within(each.key, key) for key in keys)]
+    all_settings = list(effective_settings(reading))
+    selected = [each for each in all_settings if not keys or any(_is_within(each.key, key) for key in keys)]
     for key in keys:
-        if not any(_is_within(each.key, key) for each in every):
-            raise UsageError("unknown_setting", name=key, near=did_you_mean(nearest(key, _names(every))))
-    mistakes = _mistakes(reading)
-    entries = [output.error_entry(bad_config(mistake)) for mistake in mistakes]
-    for entry in entries:
-        output.say_error(entry)
-    code = output.ExitCode.USAGE if mistakes else output.ExitCode.DONE
+        if not any(_is_within(each.key, key) for each in all_settings):
+            raise UsageError("unknown_setting", name=key, near=did_you_mean(nearest(key, _names(all_settings))))
+    outcome = _print_errors(_mistakes(reading))
     path = reading.settings.paths.config
-    if as_json:
-        result = {"file": str(path) if path.exists() else None, "settings": [asdict(each) for each in shown]}
-        output.envelope("config show", output.Outcome(result, entries, code))
-        return code
-    for line in output.table(
-        [(each.key, json.dumps(each.value, ensure_ascii=False), _said_by(each)) for each in shown]
-    ):
-        output.data(line)
-    output.say(
-        (_("The config file: {path}") if path.exists() else _("There is no config file: {path}")).format(path=path)
-    )
+    outcome.result = {"file": str(path) if path.exists() else None, "settings": [asdict(each) for each in selected]}
+    rows = [(each.key, json.dumps(each.value, ensure_ascii=False), _source_text(each)) for each in selected]
+    code = output.finish("config show", outcome, output.table(rows), as_json=as_json)
+    if not as_json:
+        sentence = _("The config file: {path}") if path.exists() else _("There is no config file: {path}")
+        output.say(sentence.format(path=path))
     return code
 
 
-def _is_within(key: str, wanted: str) -> bool:
-    return key == wanted or key.startswith(f"{wanted}.")
+def _print_errors(mistakes: Sequence[Mistake]) -> output.Outcome:
+    """Write the mistakes to stderr; return the outcome for them."""
+    outcome = output.Outcome.of(None, [bad_config(mistake) for mistake in mistakes])
+    for entry in outcome.errors:
+        output.say_error(entry)
+    return outcome
 
 
-def _names(every: "Sequence[InForce]") -> list[str]:
-    """Settings, and the tables that they are in."""
-    return list(dict.fromkeys([*(each.key for each in every), *(each.key.partition(".")[0] for each in every)]))
+def _is_within(key: str, prefix: str) -> bool:
+    return key == prefix or key.startswith(f"{prefix}.")
 
 
-def _said_by(each: "InForce") -> str:
+def _names(settings: "Sequence[EffectiveSetting]") -> list[str]:
+    """Return the names of settings and of their tables."""
+    return list(dict.fromkeys([*(each.key for each in settings), *(each.key.partition(".")[0] for each in settings)]))
+
+
+def _source_text(each: "EffectiveSetting") -> str:
     if each.source == "default":
         return _("default")
     if each.source == "file":
@@ -80,24 +79,24 @@ def _said_by(each: "InForce") -> str:
     return str(each.place)
 
 
-def _reading(ctx: click.Context, path: Path | None = None) -> "Reading":
-    """The settings and their mistakes, by the frame's own options."""
-    own = ctx.find_root().params
-    return config.read(own.get("home"), own.get("language"), path)
+def _reading(ctx: click.Context, path: Path | None = None) -> "LoadedConfig":
+    """Read settings and mistakes by the options of the root command."""
+    frame_options = ctx.find_root().params
+    return config.read(frame_options.get("home"), frame_options.get("language"), path)
 
 
-def _mistakes(reading: "Reading") -> list[Mistake]:
-    """All mistakes, those of keys and themes too, of which the app knows what there is; in the file's order."""
-    found = list(reading.mistakes)
+def _mistakes(reading: "LoadedConfig") -> list[Mistake]:
+    """Return all mistakes in the file's order, with those of keys and themes, which the app checks."""
+    mistakes = list(reading.mistakes)
     settings = reading.settings
     if settings.keys or settings.themes or settings.tui.theme:
         from subtitle_rag.tui import keymap, themes
 
-        own = replace(settings, paths=replace(settings.paths, config=reading.file.path))
-        told = {mistake.key for mistake in found}
-        more = [*keymap.mistakes(own.keys, reading.file.path), *themes.mistakes(own)]
-        found += [mistake for mistake in more if mistake.key not in told]
-    return sorted(found, key=lambda mistake: mistake.line or 0)
+        checked_settings = replace(settings, paths=replace(settings.paths, config=reading.file.path))
+        reported_keys = {mistake.key for mistake in mistakes}
+        more = [*keymap.mistakes(checked_settings.keys, reading.file.path), *themes.mistakes(checked_settings)]
+        mistakes += [mistake for mistake in more if mistake.key not in reported_keys]
+    return sorted(mistakes, key=lambda mistake: mistake.line or 0)
 
 
 @config_.command("validate", help=N_("Tell all that is wrong in the config, or in FILE, by line and key."))
@@ -110,16 +109,15 @@ def config_validate(ctx: click.Context, file: Path | None, as_json: bool) -> int
     if file is not None and not path.exists():
         raise UsageError("no_config_file", path=str(file))
     mistakes = _mistakes(reading)
-    code = output.ExitCode.USAGE if mistakes else output.ExitCode.DONE
-    if as_json:
-        entries = [output.error_entry(bad_config(mistake)) for mistake in mistakes]
-        for entry in entries:
-            output.say_error(entry)
-        result = {"file": str(path), "valid": not mistakes, "mistakes": [_mistake_values(each) for each in mistakes]}
-        output.envelope("config validate", output.Outcome(result, entries, code))
-    else:
-        _tell(mistakes, path)
-    return code
+    if not as_json:
+        return _print_mistakes(mistakes, path)
+    outcome = _print_errors(mistakes)
+    outcome.result = {
+        "file": str(path),
+        "valid": not mistakes,
+        "mistakes": [_mistake_values(each) for each in mistakes],
+    }
+    return output.finish("config validate", outcome, (), as_json=True)
 
 
 def _mistake_values(mistake: Mistake) -> dict[str, Any]:
@@ -132,17 +130,18 @@ def _mistake_values(mistake: Mistake) -> dict[str, Any]:
     }
 
 
-def _tell(mistakes: Sequence[Mistake], path: Path) -> None:
-    """The mistakes, one a line as compilers tell them, and how many there are."""
+def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
+    """Print the mistakes, one a line as compilers do, and their number; return the exit code."""
     for mistake in mistakes:
         output.data(f"{mistake.where}: {mistake.reason}")
     if mistakes:
-        said = n_("{n} mistake in the config.", "{n} mistakes in the config.", len(mistakes))
-        output.say(said.format(n=len(mistakes)))
+        sentence = n_("{n} mistake in the config.", "{n} mistakes in the config.", len(mistakes))
+        output.say(sentence.format(n=len(mistakes)))
     elif path.exists():
         output.say(_("✓ {path} is as it should be.").format(path=path))
     else:
         output.say(_("There is no config file, so that everything has its default: {path}").format(path=path))
+    return output.ExitCode.USAGE if mistakes else output.ExitCode.DONE
 
 
 @config_.command(
@@ -156,11 +155,11 @@ def config_schema(as_json: bool) -> int:
     from subtitle_rag.tui.text import key_help
 
     usual = {id: (key_help.meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
-    made = schema(usual)
+    document = schema(usual)
     if as_json:
-        output.envelope("config schema", output.Outcome(made))
+        output.envelope("config schema", output.Outcome(document))
     else:
-        output.document(made)
+        output.document(document)
     return 0
 
 
@@ -168,16 +167,12 @@ def config_schema(as_json: bool) -> int:
 @json_option
 @click.pass_context
 def config_init(ctx: click.Context, as_json: bool) -> int:
-    path = _begun(_reading(ctx))
-    if as_json:
-        output.envelope("config init", output.Outcome({"file": str(path)}))
-    else:
-        output.data(str(path))
-    return 0
+    path = str(_create_file(_reading(ctx)))
+    return output.finish("config init", output.Outcome({"file": path}), [path], as_json=as_json)
 
 
-def _begun(reading: "Reading") -> Path:
-    """Write the file to begin with, and return its place."""
+def _create_file(reading: "LoadedConfig") -> Path:
+    """Write the commented file with all defaults, and return its path."""
     from subtitle_rag.configuring.template import template, write_new
 
     path = reading.settings.paths.config
@@ -194,11 +189,9 @@ def config_edit(ctx: click.Context) -> int:
     reading = _reading(ctx)
     path = reading.settings.paths.config
     if not path.exists():
-        _begun(reading)
+        _create_file(reading)
     try:
         click.edit(filename=str(path))
     except (click.ClickException, ValueError) as error:  # the latter: a quote in $EDITOR that is never closed
         raise AppError("no_editor", reason=str(error)) from error
-    mistakes = _mistakes(_reading(ctx))
-    _tell(mistakes, path)
-    return output.ExitCode.USAGE if mistakes else output.ExitCode.DONE
+    return _print_mistakes(_mistakes(_reading(ctx)), path)

@@ -21,16 +21,13 @@ def desktop_() -> None:
 def desktop_install(ctx: click.Context, as_json: bool) -> int:
     from subtitle_rag import desktop
 
-    command = desktop.own_command(sys.argv[0])
+    command = desktop.start_command(sys.argv[0])
     if ctx.find_root().params.get("home") or os.environ.get(config.HOME_VARIABLE):  # the desktop does not know of it
         command += ["--home", str(ctx.obj.paths.config.parent)]
-    written = desktop.install(command)
-    if as_json:
-        output.envelope("desktop install", output.Outcome({"written": list(map(str, written)), "command": command}))
-    else:
-        for path in written:
-            output.data(str(path))
-    return 0
+    paths = list(map(str, desktop.install(command)))
+    return output.finish(
+        "desktop install", output.Outcome({"written": paths, "command": command}), paths, as_json=as_json
+    )
 
 
 @desktop_.command("remove", help=N_("Delete the entry and its icon."))
@@ -38,12 +35,7 @@ def desktop_install(ctx: click.Context, as_json: bool) -> int:
 def desktop_remove(as_json: bool) -> int:
     from subtitle_rag import desktop
 
-    removed = desktop.remove()
-    if as_json:
-        output.envelope("desktop remove", output.Outcome({"removed": list(map(str, removed))}))
-        return 0
-    for path in removed:
-        output.data(str(path))
-    if not removed:
+    paths = list(map(str, desktop.remove()))
+    if not paths and not as_json:
         output.say(_("There is no entry of subtitle-rag in the menu."))
-    return 0
+    return output.finish("desktop remove", output.Outcome({"removed": paths}), paths, as_json=as_json)

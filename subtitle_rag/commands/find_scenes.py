@@ -314,8 +314,8 @@ def _shared_scene(runtime: Runtime, target: str) -> tuple[Video, int] | None:
     except ValueError:
         return None
     payloads = runtime.index.shared_payloads([id]) if runtime.settings.qdrant.url else {}
-    made = read_payload(id, payloads[id]) if id in payloads else None
-    return (made.video, made.window.start_ms) if made else None
+    scene = read_payload(id, payloads[id]) if id in payloads else None
+    return (scene.video, scene.window.start_ms) if scene else None
 
 
 def _video(runtime: Runtime, name: str) -> Video:

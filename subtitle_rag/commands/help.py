@@ -21,14 +21,14 @@ WIDEST = 100
 @json_option
 @click.pass_context
 def help_(ctx: click.Context, words: Sequence[str], man: bool, as_json: bool) -> int:
-    from subtitle_rag.manual.topics import topic_called
+    from subtitle_rag.manual.topics import find_topic
 
     settings: Settings = ctx.obj
     if man:
         return _print_man(ctx, settings, as_json=as_json)
     if not words:
         return _list(as_json=as_json)
-    topic = topic_called("-".join(words))
+    topic = find_topic("-".join(words))
     usage = _usage(ctx, words)
     if topic is None and usage is None:
         raise UsageError("unknown_topic", name=" ".join(words), near=did_you_mean(_nearest(ctx, " ".join(words))))
@@ -38,35 +38,29 @@ def help_(ctx: click.Context, words: Sequence[str], man: bool, as_json: bool) ->
 
         width = min(shutil.get_terminal_size().columns, WIDEST)
         lines += [_(topic.title), "", *text_lines(topic.blocks(settings), width)]
-    if as_json:
-        result = {
-            "topic": topic.name if topic else None,
-            "text": "\n".join(lines) or None,
-            "command": " ".join(words) if usage else None,
-            "usage": usage,
-        }
-        output.envelope("help", output.Outcome(result))
-        return 0
-    for line in (*lines, *(["", ""] if lines and usage else []), *(usage or "").splitlines()):
-        output.data(line)
-    return 0
+    result = {
+        "topic": topic.name if topic else None,
+        "text": "\n".join(lines) or None,
+        "command": " ".join(words) if usage else None,
+        "usage": usage,
+    }
+    lines += [*(["", ""] if lines and usage else []), *(usage or "").splitlines()]
+    return output.finish("help", output.Outcome(result), lines, as_json=as_json)
 
 
 def _list(*, as_json: bool) -> int:
     from subtitle_rag.manual.topics import TOPICS
 
-    if as_json:
-        listed = [{"name": topic.name, "korean": topic.korean, "title": _(topic.title)} for topic in TOPICS]
-        output.envelope("help", output.Outcome({"topics": listed}))
-        return 0
-    for line in output.table([(topic.name, topic.korean, _(topic.title)) for topic in TOPICS]):
-        output.data(line)
-    output.say(_("subtitle-rag help TOPIC explains one of these, subtitle-rag help COMMAND a command."))
-    return 0
+    topics = [{"name": topic.name, "korean": topic.korean, "title": _(topic.title)} for topic in TOPICS]
+    lines = output.table([(topic.name, topic.korean, _(topic.title)) for topic in TOPICS])
+    code = output.finish("help", output.Outcome({"topics": topics}), lines, as_json=as_json)
+    if not as_json:
+        output.say(_("subtitle-rag help TOPIC explains one of these, subtitle-rag help COMMAND a command."))
+    return code
 
 
 def _usage(ctx: click.Context, words: Sequence[str]) -> str | None:
-    """What `--help` of the command prints, or of one within it; None where there is none of this name."""
+    """Return the `--help` text of a command or subcommand; None for an unknown name."""
     parent = ctx.find_root()
     command: click.Command | None = parent.command
     for word in words:

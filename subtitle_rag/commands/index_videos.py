@@ -337,7 +337,7 @@ def _say_rest(event: Resting) -> None:
         output.say(f"! {entry['message']}\n  {later.format(time=when)}")
 
 
-def _report_lines(report: IndexReport, due: int) -> Iterator[str]:
+def _report_lines(report: IndexReport, pending: int) -> Iterator[str]:
     counts = [
         n_("{n} new video", "{n} new videos", report.new).format(n=report.new),
         n_("{n} changed", "{n} changed", report.changed).format(n=report.changed),
@@ -346,5 +346,5 @@ def _report_lines(report: IndexReport, due: int) -> Iterator[str]:
     ]
     yield ", ".join(counts)
     yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows).format(n=report.windows)
-    if due:
-        yield n_("{n} video waits to be fetched.", "{n} videos wait to be fetched.", due).format(n=due)
+    if pending:
+        yield n_("{n} video waits to be fetched.", "{n} videos wait to be fetched.", pending).format(n=pending)

@@ -1,4 +1,4 @@
-"""`keys`: what can be bound in `[keys]`, and what is."""
+"""`keys`: the ids of `[keys]`, and the keys bound to them."""
 
 from collections.abc import Sequence
 
@@ -22,15 +22,11 @@ def keys_(settings: Settings, ids: Sequence[str], as_json: bool) -> int:
 
     keymap.check(settings.keys, settings.paths.config)
     keymap.activate(settings.keys)
-    known = keymap.declared()
+    bindings = keymap.declared()
     for id in ids:
-        if id not in known:
-            raise UsageError("unknown_setting", name=id, near=did_you_mean(nearest(id, known)))
-    listed = [(id, keymap.keys(id), key_help.meaning(id)) for id in known if not ids or id in ids]
-    if as_json:
-        values = [{"id": id, "keys": names, "meaning": meaning} for id, names, meaning in listed]
-        output.envelope("keys", output.Outcome({"keys": values}))
-    else:
-        for line in output.table([(id, " ".join(names), meaning) for id, names, meaning in listed]):
-            output.data(line)
-    return 0
+        if id not in bindings:
+            raise UsageError("unknown_setting", name=id, near=did_you_mean(nearest(id, bindings)))
+    rows = [(id, keymap.keys(id), key_help.meaning(id)) for id in bindings if not ids or id in ids]
+    outcome = output.Outcome({"keys": [{"id": id, "keys": keys, "meaning": meaning} for id, keys, meaning in rows]})
+    lines = output.table([(id, " ".join(keys), meaning) for id, keys, meaning in rows])
+    return output.finish("keys", outcome, lines, as_json=as_json)

@@ -1,8 +1,9 @@
-"""`list`, `status`, `remove`, `rebuild`."""
+"""`list`, `status`, `remove`, `rebuild`: the library and its index."""
 
+import itertools
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ from subtitle_rag.captions.addresses import parse
 from subtitle_rag.commands import completing, json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.events import WindowsIndexed
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library.leaving import Leaving, of_channels
 from subtitle_rag.library.rows import Counts, VideoState
@@ -28,31 +30,27 @@ def list_(settings: Settings, channel: str | None, as_json: bool) -> int:
     with Runtime(settings) as runtime:
         states = runtime.library.videos()
     if channel:
-        wanted = tidy(channel).casefold()
-        states = [s for s in states if wanted in s.video.channel.casefold() or wanted == s.video.channel_id.casefold()]
+        name = tidy(channel).casefold()
+        states = [s for s in states if name in s.video.channel.casefold() or name == s.video.channel_id.casefold()]
         if not states:
             raise UsageError("unknown_channel", channel=channel)
-    channels = list(dict.fromkeys((state.video.channel_id, state.video.channel) for state in states))
-    groups = [(name, [s for s in states if s.video.channel_id == id]) for id, name in channels]
-    if as_json:
-        listed = [
-            {"id": own[0].video.channel_id, "name": name, "videos": [_video_values(s) for s in own]}
-            for name, own in groups
-        ]
-        output.envelope("list", output.Outcome({"channels": listed}))
-        return 0
-    if not states:
+    if not states and not as_json:
         output.say(
             _("The library is empty. subtitle-rag index SOURCE brings captions in, subtitle-rag demo shows a sample.")
         )
-    for name, own in groups:
-        for line in _channel_lines(name, own):
-            output.data(line)
-    return 0
+    groups: dict[tuple[str, str], list[VideoState]] = {}
+    for state in states:
+        groups.setdefault((state.video.channel_id, state.video.channel), []).append(state)
+    channels = [
+        {"id": id, "name": name, "videos": [_video_values(state) for state in group]}
+        for (id, name), group in groups.items()
+    ]
+    lines = (line for (_id, name), group in groups.items() for line in _channel_lines(name, group))
+    return output.finish("list", output.Outcome({"channels": channels}), lines, as_json=as_json)
 
 
-def _channel_lines(name: str, own: Sequence[VideoState]) -> Iterator[str]:
-    size = n_("{n} video", "{n} videos", len(own)).format(n=len(own))
+def _channel_lines(name: str, states: Sequence[VideoState]) -> Iterator[str]:
+    size = n_("{n} video", "{n} videos", len(states)).format(n=len(states))
     yield f"{name}  ({size})"
     rows = [
         (
@@ -62,28 +60,25 @@ def _channel_lines(name: str, own: Sequence[VideoState]) -> Iterator[str]:
             n_("{n} window", "{n} windows", s.windows).format(n=s.windows),
             s.video.title,
         )
-        for s in own
+        for s in states
     ]
     yield from output.table(rows, right=frozenset({3}))
 
 
 def _video_values(state: VideoState) -> dict[str, Any]:
     video = state.video
-    failure = output.error_entry(AppError(state.failure, **state.details), video.id) if state.failure else None
     return {
-        "id": video.id,
-        "title": video.title,
+        **output.fields(video, "id title"),
         "kind": video.kind or None,
-        "url": video.url,
-        "published": video.published.isoformat() if video.published else None,
-        "duration": video.duration_ms / 1000 if video.duration_ms is not None else None,
-        "source": video.source,
-        "windows": state.windows,
-        "searchable": state.searchable,
-        "due": state.due,
-        "failure": failure,
+        **output.fields(video, "url published duration_ms source"),
+        **output.fields(state, "windows searchable due"),
+        "failure": _failure_values(state),
         "retry_at": output.moment(state.retry_at),
     }
+
+
+def _failure_values(state: VideoState) -> dict[str, Any] | None:
+    return output.error_entry(AppError(state.failure, **state.details), state.video.id) if state.failure else None
 
 
 @click.command("status", help=N_("Show how far the library has come, and what failed."))
@@ -98,45 +93,32 @@ def status_(settings: Settings, as_json: bool) -> int:
         encoder = runtime.library.vectors.active()
         vectors = runtime.library.vectors.counts(encoder)
         rest, rest_code = runtime.library.sources.rest()
-    if as_json:
-        taken = counts.videos - counts.failed - counts.due
-        result = {
-            "channels": counts.channels,
-            "videos": counts.videos,
-            "windows": counts.windows,
-            "stages": {
-                "captions": {"done": taken, "due": counts.due, "failed": counts.failed},
-                "bm25": {"done": counts.searchable, "due": counts.windows - counts.searchable},
-                "contexts": {"done": contexts.written, "due": contexts.due, "empty": contexts.empty},
-                "vectors": {"done": vectors.made, "due": vectors.due, "encoder": encoder},
-            },
-            "sources": [_source_values(source) for source in followed],
-            "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
-            "failures": [{**_video_values(s)["failure"], "retry_at": output.moment(s.retry_at)} for s in failed],
-        }
-        output.envelope("status", output.Outcome(result))
-        return 0
-    for line in _status_lines(counts, contexts.written, vectors.made, followed, rest):
-        output.data(line)
-    for line in _failure_lines(failed):
-        output.data(line)
-    return 0
+    result = {
+        **output.fields(counts, "channels videos windows"),
+        "stages": {
+            "captions": {"done": counts.videos - counts.failed - counts.due, **output.fields(counts, "due failed")},
+            "bm25": {"done": counts.searchable, "due": counts.windows - counts.searchable},
+            "contexts": {"done": contexts.written, **output.fields(contexts, "due empty")},
+            "vectors": {"done": vectors.made, "due": vectors.due, "encoder": encoder},
+        },
+        "sources": [_source_values(source) for source in followed],
+        "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
+        "failures": [{**(_failure_values(s) or {}), "retry_at": output.moment(s.retry_at)} for s in failed],
+    }
+    lines = itertools.chain(
+        _status_lines(counts, contexts.written, vectors.made, followed, rest), _failure_lines(failed)
+    )
+    return output.finish("status", output.Outcome(result), lines, as_json=as_json)
 
 
 def _source_values(source: FollowedSource) -> dict[str, Any]:
     options = source.options
     return {
-        "url": source.url,
-        "name": source.name,
-        "videos": source.videos,
+        **output.fields(source, "url name videos"),
         "listed_at": output.moment(source.listed_at),
         "complete": source.whole,
         "tabs": list(options.tabs) or None,
-        "languages": list(options.languages),
-        "translated": options.translated,
-        "limit": options.limit,
-        "since": options.since.isoformat() if options.since else None,
-        "match": options.match,
+        **output.fields(options, "languages translated limit since match"),
     }
 
 
@@ -164,13 +146,13 @@ def _status_lines(
 
 
 def _failure_lines(failed: Sequence[VideoState]) -> Iterator[str]:
-    """By reason: what to do is said once for all videos that failed alike."""
+    """Yield the failures by code; each code has its hint once."""
     for code in dict.fromkeys(state.failure for state in failed):
-        alike = [state for state in failed if state.failure == code]
-        for state in alike:
+        group = [state for state in failed if state.failure == code]
+        for state in group:
             again = _(" Asked again {time}.").format(time=output.local_time(state.retry_at)) if state.retry_at else ""
             yield f"! {AppError(str(code), **state.details).message}{again}"
-        yield f"  {AppError(str(code), **alike[0].details).hint}"
+        yield f"  {AppError(str(code), **group[0].details).hint}"
 
 
 @click.command("remove", help=N_("Forget videos, channels or playlists. The caption files themselves stay."))
@@ -182,7 +164,7 @@ def _failure_lines(failed: Sequence[VideoState]) -> Iterator[str]:
 @click.pass_obj
 def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool) -> int:
     with Runtime(settings) as runtime:
-        leaving = _meant(runtime, [tidy(target) for target in targets])
+        leaving = _removal_set(runtime, [tidy(target) for target in targets])
         videos = len(leaving.videos)
         question = n_("Remove {n} video?", "Remove {n} videos?", videos).format(n=videos)
         if not yes:
@@ -193,64 +175,62 @@ def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool
         events = runtime.indexer.remove(sorted(leaving.videos))
         removed = [{"id": event.video, "title": event.title} for event in events]
         runtime.library.sources.unfollow(leaving.sources)
-    if as_json:
-        output.envelope("remove", output.Outcome({"removed": removed, "unfollowed": sorted(leaving.sources.values())}))
-        return 0
-    for video in removed:
-        output.data(_("Removed: {title}").format(title=video["title"]))
-    for url in sorted(leaving.sources.values()):
-        output.data(_("No longer followed: {url}").format(url=url))
-    return 0
+    urls = sorted(leaving.sources.values())
+    lines = [_("Removed: {title}").format(title=video["title"]) for video in removed]
+    lines += [_("No longer followed: {url}").format(url=url) for url in urls]
+    outcome = output.Outcome({"removed": removed, "unfollowed": urls})
+    return output.finish("remove", outcome, lines, as_json=as_json)
 
 
-def _meant(runtime: Runtime, targets: Sequence[str]) -> Leaving:
-    """What the targets name."""
+def _removal_set(runtime: Runtime, targets: Sequence[str]) -> Leaving:
+    """Resolve ids, channels and addresses; raises UsageError `unknown_video`."""
     leaving = Leaving()
     states, followed = runtime.library.videos(), runtime.library.sources.followed()
     for target in targets:
         if any(state.video.id == target for state in states):
             leaving |= Leaving(frozenset({target}))
             continue
-        own = [s for s in followed if target in (s.name, s.channel_id)] or _addressed(runtime, target)
-        found = of_channels(runtime.library, {target, *(s.channel_id for s in own if s.channel_id)}, own)
-        if not found.videos and not own:
+        sources = [s for s in followed if target in (s.name, s.channel_id)] or _followed_at(runtime, target)
+        removal = of_channels(runtime.library, {target, *(s.channel_id for s in sources if s.channel_id)}, sources)
+        if not removal.videos and not sources:
             raise UsageError("unknown_video", video=target)
-        leaving |= found
+        leaving |= removal
     return leaving
 
 
-def _addressed(runtime: Runtime, target: str) -> list[FollowedSource]:
-    """The source that is followed under this address."""
+def _followed_at(runtime: Runtime, target: str) -> list[FollowedSource]:
+    """Return the followed source with this address, in a list."""
     try:
-        found = runtime.library.sources.find(parse(target).url)
+        source = runtime.library.sources.find(parse(target).url)
     except UsageError:
         return []
-    return [found] if found else []
+    return [source] if source else []
 
 
 @click.command("rebuild", help=N_("Make the search index anew from the library; nothing is read or downloaded again."))
 @json_option
 @click.pass_obj
 def rebuild_(settings: Settings, as_json: bool) -> int:
-    with Runtime(settings) as runtime, output.progress() as bar:
-        total = runtime.library.counts().windows
-        task = bar.add_task(_("Windows"), total=total)
-        done = 0
+    count = 0
+
+    def update(event: WindowsIndexed) -> Mapping[str, Any]:
+        return {"advance": event.count}
+
+    with Runtime(settings) as runtime:
         vectors = runtime.library.vectors
-        before = vectors.counts(vectors.active())
-        for event in runtime.rebuilder().rebuild():
-            done += event.count
-            bar.update(task, completed=done)
-        kept = vectors.counts(vectors.active())
-    if as_json:
-        output.envelope("rebuild", output.Outcome({"windows_indexed": done, "vectors_kept": kept.made}))
-    else:
-        output.data(n_("{n} window became searchable.", "{n} windows became searchable.", done).format(n=done))
-    if lost := before.made - kept.made:
-        told = n_(
+        vectors_before = vectors.counts(vectors.active()).made
+        events = runtime.rebuilder().rebuild()
+        for event in output.track(events, _("Windows"), update, runtime.library.counts().windows):
+            count += event.count
+        vectors_after = vectors.counts(vectors.active()).made
+    outcome = output.Outcome({"windows_indexed": count, "vectors_kept": vectors_after})
+    line = n_("{n} window became searchable.", "{n} windows became searchable.", count).format(n=count)
+    code = output.finish("rebuild", outcome, [line], as_json=as_json)
+    if lost_count := vectors_before - vectors_after:
+        sentence = n_(
             "{n} window has lost its vectors: subtitle-rag vectors write makes them anew.",
             "{n} windows have lost their vectors: subtitle-rag vectors write makes them anew.",
-            lost,
+            lost_count,
         )
-        output.say(told.format(n=lost))
-    return 0
+        output.say(sentence.format(n=lost_count))
+    return code

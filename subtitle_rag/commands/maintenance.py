@@ -33,13 +33,9 @@ DEMO_QUERY = "치킨 소스 찍어 먹는 장면"
 @click.pass_obj
 def paths_(settings: Settings, as_json: bool) -> int:
     paths = settings.paths
-    places = {"config": paths.config, "data": paths.data, "cache": paths.cache, "log": paths.log}
-    if as_json:
-        output.envelope("paths", output.Outcome({name: str(path) for name, path in places.items()}))
-    else:
-        for line in output.table([(name, str(path)) for name, path in places.items()]):
-            output.data(line)
-    return 0
+    named_paths = {"config": paths.config, "data": paths.data, "cache": paths.cache, "log": paths.log}
+    values = {name: str(path) for name, path in named_paths.items()}
+    return output.finish("paths", output.Outcome(values), output.table(list(values.items())), as_json=as_json)
 
 
 @click.command("doctor", help=N_("Check what is there, what is missing, and what mends it."))
@@ -62,9 +58,9 @@ def doctor_(settings: Settings, offline: bool, report: str | None, as_json: bool
         for check in doctor.run(runtime, offline=offline):
             checks.append(check)
             if not (as_json or report == "-"):
-                _show(check)
+                _print_check(check)
         if report is not None:
-            text = _reported(runtime, checks, report)
+            text = _write_report(runtime, checks, report)
     failed = [check for check in checks if check.severity == "error"]
     if as_json:
         listed = [{"name": c.name, "severity": c.severity, "message": c.message, "hint": c.remedy} for c in checks]
@@ -82,15 +78,15 @@ def doctor_(settings: Settings, offline: bool, report: str | None, as_json: bool
     return 1 if failed else 0
 
 
-def _show(check: "Check") -> None:
+def _print_check(check: "Check") -> None:
     marks = {"ok": "✓", "warning": "!", "error": "✗"}
     output.data(f"{marks[check.severity]} {check.name:<9} {check.message}")
     if check.remedy:
         output.data(f"            → {check.remedy}")
 
 
-def _reported(runtime: Runtime, checks: "list[Check]", report: str) -> str:
-    """The bug report, written to the file unless that is `-`."""
+def _write_report(runtime: Runtime, checks: "list[Check]", report: str) -> str:
+    """Compose the bug report, and write it to the file; `-` is no file."""
     from subtitle_rag import bug_report
 
     text = bug_report.compose(runtime, checks)
@@ -103,8 +99,8 @@ def _reported(runtime: Runtime, checks: "list[Check]", report: str) -> str:
 @json_option
 @click.pass_obj
 def demo_(settings: Settings, as_json: bool) -> int:
-    own = replace(settings, paths=Paths.under(settings.paths.cache / "demo"), qdrant=QdrantSettings())
-    with Runtime(own) as runtime, as_file(files("subtitle_rag") / "sample") as folder:
+    demo_settings = replace(settings, paths=Paths.under(settings.paths.cache / "demo"), qdrant=QdrantSettings())
+    with Runtime(demo_settings) as runtime, as_file(files("subtitle_rag") / "sample") as folder:
         indexer = _demo_indexer(runtime)
         runtime.preload()
         for _event in indexer.index([Path(folder)]):
@@ -112,29 +108,28 @@ def demo_(settings: Settings, as_json: bool) -> int:
         if not as_json and output.on_terminal():
             from subtitle_rag import tui
 
-            return tui.run(own)
+            return tui.run(demo_settings)
         from subtitle_rag.retrieval.query import parse
 
-        found = runtime.searcher.search(parse(DEMO_QUERY), limit=5)
+        result = runtime.searcher.search(parse(DEMO_QUERY), limit=5)
+    if not as_json:
+        output.say(_("The sample library, and a search in it: {query}").format(query=DEMO_QUERY))
+    lines = (line for scene in result.scenes for line in scene_lines(scene))
+    code = output.finish("demo", output.Outcome(result_values(result)), lines, as_json=as_json)
     if as_json:
-        output.envelope("demo", output.Outcome(result_values(found)))
-        return 0
-    output.say(_("The sample library, and a search in it: {query}").format(query=DEMO_QUERY))
-    for scene in found.scenes:
-        for line in scene_lines(scene):
-            output.data(line)
+        return code
     output.say(_("On a terminal this opens the app. The channel and its links are invented."))
     if not NEURAL.is_installed:
-        said = _(
+        sentence = _(
             "These scenes were found by their words. Search by meaning, which finds other words too, is one step away "
             "({size} of packages, and models): {line}"
         )
-        output.say(said.format(size=f"{NEURAL.megabytes:,} MB", line=instruction(NEURAL)))
-    return 0
+        output.say(sentence.format(size=f"{NEURAL.megabytes:,} MB", line=instruction(NEURAL)))
+    return code
 
 
 def _demo_indexer(runtime: Runtime) -> "Indexer":
-    """The demo's indexer; an index of other rules, or a damaged one, is made anew: nobody else would."""
+    """Return the demo's indexer; rebuild an index of other rules, or a damaged one."""
     try:
         return runtime.indexer
     except BusyError:

@@ -1,4 +1,4 @@
-"""`migrate`."""
+"""`migrate`: the search index in another place."""
 
 import json
 from contextlib import closing
@@ -31,43 +31,44 @@ def migrate_(settings: Settings, to: str, as_json: bool) -> int:
         source = index_address(runtime.library)
     if source == target:
         raise UsageError("same_index", place=source)
-    done = _moved(settings, source, target)
-    config = _config(target)
-    if as_json:
-        values = {"from": source, "to": target, "windows": done.windows, "config": config}
-        compared = {"points": done.points, "searches": done.queries}
-        output.envelope("migrate", output.Outcome({**values, "compared": compared}))
-        return 0
-    output.say(
-        n_(
-            "{n} window is in the index {place}; {points} compared, {queries} searches found the same.",
-            "{n} windows are in the index {place}; {points} compared, {queries} searches found the same.",
-            done.windows,
-        ).format(n=done.windows, place=target, points=done.points, queries=done.queries)
-    )
-    output.say(_("It is used when the config ({path}) says:").format(path=settings.paths.config))
-    output.data(config)
-    return 0
+    done = _migrate(settings, source, target)
+    config = _config_text(target)
+    if not as_json:
+        output.say(
+            n_(
+                "{n} window is in the index {place}; {points} compared, {queries} searches found the same.",
+                "{n} windows are in the index {place}; {points} compared, {queries} searches found the same.",
+                done.windows,
+            ).format(n=done.windows, place=target, points=done.points, queries=done.queries)
+        )
+        output.say(_("It is used when the config ({path}) says:").format(path=settings.paths.config))
+    compared = {"points": done.points, "searches": done.queries}
+    values = {"from": source, "to": target, "windows": done.windows, "config": config, "compared": compared}
+    return output.finish("migrate", output.Outcome(values), [config], as_json=as_json)
 
 
-def _moved(settings: Settings, source: str, target: str) -> "Migrated":
+def _migrate(settings: Settings, source: str, target: str) -> "Migrated":
     from subtitle_rag.migrating import Migrated, Migration
 
-    last: object = None
-    with Runtime(_at(settings, source)) as here, Runtime(_at(settings, target)) as there, output.progress() as bar:
-        task = bar.add_task(_("Windows"), total=here.library.counts().searchable)
-        with closing(Migration(here.library, here.index, there.usable_index()).run()) as run:
-            for last in run:
-                if not isinstance(last, Migrated):
-                    bar.update(task, completed=last.done, total=last.total)
-    assert isinstance(last, Migrated)
-    return last
+    event: object = None
+    with (
+        Runtime(_with_index(settings, source)) as old,
+        Runtime(_with_index(settings, target)) as new,
+        output.progress() as bar,
+        closing(Migration(old.library, old.index, new.usable_index()).run()) as events,
+    ):
+        task = bar.add_task(_("Windows"), total=old.library.counts().searchable)
+        for event in events:
+            if not isinstance(event, Migrated):
+                bar.update(task, completed=event.done, total=event.total)
+    assert isinstance(event, Migrated)
+    return event
 
 
-def _at(settings: Settings, place: str) -> Settings:
-    """The settings with the index in this place."""
-    return replace(settings, qdrant=replace(settings.qdrant, url="" if place == EMBEDDED else place))
+def _with_index(settings: Settings, address: str) -> Settings:
+    """Return the settings with another index."""
+    return replace(settings, qdrant=replace(settings.qdrant, url="" if address == EMBEDDED else address))
 
 
-def _config(place: str) -> str:
-    return f"[qdrant]\nurl = {json.dumps('' if place == EMBEDDED else place)}"
+def _config_text(address: str) -> str:
+    return f"[qdrant]\nurl = {json.dumps('' if address == EMBEDDED else address)}"

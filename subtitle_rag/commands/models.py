@@ -1,4 +1,4 @@
-"""`models`: the local models that are offered, the ones that are here, and their files."""
+"""`models`: the offered and the local models, and their files."""
 
 from collections.abc import Iterator
 from contextlib import closing
@@ -11,15 +11,13 @@ from subtitle_rag import output
 from subtitle_rag.commands import completing, json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.events import ModelFetching
+from subtitle_rag.events import ModelFetched, ModelFetching
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.installation.missing import require
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from subtitle_rag.llm import ModelInfo
     from subtitle_rag.models import Neural, Offered
 
@@ -30,6 +28,7 @@ HEADINGS = {
     "reranker": N_("Rerankers: put the best scenes first"),
 }
 PROBLEMS = {"missing": N_("is missing"), "size": N_("is cut short"), "content": N_("holds other bytes than it should")}
+OFFER_FIELDS = ("disk_gb", "memory_gb", "licence")
 _MB = 1e6
 
 
@@ -44,19 +43,20 @@ def models_() -> None:
 def models_list(settings: Settings, as_json: bool) -> int:
     with Runtime(settings) as runtime:
         settings = replace(settings, llm=replace(settings.llm, model=runtime.context_model))
-        listed = [*_contexts(runtime, settings), *_neural(runtime, settings)]
-    if as_json:
-        output.envelope("models list", output.Outcome({"models": listed}))
-        return 0
+        entries = [*_ollama_entries(runtime, settings), *_neural_entries(runtime, settings)]
+    outcome = output.Outcome({"models": entries})
+    return output.finish("models list", outcome, _list_lines(entries), as_json=as_json)
+
+
+def _list_lines(entries: list[dict[str, Any]]) -> Iterator[str]:
     kind = None
-    for entry in listed:
+    for entry in entries:
         if entry["kind"] != kind:
             kind = entry["kind"]
-            output.data(_(HEADINGS[kind]))
-        output.data(_line(entry))
+            yield _(HEADINGS[kind])
+        yield _line(entry)
         if entry["note"]:
-            output.data(f"    {entry['note']}")
-    return 0
+            yield f"    {entry['note']}"
 
 
 def _line(entry: dict[str, Any]) -> str:
@@ -72,76 +72,77 @@ def _line(entry: dict[str, Any]) -> str:
     return "  ".join(parts).rstrip()
 
 
-def _contexts(runtime: Runtime, settings: Settings) -> Iterator[dict[str, Any]]:
+def _ollama_entries(runtime: Runtime, settings: Settings) -> Iterator[dict[str, Any]]:
     from subtitle_rag import models
 
-    here = _here(runtime)
-    offered = {one.name: one for one in models.offered()}
-    for name in dict.fromkeys([*offered, *here]):
-        yield _model_values(name, offered.get(name), here.get(name), settings)
+    pulled = _pulled_models(runtime)
+    offered = {model.name: model for model in models.offered()}
+    for name in dict.fromkeys([*offered, *pulled]):
+        info = pulled.get(name)
+        values = _offer_values(offered.get(name), settings.language, info.size if info else None)
+        state = "here" if info else "missing"
+        suits = offered[name].suits if name in offered else None
+        yield _entry(CONTEXT, name, state, values, chosen=name == settings.llm.model, suits=suits)
 
 
-def _here(runtime: Runtime) -> "dict[str, ModelInfo]":
-    """The models that the hosts have; without a host, none."""
-    found: dict[str, ModelInfo] = {}
+def _entry(
+    kind: str,
+    name: str,
+    state: str,
+    values: dict[str, Any],
+    *,
+    chosen: bool,
+    suits: str | None = None,
+    revision: str | None = None,
+) -> dict[str, Any]:
+    """Return a model as `--json` has it."""
+    note = values.pop("note")
+    entry = {"kind": kind, "name": name, "here": state == "here", "state": state, "chosen": chosen}
+    return {**entry, **values, "suits": suits, "revision": revision, "note": note}
+
+
+def _offer_values(offered: "Offered | Neural | None", language: str, local_bytes: int | None) -> dict[str, Any]:
+    """Return size, licence and note; the size on the disk counts before the manifest's."""
+    values = output.fields(offered, " ".join(OFFER_FIELDS)) if offered else dict.fromkeys(OFFER_FIELDS)
+    if local_bytes is not None:
+        values["disk_gb"] = local_bytes / 1e9
+    return {**values, "note": offered.note.get(language, offered.note["en"]) if offered else None}
+
+
+def _pulled_models(runtime: Runtime) -> "dict[str, ModelInfo]":
+    """Return the local models of Ollama's hosts by name; none without a host."""
+    models: dict[str, ModelInfo] = {}
     try:
         with runtime.llms() as hosts:
             for host in hosts:
-                found |= {info.name: info for info in host.models() if not info.remote_host}
+                models |= {info.name: info for info in host.models() if not info.remote_host}
     except AppError as error:
         output.say_error(error)
-    return found
+    return models
 
 
-def _model_values(name: str, offered: "Offered | None", info: "ModelInfo | None", settings: Settings) -> dict[str, Any]:
-    return {
-        "kind": CONTEXT,
-        "name": name,
-        "here": info is not None,
-        "state": "here" if info else "missing",
-        "chosen": name == settings.llm.model,
-        "disk_gb": info.size / 1e9 if info else offered.disk_gb if offered else None,
-        "memory_gb": offered.memory_gb if offered else None,
-        "licence": offered.licence if offered else None,
-        "suits": offered.suits if offered else None,
-        "revision": None,
-        "note": offered.note.get(settings.language, offered.note["en"]) if offered else None,
-    }
-
-
-def _neural(runtime: Runtime, settings: Settings) -> Iterator[dict[str, Any]]:
-    """Encoders, then rerankers; after those on offer a folder that the settings name."""
+def _neural_entries(runtime: Runtime, settings: Settings) -> Iterator[dict[str, Any]]:
+    """Yield encoders, then rerankers; each kind ends with a folder from the settings."""
     from subtitle_rag import models
 
-    for kind, offered in ((models.ENCODER, models.encoders()), (models.RERANKER, models.rerankers())):
-        chosen = runtime.models.chosen(kind)
-        named = models.neural(chosen)
-        for one in offered:
-            yield _neural_values(runtime, settings, kind, one.name, one, chosen=one == named)
-        if chosen and named is None:
+    for kind, offers in ((models.ENCODER, models.encoders()), (models.RERANKER, models.rerankers())):
+        name = runtime.models.chosen(kind)
+        configured = models.neural(name)
+        for offer in offers:
+            yield _neural_entry(runtime, settings, kind, offer.name, offer, chosen=offer == configured)
+        if name and configured is None:
             try:
-                yield _neural_values(runtime, settings, kind, chosen, None, chosen=True)
+                yield _neural_entry(runtime, settings, kind, name, None, chosen=True)
             except UsageError as error:
                 output.say_error(error)
 
 
-def _neural_values(
+def _neural_entry(
     runtime: Runtime, settings: Settings, kind: str, name: str, offered: "Neural | None", *, chosen: bool
 ) -> dict[str, Any]:
     state = runtime.models.state(name)
-    return {
-        "kind": kind,
-        "name": name,
-        "here": state.status == "here",
-        "state": state.status,
-        "chosen": chosen,
-        "disk_gb": state.bytes / 1e9 if state.status == "here" else offered.disk_gb if offered else None,
-        "memory_gb": offered.memory_gb if offered else None,
-        "licence": offered.licence if offered else None,
-        "suits": None,
-        "revision": state.revision or None,
-        "note": offered.note.get(settings.language, offered.note["en"]) if offered else None,
-    }
+    values = _offer_values(offered, settings.language, state.bytes if state.status == "here" else None)
+    return _entry(kind, name, state.status, values, chosen=chosen, revision=state.revision or None)
 
 
 @models_.command(
@@ -156,30 +157,24 @@ def _neural_values(
 @json_option
 @click.pass_obj
 def models_get(settings: Settings, names: tuple[str, ...], as_json: bool) -> int:
-    fetched: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     errors: list[AppError] = []
     with Runtime(settings) as runtime:
-        wanted = list(dict.fromkeys(names or _wanted(runtime)))
-        for name in wanted:
+        queue = list(dict.fromkeys(names or _configured_models(runtime)))
+        for name in queue:
             try:
-                fetched.append(_fetched(runtime, name))
+                entries.append(_fetch(runtime, name))
             except AppError as error:
-                if len(wanted) == 1 or error.code == "interrupted":
+                if len(queue) == 1 or error.code == "interrupted":
                     raise
                 output.say_error(error)
                 errors.append(error)
-    entries = [output.error_entry(error) for error in errors]
-    code = int(output.exit_code_for(errors[0])) if errors else 0
-    if as_json:
-        output.envelope("models get", output.Outcome({"models": fetched}, entries, code))
-    else:
-        for entry in fetched:
-            output.data(_("{model} is here.").format(model=entry["name"]))
-    return code
+    lines = [_("{model} is here.").format(model=entry["name"]) for entry in entries]
+    return output.finish("models get", output.Outcome.of({"models": entries}, errors), lines, as_json=as_json)
 
 
-def _wanted(runtime: Runtime) -> Iterator[str]:
-    """What the settings name and can be fetched."""
+def _configured_models(runtime: Runtime) -> Iterator[str]:
+    """Yield the downloadable models of the settings."""
     from subtitle_rag import models
 
     for kind in (models.ENCODER, models.RERANKER):
@@ -190,40 +185,42 @@ def _wanted(runtime: Runtime) -> Iterator[str]:
         yield runtime.context_model
 
 
-def _fetched(runtime: Runtime, name: str) -> dict[str, Any]:
+def _fetch(runtime: Runtime, name: str) -> dict[str, Any]:
     from subtitle_rag import models
 
-    offered = models.neural(name)
-    with output.progress() as bar:
-        return _pulled(runtime, name, bar) if offered is None else _downloaded(runtime, offered, bar)
+    model = models.neural(name)
+    return _pull(runtime, name) if model is None else _download(runtime, model)
 
 
-def _pulled(runtime: Runtime, name: str, bar: "Progress") -> dict[str, Any]:
-    task = bar.add_task(name[:40], total=None)
+def _pull(runtime: Runtime, name: str) -> dict[str, Any]:
     size = 0
     with runtime.llms() as hosts:
         for host in hosts:
-            for step in host.pull(name):
+            for step in output.track(
+                host.pull(name), name[:40], lambda step: {"completed": step.completed, "total": step.total or None}
+            ):
                 size = max(size, step.total)
-                bar.update(task, completed=step.completed, total=step.total or None)
     return {"kind": CONTEXT, "name": name, "revision": None, "bytes": size or None, "fetched_bytes": None}
 
 
-def _downloaded(runtime: Runtime, offered: "Neural", bar: "Progress") -> dict[str, Any]:
+def _download(runtime: Runtime, model: "Neural") -> dict[str, Any]:
     require(NEURAL)
-    due = runtime.models.due_bytes(offered)
-    if due:
-        said = _("{model} ({licence}): {size:.1f} GB to fetch into {path}")
+    due_bytes = runtime.models.due_bytes(model)
+    if due_bytes:
+        sentence = _("{model} ({licence}): {size:.1f} GB to fetch into {path}")
         folder = runtime.models.folder
-        output.say(said.format(model=offered.name, licence=offered.licence, size=due / 1e9, path=folder))
-    task = bar.add_task(_("{model}, MB").format(model=offered.name), total=None)
-    with closing(runtime.models.fetch(offered.name)) as events:
-        for event in events:
-            if isinstance(event, ModelFetching):
-                bar.update(task, completed=event.done_bytes / _MB, total=event.all_bytes / _MB)
-            else:
-                done = {"revision": event.revision, "bytes": event.bytes, "fetched_bytes": event.fetched_bytes}
-    return {"kind": offered.kind, "name": offered.name, **done}
+        output.say(sentence.format(model=model.name, licence=model.licence, size=due_bytes / 1e9, path=folder))
+
+    def update(event: ModelFetching | ModelFetched) -> dict[str, Any]:
+        if isinstance(event, ModelFetched):
+            return {}
+        return {"completed": event.done_bytes / _MB, "total": event.all_bytes / _MB}
+
+    with closing(runtime.models.fetch(model.name)) as events:
+        for event in output.track(events, _("{model}, MB").format(model=model.name), update):
+            if isinstance(event, ModelFetched):
+                result = output.fields(event, "revision bytes fetched_bytes")
+    return {"kind": model.kind, "name": model.name, **result}
 
 
 @models_.command("check", help=N_("Verify the files of encoders and rerankers; without a name, of all that are here."))
@@ -234,33 +231,30 @@ def models_check(settings: Settings, names: tuple[str, ...], as_json: bool) -> i
     checked: list[dict[str, Any]] = []
     errors: list[AppError] = []
     with Runtime(settings) as runtime:
-        for name in names or _present(runtime):
+        for name in names or _local_models(runtime):
             try:
-                values = _checked(runtime, name)
+                values = _check(runtime, name)
             except AppError as error:
                 if len(names) == 1 or error.code == "interrupted":
                     raise
                 errors.append(error)
                 continue
             checked.append(values)
-            wrong = [f"{file['path']} {_(PROBLEMS[file['problem']])}" for file in values["files"] if file["problem"]]
-            if wrong:
-                errors.append(AppError("model_damaged", name=name, reason=", ".join(wrong)))
+            faults = [f"{file['path']} {_(PROBLEMS[file['problem']])}" for file in values["files"] if file["problem"]]
+            if faults:
+                errors.append(AppError("model_damaged", name=name, reason=", ".join(faults)))
             elif not as_json:
                 count = len(values["files"])
                 output.data(_("✓ {model}: {n} files are as they should be.").format(model=name, n=count))
-    entries = [output.error_entry(each) for each in errors]
-    for entry in entries:
+    outcome = output.Outcome.of({"models": checked}, errors)
+    for entry in outcome.errors:
         output.say_error(entry)
-    code = int(output.exit_code_for(errors[0])) if errors else 0
-    if as_json:
-        output.envelope("models check", output.Outcome({"models": checked}, entries, code))
-    elif not (checked or errors):
+    if not (as_json or checked or errors):
         output.say(_("No encoder and no reranker is here."))
-    return code
+    return output.finish("models check", outcome, (), as_json=as_json)
 
 
-def _checked(runtime: Runtime, name: str) -> dict[str, Any]:
+def _check(runtime: Runtime, name: str) -> dict[str, Any]:
     with output.progress() as bar:
         files = list(bar.track(runtime.models.check(name), description=name[:40]))
     return {
@@ -270,14 +264,14 @@ def _checked(runtime: Runtime, name: str) -> dict[str, Any]:
     }
 
 
-def _present(runtime: Runtime) -> list[str]:
-    """The models whose files are here, wholly or in part, and folders that the settings name."""
+def _local_models(runtime: Runtime) -> list[str]:
+    """Return the offered models with any file here, and the folders of the settings."""
     from subtitle_rag import models
 
-    offered = [one.name for one in (*models.encoders(), *models.rerankers())]
-    chosen = [runtime.models.chosen(kind) for kind in (models.ENCODER, models.RERANKER)]
-    own = [name for name in chosen if name and models.neural(name) is None]
-    return [*(name for name in offered if runtime.models.state(name).status != "missing"), *own]
+    offered = [model.name for model in (*models.encoders(), *models.rerankers())]
+    configured = [runtime.models.chosen(kind) for kind in (models.ENCODER, models.RERANKER)]
+    folders = [name for name in configured if name and models.neural(name) is None]
+    return [*(name for name in offered if runtime.models.state(name).status != "missing"), *folders]
 
 
 @models_.command("remove", help=N_("Delete a fetched encoder or reranker; ollama rm deletes a model of Ollama."))
@@ -288,8 +282,5 @@ def models_remove(settings: Settings, name: str, as_json: bool) -> int:
     with Runtime(settings) as runtime:
         runtime.neural.unload()  # Windows deletes no file that a process has mapped
         freed = runtime.models.remove(name)
-    if as_json:
-        output.envelope("models remove", output.Outcome({"name": name, "bytes": freed}))
-    else:
-        output.data(_("{model} is deleted; {size:.1f} GB are free again.").format(model=name, size=freed / 1e9))
-    return 0
+    line = _("{model} is deleted; {size:.1f} GB are free again.").format(model=name, size=freed / 1e9)
+    return output.finish("models remove", output.Outcome({"name": name, "bytes": freed}), [line], as_json=as_json)

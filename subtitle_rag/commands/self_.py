@@ -1,8 +1,8 @@
-"""`self`: this copy of the program, and the packages that it can be given."""
+"""`self`: this copy of the program, its extras and its packages."""
 
 from contextlib import closing
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from subtitle_rag.config import Settings
-    from subtitle_rag.installation.distributions import Needed
+    from subtitle_rag.installation.distributions import PackageStatus
 
 UPDATABLE = ("yt-dlp",)
-"""Packages that age faster than releases of this program come."""
-
-
+"""Packages with more frequent releases than this program."""
 STATES = {
     "ok": N_("ok"),
     "missing": N_("missing"),
@@ -50,14 +48,10 @@ def self_add(settings: "Settings", name: str, as_json: bool) -> int:
     if not extra.is_installed:
         output.say(_("About {size} MB for the extra {name}.").format(size=f"{extra.megabytes:,}", name=name))
         with closing(PackageInstaller(settings.paths.cache).add(extra)) as events:
-            changed = _followed(events, name)
-    _tell(
-        as_json,
-        "self add",
-        {"extra": name, "packages": list(changed)},
-        _("The extra {name} is here.").format(name=name),
-    )
-    return 0
+            changed = _show_progress(events, name)
+    outcome = output.Outcome({"extra": name, "packages": list(changed)})
+    line = _("The extra {name} is here.").format(name=name)
+    return output.finish("self add", outcome, [line], as_json=as_json)
 
 
 @self_.command("update", help=N_("Bring the newest yt-dlp, which follows YouTube; other packages stay as they are."))
@@ -71,12 +65,12 @@ def self_update(settings: "Settings", package: str, as_json: bool) -> int:
 
     before = version(package)
     with closing(PackageInstaller(settings.paths.cache).upgrade(package)) as events:
-        _followed(events, package)
+        _show_progress(events, package)
     after = version(package)
-    said = _("{package} {version} is the newest.") if before == after else _("{package} {version} is here.")
-    result: dict[str, object] = {"package": package, "before": before, "version": after}
-    _tell(as_json, "self update", result, said.format(package=package, version=after))
-    return 0
+    sentence = _("{package} {version} is the newest.") if before == after else _("{package} {version} is here.")
+    outcome = output.Outcome({"package": package, "before": before, "version": after})
+    line = sentence.format(package=package, version=after)
+    return output.finish("self update", outcome, [line], as_json=as_json)
 
 
 @self_.command(
@@ -87,58 +81,51 @@ def self_update(settings: "Settings", package: str, as_json: bool) -> int:
 )
 @json_option
 def self_check(as_json: bool) -> int:
-    from subtitle_rag.installation.distributions import standing
+    from subtitle_rag.installation.distributions import version_report
     from subtitle_rag.installation.extras import PACKAGE
 
-    found = standing()
-    errors = [_error(one) for one in found.unfit]
-    entries = [output.error_entry(error) for error in errors]
-    for entry in entries:
-        output.say_error(entry)
-    code = output.ExitCode.FAILED if errors else output.ExitCode.DONE
-    if as_json:
-        extras = [{"name": name, "whole": not lacking, "lacking": lacking} for name, lacking in found.extras.items()]
-        packages = [asdict(one) for one in found.packages]
-        python = {key: value for key, value in asdict(found.python).items() if key not in ("name", "extras")}
-        result = {"version": found.version, "python": python, "packages": packages, "extras": extras}
-        output.envelope("self check", output.Outcome(result, entries, code))
-        return code
-    output.data(f"{PACKAGE} {found.version}")
-    for line in output.table([_row(one) for one in (found.python, *found.packages)]):
-        output.data(line)
-    for name, lacking in found.extras.items():
-        told = _("not whole: {names}").format(names=", ".join(lacking)) if lacking else _("whole")
-        output.data(f"[{name}] {told}")
-    return code
+    report = version_report()
+    errors = [_error(package) for package in report.unfit]
+    for error in errors:
+        output.say_error(output.error_entry(error))
+    result = {
+        "version": report.version,
+        "python": output.fields(report.python, "wanted installed state"),
+        "packages": [asdict(package) for package in report.packages],
+        "extras": [{"name": name, "whole": not lacking, "lacking": lacking} for name, lacking in report.extras.items()],
+    }
+    outcome = output.Outcome.of(result, errors)
+    lines = [f"{PACKAGE} {report.version}", *output.table(list(map(_row, (report.python, *report.packages))))]
+    for name, lacking in report.extras.items():
+        state = _("not whole: {names}").format(names=", ".join(lacking)) if lacking else _("whole")
+        lines.append(f"[{name}] {state}")
+    return output.finish("self check", outcome, lines, as_json=as_json)
 
 
-def _followed(events: "Iterable[PackagesEvent]", name: str) -> tuple[str, ...]:
-    """Show how far an installer has come; what it has brought."""
-    with output.progress() as bar:
-        task = bar.add_task(name, total=None)
-        for event in events:
-            if not isinstance(event, PackagesAdvanced):
-                return event.packages
-            said = step_text(event)
-            bar.update(task, description=f"{name}: {said}"[:40], completed=event.done, total=event.all or None)
+def _show_progress(events: "Iterable[PackagesEvent]", name: str) -> tuple[str, ...]:
+    """Show an installer's progress; return the packages that it changed."""
+
+    def update(event: PackagesEvent) -> dict[str, Any]:
+        if not isinstance(event, PackagesAdvanced):
+            return {}
+        text = f"{name}: {step_text(event)}"[:40]
+        return {"description": text, "completed": event.done, "total": event.all or None}
+
+    for event in output.track(events, name, update):
+        if not isinstance(event, PackagesAdvanced):
+            return event.packages
     return ()
 
 
-def _tell(as_json: bool, command: str, result: dict[str, object], said: str) -> None:
-    if as_json:
-        output.envelope(command, output.Outcome(result))
-    else:
-        output.data(said)
+def _row(package: "PackageStatus") -> tuple[str, ...]:
+    absent = bool(package.extras) and package.state == "missing"
+    mark = "✓" if package.state == "ok" else "·" if absent else "!" if package.extras else "✗"
+    state = _("not installed") if absent else _(STATES[package.state])
+    extras = ", ".join(f"[{extra}]" for extra in package.extras)
+    return mark, package.name, package.installed or "–", package.wanted or "–", state, extras
 
 
-def _row(one: "Needed") -> tuple[str, ...]:
-    absent = bool(one.extras) and one.state == "missing"
-    mark = "✓" if one.state == "ok" else "·" if absent else "!" if one.extras else "✗"
-    said = _("not installed") if absent else _(STATES[one.state])
-    return mark, one.name, one.installed or "–", one.wanted or "–", said, ", ".join(f"[{e}]" for e in one.extras)
-
-
-def _error(one: "Needed") -> AppError:
-    if one.state == "missing":
-        return AppError("package_missing", name=one.name)
-    return AppError("package_unfit", name=one.name, installed=one.installed, wanted=one.wanted)
+def _error(package: "PackageStatus") -> AppError:
+    if package.state == "missing":
+        return AppError("package_missing", name=package.name)
+    return AppError("package_unfit", name=package.name, installed=package.installed, wanted=package.wanted)

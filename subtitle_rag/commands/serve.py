@@ -26,11 +26,11 @@ def serve_(ctx: click.Context, host: str, port: int) -> int:
     from subtitle_rag import web_server
 
     settings: Settings = ctx.obj
-    own = ctx.find_root().params
+    frame_options = ctx.find_root().params
     arguments = ["--language", settings.language]
-    if own["home"]:
+    if frame_options["home"]:
         arguments = ["--home", str(settings.paths.config.parent), *arguments]
-    if own["debug"]:
+    if frame_options["debug"]:
         arguments = ["--debug", *arguments]
     if host not in LOOPBACK:
         output.say(_("Whoever learns this address can use the app, and what they send can be read on the way."))

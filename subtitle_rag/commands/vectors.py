@@ -1,4 +1,4 @@
-"""`vectors`: what an encoder makes of each window, so that scenes are found by what they mean."""
+"""`vectors`: an encoder's vectors of each window, for the search by meaning."""
 
 from collections.abc import Iterator
 from typing import Any

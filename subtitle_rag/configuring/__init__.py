@@ -1,1 +1,1 @@
-"""The config told to people and programs: what is in force and why, its schema, and a file to begin with."""
+"""The config for people and programs: the origin of each setting, the schema, and a file to begin with."""

@@ -1,4 +1,4 @@
-"""The JSON Schema of `config.toml`, made from the dataclasses of `config`; editors check and complete by it."""
+"""The JSON Schema of `config.toml`, made from the dataclasses of `config`, for editors."""
 
 from collections.abc import Mapping
 from dataclasses import Field, fields
@@ -13,11 +13,11 @@ _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
 def schema(keys: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
-    """The whole schema, described in the language in force; `keys`: id → what the key is for, and the usual keys."""
+    """Return the schema in the language in force; `keys`: id → its meaning and default keys."""
     language = {"type": "string", "enum": list(LANGUAGES), "description": about("language")}
     tables = {name: {**_table(kind), "description": about(name)} for name, kind in SECTIONS.items()}
     player = {**_object({"command": {**_STRINGS, "minItems": 1}}), "required": ["command"]}
-    named = {
+    named_tables = {
         "players": {"type": "object", "additionalProperties": player},
         "keys": _nested_keys(keys, ""),
         "themes": {"type": "object", "additionalProperties": _table(ThemeSettings)},
@@ -29,16 +29,16 @@ def schema(keys: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
             {
                 "language": language,
                 **tables,
-                **{name: {**table, "description": about(name)} for name, table in named.items()},
+                **{name: {**table, "description": about(name)} for name, table in named_tables.items()},
             }
         ),
     }
 
 
 def _table(kind: type[Any]) -> dict[str, Any]:
-    made = _object({each.name: _setting(each, getattr(kind(), each.name)) for each in fields(kind)})
+    table = _object({each.name: _setting(each, getattr(kind(), each.name)) for each in fields(kind)})
     required = [each.name for each in fields(kind) if each.metadata.get("required")]
-    return {**made, "required": required} if required else made
+    return {**table, "required": required} if required else table
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _setting(each: "Field[Any]", default: Any) -> dict[str, Any]:
-    """A setting by its default's type and its field's rules, as `config_file` reads them."""
+    """Return a setting by its default's type and its field's rules, as `config_file` reads them."""
     rules = each.metadata
     described = {"description": about_field(each)}
     if isinstance(default, Mapping):
@@ -55,18 +55,18 @@ def _setting(each: "Field[Any]", default: Any) -> dict[str, Any]:
         items = {"type": "string", **({"enum": list(rules["among"])} if "among" in rules else {})}
         least = 0 if rules.get("empty") else 1
         return {"type": "array", "items": items, "minItems": least, "default": list(default), **described}
-    made: dict[str, Any] = {"type": _TYPES[type(default)]}
+    definition: dict[str, Any] = {"type": _TYPES[type(default)]}
     if type(default) is int:
-        made["minimum"] = rules.get("least", 0)
+        definition["minimum"] = rules.get("least", 0)
     if "one_of" in rules:
-        made["enum"] = list(rules["one_of"])
+        definition["enum"] = list(rules["one_of"])
     if not rules.get("required"):
-        made["default"] = default
-    return {**made, **described}
+        definition["default"] = default
+    return {**definition, **described}
 
 
 def _nested_keys(keys: Mapping[str, tuple[str, str]], prefix: str) -> dict[str, Any]:
-    """Ids may stand in quotes or as tables: `"app.library"` and `app.library` are one and the same."""
+    """Return the ids, in quotes or as tables: `"app.library"` and `app.library` are the same."""
     properties: dict[str, Any] = {}
     for id, (meaning, usual) in keys.items():
         if id.startswith(prefix):

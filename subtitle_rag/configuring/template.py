@@ -18,7 +18,7 @@ EXAMPLE_THEME = {"primary": "#3a86ff", "background": "#081020"}
 
 
 def template(language: str) -> str:
-    """The file's text; each line of it that sets something is a comment."""
+    """Return the file's text, with each setting as a comment."""
     return "\n".join(_lines(language)) + "\n"
 
 
@@ -28,7 +28,7 @@ def _lines(language: str) -> Iterator[str]:
     yield from (f"# {first}", f"# {second}")
     yield ""
     yield f"# {about('language')} ({', '.join(LANGUAGES)})"
-    yield f"# language = {written(language)}"
+    yield f"# language = {to_toml(language)}"
     for name, kind in SECTIONS.items():
         yield ""
         yield f"# {about(name)}"
@@ -36,9 +36,9 @@ def _lines(language: str) -> Iterator[str]:
         for each in fields(kind):
             yield ""
             yield f"# {about_field(each)}{_allowed(each.metadata)}"
-            yield f"# {each.name} = {written(getattr(kind(), each.name))}"
+            yield f"# {each.name} = {to_toml(getattr(kind(), each.name))}"
     yield from ("", f"# {about('players')}", "[players]", "")
-    yield from ("# [players.celluloid]", f"# command = {written(EXAMPLE_PLAYER)}")
+    yield from ("# [players.celluloid]", f"# command = {to_toml(EXAMPLE_PLAYER)}")
     yield from ("", f"# {about('keys')}", "[keys]", "")
     yield f"# {json.dumps(EXAMPLE_KEY[0])} = {json.dumps(EXAMPLE_KEY[1])}"
     yield from ("", f"# {about('themes')}", "[themes]", "")
@@ -46,16 +46,16 @@ def _lines(language: str) -> Iterator[str]:
     for each in fields(ThemeSettings):
         value = EXAMPLE_THEME.get(each.name)
         if value:
-            yield f"# {each.name} = {written(value)}"
+            yield f"# {each.name} = {to_toml(value)}"
 
 
 def _allowed(rules: Any) -> str:
-    known = rules.get("one_of") or rules.get("among") or ()
-    return f" ({', '.join(known)})" if known else ""
+    values = rules.get("one_of") or rules.get("among") or ()
+    return f" ({', '.join(values)})" if values else ""
 
 
-def written(value: Any) -> str:
-    """A value as TOML has it."""
+def to_toml(value: Any) -> str:
+    """Return a value as TOML."""
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
 
 
@@ -87,7 +87,7 @@ def write_new(path: Path, text: str) -> None:
 
 
 def _put_in_place(temporary: Path, path: Path) -> None:
-    """Give the written file its name, unless another has it; a link, unlike a rename, refuses that."""
+    """Give the temporary file its name, unless another has it; a link, unlike a rename, refuses then."""
     try:
         path.hardlink_to(temporary)
     except FileExistsError:

@@ -23,69 +23,69 @@ KEYWORDS = N_("captions;subtitles;video;YouTube;")
 _RESERVED = re.compile(r"[\s\"'\\><~|&;$*?#()`]")
 
 
-def places() -> tuple[Path, Path]:
-    """Where the entry and the icon belong.
+def entry_paths() -> tuple[Path, Path]:
+    """Return the paths of the entry and the icon.
 
     Raises:
-        UsageError: `no_desktop_entries`, on systems that have none.
+        UsageError: `no_desktop_entries`, on macOS and Windows.
     """
     if sys.platform in ("darwin", "win32", "cygwin"):
         raise UsageError("no_desktop_entries")
-    given = os.environ.get("XDG_DATA_HOME", "")
-    data = Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "share"
+    data_home = os.environ.get("XDG_DATA_HOME", "")
+    data = Path(data_home) if Path(data_home).is_absolute() else Path.home() / ".local" / "share"
     return data / "applications" / f"{NAME}.desktop", data / "icons/hicolor/scalable/apps" / f"{NAME}.svg"
 
 
 def install(command: Sequence[str]) -> list[Path]:
-    """Write the icon and the entry that starts `command`; returns what was written.
+    """Write the icon and the entry for `command`; return their paths.
 
     Raises:
         UsageError: `no_desktop_entries`, `foreign_file`, `unwritable`.
     """
-    entry_place, icon_place = places()
+    entry_path, icon_path = entry_paths()
     icon = (files("subtitle_rag.desktop") / f"{NAME}.svg").read_text(encoding="utf-8")
-    wanted = [(icon_place, icon, ICON_MARK), (entry_place, entry(command), ENTRY_MARK)]
-    for place, _text, mark in wanted:
-        if os.path.lexists(place) and not _is_own(place, mark):
-            raise UsageError("foreign_file", path=str(place))
-    for place, text, _mark in wanted:
+    contents = [(icon_path, icon, ICON_MARK), (entry_path, entry(command), ENTRY_MARK)]
+    for path, _text, mark in contents:
+        if os.path.lexists(path) and not _has_mark(path, mark):
+            raise UsageError("foreign_file", path=str(path))
+    for path, text, _mark in contents:
         try:
-            _write(place, text)
+            _write(path, text)
         except OSError as error:
-            raise UsageError("unwritable", path=str(place), reason=error.strerror or str(error)) from error
-    return [place for place, _text, _mark in wanted]
+            raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
+    return [path for path, _text, _mark in contents]
 
 
 def remove() -> list[Path]:
-    """Delete what `install` wrote; returns what was deleted.
+    """Delete the files of `install`; return their paths.
 
     Raises:
         UsageError: `no_desktop_entries`, `unwritable`.
     """
-    entry_place, icon_place = places()
+    entry_path, icon_path = entry_paths()
     removed = []
-    for place, mark in ((entry_place, ENTRY_MARK), (icon_place, ICON_MARK)):
-        if _is_own(place, mark):
+    for path, mark in ((entry_path, ENTRY_MARK), (icon_path, ICON_MARK)):
+        if _has_mark(path, mark):
             try:
-                place.unlink()
+                path.unlink()
             except OSError as error:
-                raise UsageError("unwritable", path=str(place), reason=error.strerror or str(error)) from error
-            removed.append(place)
+                raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
+            removed.append(path)
     return removed
 
 
-def own_command(started_as: str) -> list[str]:
-    """The command that starts this copy, by its absolute path; `started_as` is how this process was started."""
-    here = Path(started_as)
+def start_command(started_as: str) -> list[str]:
+    """Return the command for this copy by its absolute path; `started_as` is argv[0] of this process."""
+    program = Path(started_as)
     beside = Path(sys.executable).parent / NAME
-    for each in (here.absolute() if here.name == NAME else beside, beside):
+    for each in (program.absolute() if program.name == NAME else beside, beside):
         if each.is_file() and os.access(each, os.X_OK):
             return [str(each)]
     return [str(Path(sys.executable).absolute()), "-m", "subtitle_rag"]
 
 
 def entry(command: Sequence[str]) -> str:
-    """The text of the entry, in English and Korean."""
+    """Return the text of the entry, in English and Korean."""
     lines = [
         "[Desktop Entry]",
         "Type=Application",
@@ -108,35 +108,35 @@ def entry(command: Sequence[str]) -> str:
 
 
 def _string(value: str) -> str:
-    """A value of the type string: what would end the line or begin an escape is escaped."""
+    """Return a value of the type string, with line ends and backslashes escaped."""
     escapes = {"\\": r"\\", "\n": r"\n", "\t": r"\t", "\r": r"\r"}
     return "".join(escapes.get(each, each) for each in value)
 
 
 def _argument(value: str) -> str:
-    """An argument of Exec: in quotes where it must be, and without field codes."""
+    """Return an argument of Exec, quoted if necessary, without field codes."""
     value = value.replace("%", "%%")
     if value and not _RESERVED.search(value):
         return value
     return '"' + re.sub(r'(["`$\\])', r"\\\1", value) + '"'
 
 
-def _is_own(place: Path, mark: str) -> bool:
+def _has_mark(path: Path, mark: str) -> bool:
     try:
-        return mark in place.read_text(encoding="utf-8", errors="replace")
+        return mark in path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
 
 
-def _write(place: Path, text: str) -> None:
-    """Write the file either wholly or not at all; desktops read it at any moment."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{place.name}-", dir=place.parent)
+def _write(path: Path, text: str) -> None:
+    """Write the file atomically: desktops read it at any moment."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
         Path(name).chmod(0o644)
-        Path(name).replace(place)
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

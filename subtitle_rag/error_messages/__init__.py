@@ -1,6 +1,6 @@
-"""What every failure says, by its code: what happened and why, and what to do next.
+"""The two sentences of every failure, by its code: what happened and why, and what to do next.
 
-Message ids, with the names of the failure's details in braces.
+They are message ids, with the names of the failure's details in braces.
 """
 
 from subtitle_rag.error_messages import captions, evaluation, installation, local_models, requests, storage

@@ -1,4 +1,4 @@
-"""What is said of packages that are not here, and of installing them."""
+"""Failures of installing packages, and for want of them."""
 
 from subtitle_rag.i18n import N_
 

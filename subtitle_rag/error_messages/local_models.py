@@ -1,4 +1,4 @@
-"""Of the local models: Ollama's, encoders and rerankers."""
+"""Failures of the local models: Ollama's, encoders and rerankers."""
 
 from subtitle_rag.i18n import N_
 

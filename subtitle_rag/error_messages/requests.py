@@ -1,4 +1,4 @@
-"""Of what a user asked for."""
+"""Failures of a user's request."""
 
 from subtitle_rag.i18n import N_
 

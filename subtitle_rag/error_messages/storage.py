@@ -1,4 +1,4 @@
-"""Of the library and its index."""
+"""Failures of the library and its index."""
 
 from subtitle_rag.i18n import N_
 

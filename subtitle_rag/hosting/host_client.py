@@ -180,7 +180,7 @@ class _Starter:
     def __init__(self, kind: HostKind, folder: Path, order: dict[str, Any]) -> None:
         self._kind = kind
         self._folder = folder
-        self._order = {**order, "folder": str(folder), "log": log_file.in_force()}
+        self._order = {**order, "folder": str(folder), "log": log_file.log_options()}
         self.started = False
         """Whether a process was started."""
         self._process: subprocess.Popen[bytes] | None = None

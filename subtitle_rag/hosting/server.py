@@ -163,7 +163,7 @@ def serve(kind: HostKind, argument: str, opener: Callable[..., Service], linger_
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     order = json.loads(argument)
-    with log_file.continued(order.pop("log", None), kind.name):
+    with log_file.join_log(order.pop("log", None), kind.name):
         return host(kind, order, opener, linger_s, stop)
 
 

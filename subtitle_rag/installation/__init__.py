@@ -1,1 +1,1 @@
-"""What of the program is installed, how this copy of it came here, and how the rest is added to it."""
+"""Installed packages, the origin of this copy, and the installation of more."""

@@ -1,4 +1,4 @@
-"""What a user types to install or update packages, for the way in which this copy came here."""
+"""Command lines for the user to install or update packages, by the installer of this copy."""
 
 import shlex
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ CPU_BUILD = ("--torch-backend", "cpu")
 
 
 def instruction(extra: Extra, environment: Environment | None = None) -> str:
-    """The line that installs an extra; where pip would bring CUDA for nothing, with what comes before it."""
+    """Return the line that installs an extra, with a first step if pip would bring CUDA in vain."""
     environment = environment or current()
     # the repository's script looks by itself what pip would take
     by_pip = environment.installer in ("pip", "pipx") and not environment.has_uv and environment.repository is None
@@ -27,23 +27,23 @@ def instruction(extra: Extra, environment: Environment | None = None) -> str:
 
 
 def cpu_instruction(extra: Extra, environment: Environment) -> str:
-    """The line for pip, which takes PyTorch's usual build unless another one is there already."""
-    said = _(
+    """Return the line for pip, with PyTorch's CPU build first."""
+    sentence = _(
         "first PyTorch without the gigabytes of CUDA, by the line that {page} shows for CPU, run with {python}; then "
         "{line}"
     )
     line = install_line(extra, environment)
-    return said.format(page=TORCH_PAGE, python=environment.python, line=line)
+    return sentence.format(page=TORCH_PAGE, python=environment.python, line=line)
 
 
 def install_line(extra: Extra, environment: Environment) -> str:
-    """The line that installs an extra."""
+    """Return the line that installs an extra."""
     if environment.repository is not None:
         return _repository_line(extra, environment.repository)
     torch = CPU_BUILD if _takes_cpu_build(extra) else ()
     origin = environment.origin
     # where the distribution can be had no more, the extra's own packages
-    named = origin.arguments(extra.name) if origin.is_here else extra.requirements()
+    requirements = origin.arguments(extra.name) if origin.is_here else extra.requirements()
     match environment.installer:
         case "uv tool" if origin.is_here:
             return command_line(["uv", *tool_arguments(environment, extra, torch)])
@@ -55,17 +55,17 @@ def install_line(extra: Extra, environment: Environment) -> str:
             line = command_line(["pipx", "inject", environment.prefix.name, *extra.requirements()])
             return f"UV_TORCH_BACKEND=cpu {line}" if torch and environment.uses_uv else line
         case "uv" | "uv tool":
-            return command_line(["uv", "pip", "install", "--python", str(environment.python), *torch, *named])
+            return command_line(["uv", "pip", "install", "--python", str(environment.python), *torch, *requirements])
         case "system" if environment.externally_managed and torch:
             return command_line(["uv", "tool", "install", *torch, *origin.arguments(extra.name)])
         case "system" if environment.externally_managed:
             return command_line(["pipx", "install", *origin.arguments(extra.name)])
         case _:
-            return command_line([str(environment.python), "-m", "pip", "install", *named])
+            return command_line([str(environment.python), "-m", "pip", "install", *requirements])
 
 
 def tool_arguments(environment: Environment, extra: Extra, options: Sequence[str] = ()) -> list[str]:
-    """What uv is given to have a tool with one extra more; what it has on record stays there."""
+    """Return uv's arguments for its tool with one extra more; its records are kept."""
     request = ["--python", environment.request] if environment.request else []
     companions = [part for each in environment.companions for part in ("--with", each)]
     extras = {*environment.extras, extra.name}
@@ -73,7 +73,7 @@ def tool_arguments(environment: Environment, extra: Extra, options: Sequence[str
 
 
 def upgrade_line(package: str, environment: Environment | None = None) -> str:
-    """The line that brings the newest version of one package."""
+    """Return the line that brings the newest version of one package."""
     environment = environment or current()
     match environment.installer:
         case "uv" | "uv tool":

@@ -1,6 +1,6 @@
-"""Whether the installed yt-dlp has aged: YouTube changes within weeks, and each release is named after its day.
+"""The age of the installed yt-dlp: YouTube changes within weeks, and each release is named after its day.
 
-Nothing is asked of an index: the age tells, and failures that only another version mends.
+No index is asked: the age decides, and failures for which only another version helps.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ OLD_DAYS = 90
 
 @dataclass(frozen=True, slots=True)
 class ExtractorAge:
-    """The installed release, and what speaks for another one."""
+    """The installed release, and the reasons for another one."""
 
     version: str
     days: int
@@ -28,13 +28,13 @@ class ExtractorAge:
 
 
 def extractor_age(failed_versions: Iterable[str] = (), today: date | None = None) -> ExtractorAge:
-    """How old the installed yt-dlp is; `failed_versions` are those with which captions were not understood."""
-    found = version(EXTRACTOR)
-    year, month, day = map(int, found.split(".")[:3])
+    """Return the age of the installed yt-dlp; `failed_versions` did not understand YouTube's captions."""
+    release = version(EXTRACTOR)
+    year, month, day = map(int, release.split(".")[:3])
     days = ((today or date.today()) - date(year, month, day)).days
-    return ExtractorAge(found, days, _comparable(found) in set(map(_comparable, failed_versions)))
+    return ExtractorAge(release, days, _comparable(release) in set(map(_comparable, failed_versions)))
 
 
 def _comparable(release: str) -> tuple[str, ...]:
-    """`2026.06.09` and `2026.6.9` are one: the package's metadata leaves out zeros that the module has."""
+    """Return the parts without zeros: metadata has `2026.6.9` for the module's `2026.06.09`."""
     return tuple(part.lstrip("0") for part in release.split("."))

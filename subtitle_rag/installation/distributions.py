@@ -1,6 +1,6 @@
-"""Which packages this copy needs, which of them are here, and whether their versions fit: from the metadata alone.
+"""The required packages of this copy, and whether their installed versions fit: from the metadata alone.
 
-The extras are those that the installed metadata names, whatever they are called; nothing is asked of any network.
+The extras are those of the installed metadata. Nothing is sent over the network.
 """
 
 import platform
@@ -23,8 +23,8 @@ State = Literal["ok", "missing", "too_old", "too_new", "unfit"]
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
-    """A package that the program, or one of its extras, needs."""
+class PackageStatus:
+    """A package that the program or one of its extras needs."""
 
     name: str
     wanted: str
@@ -36,92 +36,104 @@ class Needed:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """How this copy stands."""
+class VersionReport:
+    """The versions of this copy and of its packages."""
 
     version: str
-    python: Needed
-    packages: tuple[Needed, ...]
+    python: PackageStatus
+    packages: tuple[PackageStatus, ...]
     extras: Mapping[str, tuple[str, ...]]
     """Extra → the packages of it that are not here as they should be."""
 
     @property
-    def unfit(self) -> list[Needed]:
+    def unfit(self) -> list[PackageStatus]:
         """What keeps the program itself from working: Python or a package of its own."""
-        return [one for one in (self.python, *self.packages) if not one.extras and one.state != "ok"]
+        return [package for package in (self.python, *self.packages) if not package.extras and package.state != "ok"]
 
 
-def standing(name: str = PACKAGE) -> Standing:
-    """How the copy stands that is installed.
+def version_report(name: str = PACKAGE) -> VersionReport:
+    """Return the report on the installed copy.
 
     Raises:
-        AppError: `no_metadata`, where it is not installed but runs from its source.
+        AppError: `no_metadata`, if it runs from its source without an installation.
     """
     try:
-        own = distribution(name)
+        copy_ = distribution(name)
     except PackageNotFoundError as error:
         raise AppError("no_metadata") from error
-    base, by_extra = _requirements(own)
-    needed = {(_normal(one.name), str(one.specifier)): one for one in base}
-    holders: dict[tuple[str, str], list[str]] = {key: [] for key in needed}
-    for extra, ones in by_extra.items():
-        for one in ones:
-            key = (_normal(one.name), str(one.specifier))
-            needed.setdefault(key, one)
+    base, requirements_by_extra = _requirements(copy_)
+    requirements_by_key = {(_normal(requirement.name), str(requirement.specifier)): requirement for requirement in base}
+    holders: dict[tuple[str, str], list[str]] = {key: [] for key in requirements_by_key}
+    for extra, requirements in requirements_by_extra.items():
+        for requirement in requirements:
+            key = (_normal(requirement.name), str(requirement.specifier))
+            requirements_by_key.setdefault(key, requirement)
             if key not in holders or holders[key]:
                 holders.setdefault(key, []).append(extra)
-    packages = tuple(_needed(one, tuple(holders[key])) for key, one in needed.items())
-    states = {(_normal(one.name), one.wanted): one.state for one in packages}
-    lacking = {
-        extra: tuple(one.name for one in ones if states[_normal(one.name), str(one.specifier)] != "ok")
-        for extra, ones in by_extra.items()
+    packages = tuple(
+        _package_status(requirement, tuple(holders[key])) for key, requirement in requirements_by_key.items()
+    )
+    states = {(_normal(requirement.name), requirement.wanted): requirement.state for requirement in packages}
+    incomplete = {
+        extra: tuple(
+            requirement.name
+            for requirement in requirements
+            if states[_normal(requirement.name), str(requirement.specifier)] != "ok"
+        )
+        for extra, requirements in requirements_by_extra.items()
     }
-    return Standing(own.version, _python(own), packages, lacking)
+    return VersionReport(copy_.version, _python(copy_), packages, incomplete)
 
 
-def _requirements(own: Distribution) -> "tuple[list[Requirement], dict[str, list[Requirement]]]":
-    """What the program needs here, and what each extra needs beyond that."""
+def _requirements(copy_: Distribution) -> "tuple[list[Requirement], dict[str, list[Requirement]]]":
+    """Return the requirements of the program here, and the further ones of each extra."""
     from packaging.requirements import Requirement
 
-    every = [Requirement(line) for line in own.requires or ()]
-    names = [extra for extra in own.metadata.get_all("Provides-Extra") or () if extra not in DEVELOPERS]
-    base = [one for one in every if one.marker is None or one.marker.evaluate({"extra": ""})]
-    return base, {extra: list(_of_extra(own, every, base, extra, set())) for extra in names}
+    requirements = [Requirement(line) for line in copy_.requires or ()]
+    names = [extra for extra in copy_.metadata.get_all("Provides-Extra") or () if extra not in DEVELOPERS]
+    base = [
+        requirement
+        for requirement in requirements
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+    ]
+    return base, {extra: list(_of_extra(copy_, requirements, base, extra, set())) for extra in names}
 
 
 def _of_extra(
-    own: Distribution, every: "list[Requirement]", base: "list[Requirement]", extra: str, seen: set[str]
+    copy_: Distribution, requirements: "list[Requirement]", base: "list[Requirement]", extra: str, visited: set[str]
 ) -> "Iterator[Requirement]":
-    """What an extra needs; one that is made of others names this package with them."""
-    seen.add(extra)
-    for one in every:
-        if one in base or one.marker is None or not one.marker.evaluate({"extra": extra}):
+    """Yield the requirements of an extra; one made of others names this package with them."""
+    visited.add(extra)
+    for requirement in requirements:
+        if requirement in base or requirement.marker is None or not requirement.marker.evaluate({"extra": extra}):
             continue
-        if _normal(one.name) == _normal(own.metadata["Name"]):
-            for other in sorted(one.extras - seen):
-                yield from _of_extra(own, every, base, other, seen)
+        if _normal(requirement.name) == _normal(copy_.metadata["Name"]):
+            for nested in sorted(requirement.extras - visited):
+                yield from _of_extra(copy_, requirements, base, nested, visited)
         else:
-            yield one
+            yield requirement
 
 
-def _needed(one: "Requirement", extras: tuple[str, ...]) -> Needed:
+def _package_status(requirement: "Requirement", extras: tuple[str, ...]) -> PackageStatus:
     try:
-        installed = distribution(one.name).version or None  # None: its metadata is damaged
+        installed = distribution(requirement.name).version or None  # None: its metadata is damaged
     except PackageNotFoundError:
         installed = None
-    return Needed(one.name, str(one.specifier), installed, _state(installed, one.specifier), extras)
+    return PackageStatus(
+        requirement.name, str(requirement.specifier), installed, _state(installed, requirement.specifier), extras
+    )
 
 
-def _python(own: Distribution) -> Needed:
+def _python(copy_: Distribution) -> PackageStatus:
     from packaging.specifiers import SpecifierSet
 
-    wanted = SpecifierSet(",".join(own.metadata.get_all("Requires-Python") or ()))
-    found = platform.python_version()
-    return Needed("Python", str(wanted), found, _state(found, wanted))
+    specifiers = SpecifierSet(",".join(copy_.metadata.get_all("Requires-Python") or ()))
+    version = platform.python_version()
+    return PackageStatus("Python", str(specifiers), version, _state(version, specifiers))
 
 
-def _state(installed: str | None, wanted: "SpecifierSet") -> State:
-    """How a version stands to the range: below all of it, above, or left out in its middle."""
+def _state(installed: str | None, specifiers: "SpecifierSet") -> State:
+    """Compare a version with the range: below all of it, above, or excluded in its middle."""
     from packaging.version import InvalidVersion, Version
 
     if installed is None:
@@ -130,7 +142,7 @@ def _state(installed: str | None, wanted: "SpecifierSet") -> State:
         version = Version(installed)
     except InvalidVersion:
         return "unfit"
-    for clause in wanted:
+    for clause in specifiers:
         if clause.contains(version, prereleases=True):
             continue
         bound = Version(clause.version.removesuffix(".*"))

@@ -1,4 +1,4 @@
-"""How this copy of the program was installed: by which installer, into which environment, from where."""
+"""The environment of this copy: its installer, its folder, and the origin of the distribution."""
 
 import json
 import os
@@ -21,40 +21,40 @@ Installer = Literal["pip", "uv", "uv tool", "pipx", "uvx", "system"]
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """From where the distribution came (PEP 610); without a URL from an index."""
+    """The source of the distribution (PEP 610); without a URL, an index."""
 
     url: str = ""
     editable: bool = False
 
     @property
     def path(self) -> Path | None:
-        """The folder or file, where it came from this computer."""
+        """The folder or file of a local distribution."""
         parts = urlsplit(self.url)
         return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
 
     @property
     def is_here(self) -> bool:
-        """It can be installed from there again; nothing is asked of a network."""
+        """Whether it can be installed from there again; nothing is sent over the network."""
         return self.path is None or self.path.exists()
 
     def requirement(self, *extras: str) -> str:
-        """The distribution with these extras, as installers take it."""
-        named = f"[{','.join(sorted(extras))}]" if extras else ""
+        """Return the distribution with these extras, as installers take it."""
+        bracket = f"[{','.join(sorted(extras))}]" if extras else ""
         if not self.url:
-            return PACKAGE + named
+            return PACKAGE + bracket
         if self.path and self.path.is_dir():
-            return f"{self.path}{named}"
-        return f"{PACKAGE}{named} @ {self.url}"
+            return f"{self.path}{bracket}"
+        return f"{PACKAGE}{bracket} @ {self.url}"
 
     def arguments(self, *extras: str) -> list[str]:
-        """The arguments of an installer for that requirement."""
+        """Return an installer's arguments for that requirement."""
         is_linked = self.editable and self.path and self.path.is_dir()
         return [*(["--editable"] if is_linked else []), self.requirement(*extras)]
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """The environment that holds this copy."""
+    """The environment of this copy."""
 
     installer: Installer
     prefix: Path
@@ -73,7 +73,7 @@ class Environment:
 
     @property
     def repository(self) -> Path | None:
-        """The clone whose scripts made this environment."""
+        """The clone with the scripts that made this environment."""
         root = self.origin.path
         if self.installer != "pip" or root is None or not self.origin.editable:
             return None
@@ -83,12 +83,12 @@ class Environment:
 
     @property
     def has_uv(self) -> bool:
-        """uv installs into it: it takes a build of PyTorch without CUDA when it is told to."""
+        """Whether uv installs into it: uv can take a build of PyTorch without CUDA."""
         return self.installer in ("uv", "uv tool") or (self.installer == "pipx" and self.uses_uv)
 
 
 def current() -> Environment:
-    """The environment of this process."""
+    """Return the environment of this process."""
     has_pip = find_spec("pip") is not None
     return find(Path(sys.prefix), Path(sys.base_prefix), Path(sys.executable), _origin(), has_pip=has_pip)
 
@@ -96,16 +96,16 @@ def current() -> Environment:
 def find(
     prefix: Path, base_prefix: Path, python: Path, origin: Origin | None = None, *, has_pip: bool = True
 ) -> Environment:
-    """Tell an environment by the files that installers leave in it; `python` is its interpreter."""
+    """Recognise an environment by the files that installers leave in it; `python` is its interpreter."""
     origin = origin or Origin()
     config = _pyvenv(prefix)
     if prefix == base_prefix or config is None:
         return Environment("system", prefix, python, origin, externally_managed=_is_managed(prefix))
-    if _is_passing(prefix, config):
+    if _is_temporary(prefix, config):
         return Environment("uvx", prefix, python, origin, uses_uv="uv" in config)
     receipt = prefix / "uv-receipt.toml"
     if receipt.is_file():
-        extras, companions, request = _recorded(receipt)
+        extras, companions, request = _read_receipt(receipt)
         return Environment("uv tool", prefix, python, origin, extras=extras, companions=companions, request=request)
     pipx = prefix / "pipx_metadata.json"
     if pipx.is_file():
@@ -116,10 +116,10 @@ def find(
 
 
 def program(name: str) -> str | None:
-    """The path of an installer: also where a desktop starts the program without the shell's PATH."""
+    """Return the path of an installer, also without the shell's PATH, as on a desktop."""
     home = Path.home()
-    places = [os.environ.get("PATH", os.defpath), str(home / ".local" / "bin"), str(home / ".cargo" / "bin")]
-    return shutil.which(name, path=os.pathsep.join(places))
+    folders = [os.environ.get("PATH", os.defpath), str(home / ".local" / "bin"), str(home / ".cargo" / "bin")]
+    return shutil.which(name, path=os.pathsep.join(folders))
 
 
 def _origin() -> Origin:
@@ -131,22 +131,22 @@ def _origin() -> Origin:
 
 
 def origin_of(direct_url: str | None) -> Origin:
-    """What `direct_url.json` says; an index where there is none, or where it cannot be read."""
+    """Parse `direct_url.json`; return an index for a missing or broken one."""
     try:
-        told = json.loads(direct_url or "{}")
-        url = str(told.get("url", ""))
-        vcs = told.get("vcs_info")
+        values = json.loads(direct_url or "{}")
+        url = str(values.get("url", ""))
+        vcs = values.get("vcs_info")
         if vcs:
             url = f"{vcs['vcs']}+{url}@{vcs['commit_id']}"
-        if told.get("subdirectory"):
-            url += f"#subdirectory={told['subdirectory']}"
-        return Origin(url, bool(told.get("dir_info", {}).get("editable")))
+        if values.get("subdirectory"):
+            url += f"#subdirectory={values['subdirectory']}"
+        return Origin(url, bool(values.get("dir_info", {}).get("editable")))
     except (ValueError, AttributeError, KeyError, TypeError):
         return Origin()
 
 
 def _pyvenv(prefix: Path) -> dict[str, str] | None:
-    """The keys of `pyvenv.cfg`; None where the prefix is no virtual environment."""
+    """Return the keys of `pyvenv.cfg`; None outside a virtual environment."""
     try:
         lines = (prefix / "pyvenv.cfg").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -154,7 +154,7 @@ def _pyvenv(prefix: Path) -> dict[str, str] | None:
     return {key.strip().lower(): value.strip() for key, _sign, value in (line.partition("=") for line in lines)}
 
 
-def _is_passing(prefix: Path, config: dict[str, str]) -> bool:
+def _is_temporary(prefix: Path, config: dict[str, str]) -> bool:
     """Whether the environment lies in a cache, as those of `uvx`, `uv run --with` and `pipx run` do."""
     if "extends-environment" in config or (prefix / "pipx_expired_venv").exists() or prefix.parent.name == ".cache":
         return True
@@ -167,30 +167,34 @@ def _is_managed(prefix: Path) -> bool:
     return any(prefix.glob("lib*/python3*/EXTERNALLY-MANAGED")) or (prefix / "Lib" / "EXTERNALLY-MANAGED").is_file()
 
 
-def _recorded(receipt: Path) -> tuple[tuple[str, ...], tuple[str, ...], str]:
-    """The extras, the further requirements and the Python that uv has on record for a tool."""
+def _read_receipt(receipt: Path) -> tuple[tuple[str, ...], tuple[str, ...], str]:
+    """Return the extras, the further requirements and the Python on uv's record for a tool."""
     try:
         tool = tomllib.loads(receipt.read_text(encoding="utf-8"))["tool"]
-        own = [entry for entry in tool["requirements"] if entry["name"] == PACKAGE]
-        extras = tuple(str(extra) for entry in own for extra in entry.get("extras", ()))
-        others = tuple(_companion(entry) for entry in tool["requirements"] if entry["name"] != PACKAGE)
-        return extras, others, str(tool.get("python", ""))
+        entries = [entry for entry in tool["requirements"] if entry["name"] == PACKAGE]
+        extras = tuple(str(extra) for entry in entries for extra in entry.get("extras", ()))
+        companions = tuple(_companion(entry) for entry in tool["requirements"] if entry["name"] != PACKAGE)
+        return extras, companions, str(tool.get("python", ""))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return (), (), ""
 
 
 def _companion(entry: dict[str, Any]) -> str:
-    """A requirement of uv's record, as uv takes it."""
-    named = entry["name"] + (f"[{','.join(entry['extras'])}]" if entry.get("extras") else "")
-    place = next((str(entry[kind]) for kind in ("path", "directory", "editable") if kind in entry), "")
+    """Return a requirement of uv's record as an argument for uv."""
+    requirement = entry["name"] + (f"[{','.join(entry['extras'])}]" if entry.get("extras") else "")
+    source = next((str(entry[kind]) for kind in ("path", "directory", "editable") if kind in entry), "")
     if "git" in entry:
-        place = f"git+{entry['git']}"
-    return f"{named} @ {place or entry['url']}" if place or "url" in entry else named + entry.get("specifier", "")
+        source = f"git+{entry['git']}"
+    return (
+        f"{requirement} @ {source or entry['url']}"
+        if source or "url" in entry
+        else requirement + entry.get("specifier", "")
+    )
 
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return told if isinstance(told, dict) else {}
+    return values if isinstance(values, dict) else {}

@@ -1,4 +1,4 @@
-"""The extras of `pyproject.toml`: what of the program comes with packages that the base does without."""
+"""The extras of `pyproject.toml`: optional parts of the program, with their packages."""
 
 import importlib
 import sys
@@ -15,7 +15,7 @@ PACKAGE = "subtitle-rag"
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """Packages that are installed together; `subtitle-rag[NAME]` names them."""
+    """Packages installed together, as `subtitle-rag[NAME]`."""
 
     name: str
     modules: tuple[str, ...]
@@ -27,34 +27,34 @@ class Extra:
 
     @property
     def megabytes(self) -> int:
-        """On the disk of this computer."""
+        """Size on the disk of this computer."""
         brings_cuda = self.cuda_megabytes and sys.platform == "linux" and not wants_cpu_build()
         return self.cuda_megabytes if brings_cuda else self.cpu_megabytes
 
     @property
     def code(self) -> str:
-        """Of the failure for want of it."""
+        """Code of the failure for want of it."""
         return f"{self.name}_missing"
 
     @property
     def is_installed(self) -> bool:
-        """Whether all of it is here; imports nothing. Packages that have come since the start are seen."""
+        """Whether all of it is here, also if installed since the start; imports nothing."""
         if self.name not in _complete and all(map(_is_found, self.modules)) and _has_metadata(self):
             _complete.add(self.name)
         return self.name in _complete
 
     def requirements(self) -> list[str]:
-        """What pip would have to install, as the distribution's metadata names it: `torch>=2.13`."""
+        """Return its requirements for pip, as the distribution's metadata has them: `torch>=2.13`."""
         from packaging.requirements import Requirement
 
-        found = []
+        lines = []
         for text in _requirements():
             requirement = Requirement(text)
             marker = requirement.marker
             if marker and "extra" in str(marker) and marker.evaluate({"extra": self.name}):
                 requirement.marker = None
-                found.append(str(requirement))
-        return found
+                lines.append(str(requirement))
+        return lines
 
 
 NEURAL = Extra(
@@ -100,5 +100,5 @@ def _has_metadata(extra: Extra) -> bool:
 
 
 def look_again() -> None:
-    """Have the import system see what an installer has just brought."""
+    """Have the import system see newly installed packages."""
     importlib.invalidate_caches()

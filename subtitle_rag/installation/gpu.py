@@ -1,4 +1,4 @@
-"""Whether a graphics processor is here, as far as files tell: nothing is imported or started for that."""
+"""Detection of a graphics processor by files alone: nothing is imported or started."""
 
 import sys
 from pathlib import Path
@@ -8,5 +8,5 @@ GPU_FILES = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia/vers
 
 
 def wants_cpu_build() -> bool:
-    """Whether PyTorch's usual build would bring CUDA for nothing: on Linux, where no GPU's driver is."""
+    """Whether PyTorch's usual build would bring CUDA in vain: on Linux without a GPU's driver."""
     return sys.platform == "linux" and not any(Path(file).exists() for file in GPU_FILES)

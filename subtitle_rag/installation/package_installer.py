@@ -1,7 +1,7 @@
-"""Extras added to the environment of this copy, and one package of it updated, by the installer that made it.
+"""Installation of extras into this copy's environment, and updates of one package, by the environment's own installer.
 
-Installed packages keep their versions: they are the constraints under which the installer resolves. A Python that is
-not this program's own is never written to.
+Installed packages keep their versions: they are the constraints for the installer's resolver. A Python of the system is
+never written to.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from subtitle_rag.installation.extras import NEURAL, PACKAGE, Extra, look_again
 from subtitle_rag.installation.gpu import wants_cpu_build
 from subtitle_rag.installation.pip import CudaError, Pip
 from subtitle_rag.installation.process import InstallerError, lines
-from subtitle_rag.installation.uv import Uv, followed
+from subtitle_rag.installation.uv import Uv, run_uv
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ LOCK = ".subtitle-rag-packages.lock"
 
 
 class PackageInstaller:
-    """Adds packages to an environment, by default this copy's. `cache` keeps what has arrived; `stop` ends a run."""
+    """Adds packages to an environment, by default this copy's. `cache` keeps finished downloads; `stop` ends a run."""
 
     def __init__(
         self, cache: Path, stop: threading.Event | None = None, environment: Environment | None = None
@@ -46,7 +46,7 @@ class PackageInstaller:
         self._stop = stop or threading.Event()
 
     def refusal(self, extra: Extra) -> AppError | None:
-        """Why the program does not add an extra by itself; the hint holds the line to type. None where it does."""
+        """Return the reason why the program cannot add an extra itself, with the line to type; else None."""
         return None if self._can_install else AppError("packages_refused", line=self._instruction(extra))
 
     def add(self, extra: Extra) -> Generator[PackagesEvent, None, None]:
@@ -95,7 +95,7 @@ class PackageInstaller:
     def _upgraded(self, package: str, constraints: Path) -> Generator[PackagesEvent, None, None]:
         if self._environment.installer == "pipx" and self._environment.uses_uv:
             command = [self._program, "runpip", self._environment.prefix.name, "install", "--upgrade", package]
-            yield from followed(command, self._stop, {"UV_CONSTRAINT": str(constraints)})
+            yield from run_uv(command, self._stop, {"UV_CONSTRAINT": str(constraints)})
         elif self._environment.has_uv:
             yield from self._uv(constraints).add([package], upgrade=package)
         else:
@@ -107,7 +107,7 @@ class PackageInstaller:
 
     @property
     def _program(self) -> str:
-        """The installer's path, empty where it is not to be found; pip runs in this copy's own interpreter."""
+        """The installer's path, or "" if not found; pip runs in this copy's own interpreter."""
         name = {"uv": "uv", "uv tool": "uv", "pipx": "pipx"}.get(self._environment.installer)
         return (program(name) or "") if name else str(self._environment.python)
 
@@ -118,7 +118,7 @@ class PackageInstaller:
         return Uv(self._program, self._environment.python, constraints, self._stop)
 
     def _by_pip(self, extra: Extra, constraints: Path, *, cpu: bool) -> Generator[PackagesEvent, None, None]:
-        """Have pip install an extra. Where it knows PyTorch with CUDA alone and no GPU is here, uv brings PyTorch."""
+        """Install an extra by pip. If pip knows PyTorch with CUDA alone and no GPU is here, uv brings PyTorch."""
         pip = self._pip(constraints)
         try:
             yield from pip.add(extra.requirements(), cuda=not cpu, command=self._inject_command)
@@ -135,21 +135,21 @@ class PackageInstaller:
 
     @property
     def _inject_command(self) -> list[str]:
-        """The command by which pipx has pip install and notes it: it notes nothing that is there already."""
+        """The command by which pipx runs pip and records it; pipx records no package of before."""
         is_pipx = self._environment.installer == "pipx"
         return [self._program, "inject", self._environment.prefix.name] if is_pipx else []
 
     def _inject(self, extra: Extra, constraints: Path, *, cpu: bool) -> Generator[PackagesEvent, None, None]:
-        """Have pipx and its uv install an extra, and note it."""
+        """Install and record an extra by pipx with uv."""
         variables = {"UV_CONSTRAINT": str(constraints), **({"UV_TORCH_BACKEND": "cpu"} if cpu else {})}
         command = [self._program, "inject", self._environment.prefix.name, *extra.requirements()]
-        for event in followed(command, self._stop, variables):
+        for event in run_uv(command, self._stop, variables):
             if not isinstance(event, PackagesInstalled):
                 yield event
         yield PackagesInstalled(tuple(extra.requirements()))
 
     def _record(self, extra: Extra) -> None:
-        """Have uv note what a tool has more now, so that its own updates keep it; nothing is fetched for that."""
+        """Have uv record a tool's extra for its own updates, without fetching anything."""
         if self._environment.installer != "uv tool" or not self._environment.origin.is_here:
             return
         command = advice.tool_arguments(self._environment, extra)
@@ -160,7 +160,7 @@ class PackageInstaller:
             logger.warning("the installer did not note the extra %s", extra.name, exc_info=True)
 
     def _constraints(self, leaving: str = "") -> Path:
-        """A file that holds every installed package at its version, and others at that of the repository's lock."""
+        """Write a file of every installed package at its version, and of others at the repository's lock."""
         from packaging.utils import canonicalize_name
 
         pins = {
@@ -196,7 +196,7 @@ class PackageInstaller:
 
     @contextmanager
     def _advised(self, line: str) -> Iterator[None]:
-        """Tell a failure of the installer with what the user can type instead."""
+        """Turn a failure of the installer into one with the line to type."""
         try:
             yield
         except InstallerError as error:

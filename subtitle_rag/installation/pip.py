@@ -1,9 +1,9 @@
-"""Packages brought by pip, one after the other, so that what has arrived whole is not fetched again.
+"""Packages brought by pip, one after the other, so that a stopped installation keeps its finished downloads.
 
-pip itself keeps a wheel only where it came over HTTP and its cache is on, and begins a stopped installation anew. Here
-its resolver tells which packages are needed (`pip install --dry-run --report`), each is made a wheel in a folder
-(`pip wheel --no-deps`), and all of them are installed from there without an index. To resolve, an old pip and an index
-without metadata need whole wheels: where pip has no cache, it is given one for the time.
+pip itself keeps a wheel only if it came over HTTP and the cache is on, and starts a stopped installation from the
+beginning. So its resolver lists the packages (`pip install --dry-run --report`), each becomes a wheel in a folder
+(`pip wheel --no-deps`), and all of them are installed from there without an index. To resolve, an old pip or an index
+without metadata needs whole wheels: a pip without a cache gets a temporary one.
 """
 
 import json
@@ -52,12 +52,12 @@ class Pip:
     def add(
         self, requirements: Sequence[str], *, cuda: bool, command: Sequence[str] = ()
     ) -> Generator[PackagesEvent, None, None]:
-        """Install what is missing of the requirements. The last event is `PackagesInstalled`.
+        """Install the missing ones of the requirements. The last event is `PackagesInstalled`.
 
-        `command` has pip install them, and notes it (`pipx inject NAME`).
+        `command` runs pip for them, and records it (`pipx inject NAME`).
 
         Raises:
-            InstallerError: CudaError where only a build with CUDA is to be had, unless `cuda` allows it.
+            InstallerError: CudaError if only a build with CUDA is to be had, unless `cuda` allows it.
             AppError: `interrupted`.
         """
         cache = [] if self._has_cache() else ["--cache-dir", str(self.folder / "http")]
@@ -95,13 +95,13 @@ class Pip:
     def _resolved(
         self, requirements: Sequence[str], cache: Sequence[str]
     ) -> Generator[PackagesEvent, None, list[Pinned]]:
-        """What is to be installed for the requirements."""
+        """Resolve the requirements to packages."""
         with tempfile.TemporaryDirectory(prefix="subtitle-rag-") as name:
             report = Path(name) / "report.json"
             options = ["--dry-run", "--report", str(report), "--constraint", str(self.constraints)]
             for line in self._lines("install", *cache, *options, *requirements):
-                if named := _NAMED.match(line):
-                    yield PackagesAdvanced("resolving", named[1], 0, 0)
+                if match := _NAMED.match(line):
+                    yield PackagesAdvanced("resolving", match[1], 0, 0)
             try:
                 entries = json.loads(report.read_text(encoding="utf-8"))["install"]
                 return [_pinned(each["metadata"]) for each in entries]
@@ -109,20 +109,20 @@ class Pip:
                 raise InstallerError(f"pip: {error}") from error
 
     def _fetch(self, package: Pinned, cache: Sequence[str]) -> None:
-        """Bring a package's wheel into the folder, whole or not at all."""
+        """Bring a package's wheel into the folder, atomically."""
         with tempfile.TemporaryDirectory(prefix=".part-", dir=self.folder) as name:
             self._run("wheel", *cache, "--no-deps", "--wheel-dir", name, package.requirement)
             for wheel in Path(name).glob("*.whl"):
                 replace_path(wheel, self.folder / wheel.name)
 
     def _run_installer(self, command: Sequence[str], needed: Sequence[Pinned]) -> None:
-        """Run a command that has pip install from the folder what was resolved."""
+        """Run a command in which pip installs the resolved packages from the folder."""
         pins = self.folder / "pins.txt"
-        held = self.constraints.read_text(encoding="utf-8")
-        pins.write_text(held + "".join(f"{each.requirement}\n" for each in needed), encoding="utf-8")
+        constraints = self.constraints.read_text(encoding="utf-8")
+        pins.write_text(constraints + "".join(f"{each.requirement}\n" for each in needed), encoding="utf-8")
         # as addresses, for pip splits what these hold at spaces
-        places = {"PIP_FIND_LINKS": self.folder.as_uri(), "PIP_CONSTRAINT": pins.as_uri()}
-        for _line in lines(command, self.stop, {"PIP_NO_INDEX": "1", **places}):
+        variables = {"PIP_FIND_LINKS": self.folder.as_uri(), "PIP_CONSTRAINT": pins.as_uri()}
+        for _line in lines(command, self.stop, {"PIP_NO_INDEX": "1", **variables}):
             pass
 
     def _arrived(self) -> Iterator[str]:
@@ -144,7 +144,7 @@ class Pip:
 
 
 def _pinned(metadata: dict[str, str]) -> Pinned:
-    """Name and version as the names of wheels have them."""
+    """Return name and version as the names of wheels have them."""
     from packaging.utils import canonicalize_name
     from packaging.version import Version
 

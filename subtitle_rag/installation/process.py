@@ -1,4 +1,4 @@
-"""An installer's process: its lines as they come, its end, and its stop."""
+"""An installer's process: its output as a stream of lines, its end, and its cancellation."""
 
 import logging
 import os
@@ -42,7 +42,7 @@ class InstallerError(Exception):
 def lines(
     arguments: Sequence[str], stop: threading.Event, variables: Mapping[str, str] | None = None
 ) -> Generator[str, None, None]:
-    """Run an installer and yield what it prints, on stdout or stderr. Setting `stop` ends it and its children.
+    """Run an installer and yield its output, stdout and stderr. Setting `stop` ends it and its children.
 
     Raises:
         InstallerError: with the installer's own reason.
@@ -66,8 +66,8 @@ def lines(
     except OSError as error:
         raise InstallerError(error.strerror or str(error)) from error
     last: deque[str] = deque(maxlen=KEPT_LINES)
-    over = threading.Event()
-    watch = threading.Thread(target=_stop_process, args=(process, stop, over), daemon=True)
+    done = threading.Event()
+    watch = threading.Thread(target=_stop_process, args=(process, stop, done), daemon=True)
     watch.start()
     try:
         assert process.stdout is not None
@@ -76,7 +76,7 @@ def lines(
             yield last[-1]
         status = process.wait()
     finally:
-        over.set()
+        done.set()
         watch.join()
         if process.poll() is None or stop.is_set():
             _end(process)
@@ -91,24 +91,24 @@ def lines(
 
 
 def _reason(output: Sequence[str]) -> str:
-    """The line in which an installer says what went wrong."""
-    said = [match[1].strip().rstrip(":") for line in output if (match := _FAILURE.match(line))]
+    """Return the line with the installer's error."""
+    errors = [match[1].strip().rstrip(":") for line in output if (match := _FAILURE.match(line))]
     causes = [match[1].strip() for line in output if (match := _CAUSE.match(line))]
     last = next((line.strip() for line in reversed(output) if line.strip()), "")
-    return ": ".join([*(said[:1] or [last]), *causes[:2]]).rstrip(".")[:REASON_CHARACTERS]
+    return ": ".join([*(errors[:1] or [last]), *causes[:2]]).rstrip(".")[:REASON_CHARACTERS]
 
 
-def _stop_process(process: "subprocess.Popen[str]", stop: threading.Event, over: threading.Event) -> None:
-    while not over.is_set():
-        if stop.wait(POLL_S) and not over.is_set():
+def _stop_process(process: "subprocess.Popen[str]", stop: threading.Event, done: threading.Event) -> None:
+    while not done.is_set():
+        if stop.wait(POLL_S) and not done.is_set():
             _end(process)
             return
 
 
 def _end(process: "subprocess.Popen[str]") -> None:
-    """End the installer and what it has started, also where it has gone before that.
+    """End the installer and its children, even if it is gone itself.
 
-    An interrupted pip removes its temporary files; what does not end is killed.
+    An interrupted pip removes its temporary files; after a timeout the processes are killed.
     """
     if sys.platform == "win32":
         process.terminate()
@@ -126,7 +126,7 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 
 def _has_group(process: "subprocess.Popen[str]") -> bool:
-    """Whether the installer or a process that it has started is there."""
+    """Whether the installer or a child of it is alive."""
     process.poll()  # else it stays in its group when it has ended
     try:
         os.killpg(process.pid, 0)

@@ -1,4 +1,4 @@
-"""What an installer is doing, in a few words for people."""
+"""The step of an installer, in a few words."""
 
 from subtitle_rag.events import PackagesAdvanced
 from subtitle_rag.i18n import N_, _
@@ -11,5 +11,5 @@ _STEPS = {
 
 
 def step_text(event: PackagesAdvanced) -> str:
-    """Say the step, with the package that it is at."""
+    """Return the step, with its package."""
     return _(_STEPS[event.step]).format(package=event.package).strip()

@@ -1,4 +1,4 @@
-"""Packages brought by uv, which keeps what has arrived in its cache and can be told to take PyTorch without CUDA."""
+"""Packages brought by uv, which caches its downloads and can choose PyTorch without CUDA."""
 
 import re
 import threading
@@ -27,7 +27,7 @@ class Uv:
     def add(
         self, requirements: Sequence[str], options: Sequence[str] = (), *, upgrade: str = ""
     ) -> Generator[PackagesEvent, None, None]:
-        """Install what is missing of the requirements; of the package `upgrade` the newest version.
+        """Install the missing ones of the requirements; of the package `upgrade` the newest version.
 
         The last event is `PackagesInstalled`. Raises InstallerError, AppError `interrupted`.
         """
@@ -35,25 +35,25 @@ class Uv:
         command += ["--constraint", str(self.constraints), *options]
         if upgrade:
             command += ["--upgrade-package", upgrade]
-        yield from followed([*command, *requirements], self.stop)
+        yield from run_uv([*command, *requirements], self.stop)
 
 
-def followed(
+def run_uv(
     command: Sequence[str], stop: threading.Event, variables: dict[str, str] | None = None
 ) -> Generator[PackagesEvent, None, None]:
-    """Run a command that has uv install packages, and tell how far it has come by what uv prints."""
+    """Run a command in which uv installs packages, and parse its output into events."""
     fetched, changed = 0, []
     yield PackagesAdvanced("resolving", "", 0, 0)
     for line in lines(command, stop, variables):
         if _RESOLVED.match(line):
             yield PackagesAdvanced("fetching", "", 0, 0)
-        elif found := _FETCHING.match(line):
-            yield PackagesAdvanced("fetching", found[1], fetched, 0)
-        elif found := _FETCHED.match(line):
+        elif match := _FETCHING.match(line):
+            yield PackagesAdvanced("fetching", match[1], fetched, 0)
+        elif match := _FETCHED.match(line):
             fetched += 1
-            yield PackagesAdvanced("fetching", found[1], fetched, 0)
+            yield PackagesAdvanced("fetching", match[1], fetched, 0)
         elif line.startswith("Prepared "):
             yield PackagesAdvanced("installing", "", fetched, 0)
-        elif found := _CHANGED.match(line):
-            changed.append(f"{found[1]} {found[2]}")
+        elif match := _CHANGED.match(line):
+            changed.append(f"{match[1]} {match[2]}")
     yield PackagesInstalled(tuple(changed))

@@ -1,4 +1,4 @@
-"""What a topic is made of, and how a terminal shows it."""
+"""The blocks of a topic, and their text for a terminal."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Things to type, or names, each with what it is."""
+    """Things to type, or names, with explanations."""
 
     rows: tuple[tuple[str, str], ...]
 
@@ -40,13 +40,13 @@ WIDEST_TERM = 34
 
 
 def text_lines(blocks: Iterable[Block], width: int) -> Iterator[str]:
-    """The blocks as lines of at most so many cells, with an empty line between each two."""
+    """Yield the blocks as lines of at most `width` cells, with an empty line between two."""
     for number, block in enumerate(blocks):
         if number:
             yield ""
         match block:
             case Paragraph(text):
-                yield from wrapped(text, width)
+                yield from wrap(text, width)
             case Heading(text):
                 yield text
             case Lines(lines):
@@ -60,18 +60,18 @@ def _term_lines(rows: tuple[tuple[str, str], ...], width: int) -> Iterator[str]:
 
     wide = max((cell_len(term) for term, _said in rows if cell_len(term) <= WIDEST_TERM), default=0)
     margin = INDENT + wide + 2
-    for term, said in rows:
-        told = list(wrapped(said, max(20, width - margin))) or [""]
+    for term, text in rows:
+        lines = list(wrap(text, max(20, width - margin))) or [""]
         first = " " * INDENT + term
         if cell_len(term) <= wide:
-            yield (first + " " * (margin - cell_len(first)) + told.pop(0)).rstrip()
+            yield (first + " " * (margin - cell_len(first)) + lines.pop(0)).rstrip()
         else:
             yield first
-        yield from (" " * margin + line for line in told)
+        yield from (" " * margin + line for line in lines)
 
 
-def wrapped(text: str, width: int) -> Iterator[str]:
-    """The text in lines of at most so many cells, where its words allow it; Hangul takes two cells a letter."""
+def wrap(text: str, width: int) -> Iterator[str]:
+    """Yield the text in lines of at most `width` cells, if its words allow it; Hangul takes two cells a letter."""
     from rich.cells import cell_len
 
     line = ""

@@ -1,4 +1,4 @@
-"""The topics of `subtitle-rag help`. Lists that the code has are taken from it, so that both cannot part."""
+"""The topics of `subtitle-rag help`. Lists come from the code itself, so that both stay equal."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
@@ -40,7 +40,7 @@ FILTERS = {
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A task or a subject that the help explains."""
+    """A task or a subject of the help."""
 
     name: str
     korean: str
@@ -64,7 +64,7 @@ def _syntax(_settings: Settings) -> Iterator[Block]:
             ("꽃게 먹은 곳", _("these words in any form")),
             ('"찍어 먹"', _("just these words, whatever the spaces")),
             ("치킨 -광고", _("no scene that holds the word behind the minus")),
-            *((f"{name}:{values[name]}  {KOREAN[name]}:{values[name]}", _(said)) for name, said in FILTERS.items()),
+            *((f"{name}:{values[name]}  {KOREAN[name]}:{values[name]}", _(text)) for name, text in FILTERS.items()),
         )
     )
     yield Paragraph(_("Kinds, and how they may be written:"))
@@ -90,14 +90,14 @@ def _keys(settings: Settings) -> Iterator[Block]:
     except UsageError:  # config validate tells it; the usual keys are shown
         keymap.activate({})
     kinds = dict.fromkeys(kind for kind, _binding in keymap.declared().values())
-    rows = ((names, said) for names, said in key_help.rows(kinds) if said)
+    rows = ((names, text) for names, text in key_help.rows(kinds) if text)
     yield Terms(tuple(dict.fromkeys(rows)))
     yield Paragraph(_("[keys] in the config changes them by their ids, which subtitle-rag keys lists:"))
     yield Lines(("[keys]", '"app.library" = "f8,ctrl+b"'))
 
 
 def _config(settings: Settings) -> Iterator[Block]:
-    from subtitle_rag.configuring.template import EXAMPLE_PLAYER, written
+    from subtitle_rag.configuring.template import EXAMPLE_PLAYER, to_toml
 
     yield Paragraph(
         _(
@@ -111,20 +111,20 @@ def _config(settings: Settings) -> Iterator[Block]:
     for name, kind in SECTIONS.items():
         yield Heading(f"[{name}]  {about(name)}")
         section = kind()
-        rows = ((f"{each.name} = {written(getattr(section, each.name))}", about_field(each)) for each in fields(kind))
+        rows = ((f"{each.name} = {to_toml(getattr(section, each.name))}", about_field(each)) for each in fields(kind))
         yield Terms(tuple(rows))
     yield Heading(f"[players.NAME]  {about('players')}")
-    yield Lines((f"command = {written(EXAMPLE_PLAYER)}",))
+    yield Lines((f"command = {to_toml(EXAMPLE_PLAYER)}",))
     yield Heading(f"[keys]  {about('keys')}")
     yield Heading(f"[themes.NAME]  {about('themes')}")
     yield Terms(tuple((each.name, about_field(each)) for each in fields(config.ThemeSettings)))
     yield Heading(_("Environment variables"))
-    yield Terms(tuple((name, _(said)) for name, said in ENVIRONMENT.items()))
+    yield Terms(tuple((name, _(text)) for name, text in ENVIRONMENT.items()))
 
 
 def _exit_codes(_settings: Settings) -> Iterator[Block]:
     yield Paragraph(_("What a command ends with, for scripts ($?):"))
-    yield Terms(tuple((str(int(code)), _(said)) for code, said in EXIT_CODES.items()))
+    yield Terms(tuple((str(int(code)), _(text)) for code, text in EXIT_CODES.items()))
 
 
 def _json(_settings: Settings) -> Iterator[Block]:
@@ -318,7 +318,7 @@ TOPICS = (
 )
 
 
-def topic_called(name: str) -> Topic | None:
-    """The topic of this name, in either language."""
-    wanted = name.casefold()
-    return next((topic for topic in TOPICS if wanted in (topic.name, topic.korean)), None)
+def find_topic(name: str) -> Topic | None:
+    """Return the topic with this name, in either language."""
+    folded_name = name.casefold()
+    return next((topic for topic in TOPICS if folded_name in (topic.name, topic.korean)), None)
