@@ -19,10 +19,10 @@ import click
 from subtitle_rag import cli, i18n
 from subtitle_rag.config import Paths, Settings
 from subtitle_rag.configuring.schema import schema
-from subtitle_rag.configuring.template import EXAMPLE_KEY, EXAMPLE_PLAYER, EXAMPLE_THEME, written
+from subtitle_rag.configuring.template import EXAMPLE_KEY, EXAMPLE_PLAYER, EXAMPLE_THEME, to_toml
 from subtitle_rag.i18n import _
 from subtitle_rag.manual.blocks import Block, Heading, Lines, Paragraph, Terms
-from subtitle_rag.manual.topics import ENVIRONMENT, topic_called
+from subtitle_rag.manual.topics import ENVIRONMENT, find_topic
 from subtitle_rag.models import manifest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -265,9 +265,9 @@ def configuration(language: str) -> Iterator[str]:
         if name != "keys":
             yield from _setting_table(settings, language)
     yield from (own_text("example", language), "")
-    yield from ("```toml", "[players.celluloid]", f"command = {written(EXAMPLE_PLAYER)}", "")
+    yield from ("```toml", "[players.celluloid]", f"command = {to_toml(EXAMPLE_PLAYER)}", "")
     yield from ("[keys]", f"{json.dumps(EXAMPLE_KEY[0])} = {json.dumps(EXAMPLE_KEY[1])}", "", "[themes.sea]")
-    yield from (f"{name} = {written(value)}" for name, value in EXAMPLE_THEME.items())
+    yield from (f"{name} = {to_toml(value)}" for name, value in EXAMPLE_THEME.items())
     yield from ("```", "", f"## {own_text('environment', language)}", "")
     rows = ((code(name), _(meaning)) for name, meaning in ENVIRONMENT.items())
     yield from table((own_text("variable", language), own_text("meaning", language)), rows)
@@ -281,7 +281,7 @@ def _setting_table(settings: Mapping[str, Any], language: str) -> Iterator[str]:
 
 
 def _default(rules: Mapping[str, Any]) -> str:
-    return code(written(rules["default"])) if "default" in rules else ""
+    return code(to_toml(rules["default"])) if "default" in rules else ""
 
 
 def _meaning(rules: Mapping[str, Any]) -> str:
@@ -332,7 +332,7 @@ def models(language: str) -> Iterator[str]:
 
 def topic(name: str, language: str) -> Iterator[str]:
     """A topic of `help` as Markdown."""
-    subject = topic_called(name)
+    subject = find_topic(name)
     assert subject is not None
     yield from markdown(subject.blocks(Settings(Paths.under(Path("~")), language)))
 
