@@ -133,7 +133,7 @@ class SubtitleApp(App[object]):
         super().exit(*arguments, **options)
 
     def on_unmount(self) -> None:
-        self.connections.terminal.give_back_title()
+        self.connections.terminal.restore_title()
         self.connections.halt()
 
     def wait_for_threads(self, seconds: float) -> None:
@@ -191,7 +191,7 @@ class SubtitleApp(App[object]):
 
     def on_app_focus(self) -> None:
         if not self.jobs.busy:
-            self.connections.terminal.give_back_title()
+            self.connections.terminal.restore_title()
 
     def _write_to_terminal(self, sequence: str) -> None:
         if self._driver is not None:

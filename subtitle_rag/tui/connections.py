@@ -116,8 +116,8 @@ class Connections:
         if not self.search.query("#counter"):  # the app is ending
             return
         self.jobs.followed = message.followed
-        self.context.models.looked_up(message.offer)
-        self.updates.looked_up(message.update)
+        self.context.models.download_read(message.offer)
+        self.updates.update_read(message.update)
         self.search.library_opened(message.counts)
         self.refresh_keys()
         if library := self.navigation.library:

@@ -1,1 +1,1 @@
-"""What the app does: each controller owns one concern and the threads that do its work."""
+"""Controllers of the app: each owns one concern and its threads."""

@@ -1,12 +1,13 @@
-"""The thread that answers questions. It is no Textual worker: leaving the app must not wait for a model."""
+"""The thread that answers questions."""
 
 import queue
 import threading
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from subtitle_rag.events import Answer, AnswerPiece, Evidence
+from subtitle_rag.tui.controllers.app_thread import AppThread
 from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.state.conversation import QuestionTurn
 from subtitle_rag.tui.threads import to_app_error
@@ -21,27 +22,25 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 GROWTH_S = 0.1
-"""Least time between two looks at a growing answer: every repaint can make an input method's window flicker."""
+"""Shortest time between two repaints of a growing answer: each can make an input method's window flicker."""
 
 
-class Talk(threading.Thread):
-    """One conversation: its questions, answered one after the other; answers are kept in the library."""
+class Talk(AppThread):
+    """One conversation. It answers its questions one after the other and stores the answers in the library."""
 
     def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
-        super().__init__(name="answer", daemon=True)
-        self._runtime = runtime
-        self._to_screen = post
+        super().__init__("answer", runtime, post)
         self._questions: queue.Queue[tuple[QuestionTurn, Query] | None] = queue.Queue()
         self._stop_answer = threading.Event()
         self._ending = False
 
     def ask(self, turn: QuestionTurn, query: "Query") -> None:
-        """Have a question answered; one at a time."""
+        """Queue a question."""
         self._stop_answer.clear()
         self._questions.put((turn, query))
 
     def stop(self) -> None:
-        """End the answer that is under way; what has come stays."""
+        """End the current answer; its text so far stays."""
         self._stop_answer.set()
 
     @property
@@ -57,8 +56,8 @@ class Talk(threading.Thread):
     def run(self) -> None:
         with ExitStack() as opened:
             talk: Conversation | None = None
-            while (asked := self._questions.get()) is not None and not self._ending:
-                turn, query = asked
+            while (item := self._questions.get()) is not None and not self._ending:
+                turn, query = item
                 try:
                     talk = talk or self._conversation(opened)
                     self._answer(talk, turn, query)
@@ -81,7 +80,3 @@ class Talk(threading.Thread):
                         self._post(AnswerGrew(turn, text))
                 case Answer():
                     self._post(AnswerEnded(turn, event))
-
-    def _post(self, message: "Message") -> None:
-        with suppress(RuntimeError):  # the app has gone
-            self._to_screen(message)

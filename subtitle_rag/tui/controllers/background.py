@@ -26,15 +26,15 @@ RUNS: "dict[StageName, type[StageRun[Any]]]" = {
     "update": ExtractorUpdateRun,
 }
 AUTOMATIC: "tuple[StageName, ...]" = ("contexts", "vectors")
-"""Stages that start without being asked; one key pauses them."""
+"""Stages without a start by the user; one key pauses them."""
 TRANSIENT = frozenset({"llm_not_running", "llm_model_missing", "contexts_busy", "vectors_busy"})
-"""Failures whose reason another program can remove, and that are cheap to retry."""
+"""Failures with a cheap retry whose reason another program can remove."""
 SEARCH_AGAIN_S = 5.0
-"""Least time between two searches for what new contexts or vectors may have brought."""
+"""Shortest time between two searches for scenes from new contexts or vectors."""
 FIRST_CONTEXT_S = 120.0
-"""Longest wait of vectors for the first context of a run; from then on they know which windows to leave."""
+"""Longest wait of vectors for the first context of a run; after it they know which windows to leave."""
 LEAVING_S = 1.0
-"""Longest wait at the end for runs that were halted; only what hangs makes it so long."""
+"""Longest wait for halted runs at the end of the app; only a hanging one takes so long."""
 
 
 class BackgroundController:
@@ -55,10 +55,10 @@ class BackgroundController:
         self._refresh_keys = refresh_keys
         self.runs: dict[StageName, StageRun[Any]] = {}
         self.paused: set[StageName] = set()
-        self.ended: dict[StageName, Callable[[StageProgress], object]] = {}
+        self.on_end: dict[StageName, Callable[[StageProgress], object]] = {}
         """Called at the end of a stage's run, by stage."""
         self._pending: set[StageName] = set()
-        """Stages that got work which the current run may not know of."""
+        """Stages with work newer than their current run."""
         self._search_due = self._closing = False
         self._contexts_started = 0.0
 
@@ -69,9 +69,9 @@ class BackgroundController:
     # --- runs ---
 
     def progress(self, stage: "StageName") -> "StageProgress | None":
-        """Return the stage's progress as it is shown."""
-        found: StageProgress | None = getattr(self._app, stage)
-        return found
+        """Return the stage's progress on the screen."""
+        progress: StageProgress | None = getattr(self._app, stage)
+        return progress
 
     def begin(self, stage: "StageName") -> None:
         """Start the stage if it is not paused. If it is running, run it again afterwards."""
@@ -88,10 +88,11 @@ class BackgroundController:
 
     @property
     def _awaits_first_context(self) -> bool:
-        """Contexts are about to be written: windows that are encoded now may have to be encoded twice."""
+        """Contexts are about to come: a window encoded before its context would be encoded twice."""
         contexts = self._app.contexts
-        begun = contexts is not None and (contexts.processed or contexts.state not in ("asking", "working"))
-        return "contexts" in self.runs and not begun and time.monotonic() - self._contexts_started < FIRST_CONTEXT_S
+        has_started = contexts is not None and (contexts.processed or contexts.state not in ("asking", "working"))
+        is_over = time.monotonic() - self._contexts_started >= FIRST_CONTEXT_S
+        return "contexts" in self.runs and not has_started and not is_over
 
     def _begin_vectors(self) -> None:
         self._begin_unless_failed("vectors")
@@ -117,7 +118,7 @@ class BackgroundController:
             self.begin(stage)
 
     def retry_transient(self) -> None:
-        """Retry stages whose failure the user may have mended meanwhile."""
+        """Retry stages with a failure in `TRANSIENT`."""
         for stage in AUTOMATIC:
             progress = self.progress(stage)
             if progress and progress.error and progress.error.code in TRANSIENT:
@@ -140,11 +141,11 @@ class BackgroundController:
             self.begin(stage)
         elif stage == "contexts":
             self._begin_vectors()
-        elif hook := self.ended.get(stage):
+        elif hook := self.on_end.get(stage):
             hook(progress)
 
     def _publish(self, stage: "StageName", progress: "StageProgress", *, ended: bool = False) -> None:
-        """Show the progress, and start what follows from it."""
+        """Publish the progress. Start vectors or a search if new models or windows allow it."""
         before = self.progress(stage)
         first = not (before and before.processed)
         setattr(self._app, stage, progress)
@@ -201,7 +202,7 @@ class BackgroundController:
         self.begin(stage)
 
     def restart(self, stage: "StageName") -> None:
-        """Have the current run replaced by one that reads the settings anew."""
+        """Replace the current run by one with the new settings."""
         if stage in self.runs and stage not in self.paused:
             self.pause(stage)
             self.resume(stage)
@@ -221,7 +222,7 @@ class BackgroundController:
             run.halt()
 
     def wait(self) -> None:
-        """Give halted runs a moment to close what they hold."""
+        """Give halted runs a moment to close their doors."""
         deadline = time.monotonic() + LEAVING_S
         for run in self.runs.values():
             if run.is_alive():

@@ -1,8 +1,8 @@
 """Pauses the writing of contexts while a model answers a question.
 
-A server of models works on one request after the other, and a context takes it seconds or a minute: the one that is
-being written is given up for the question. The pause lasts a little longer than the answer, since the next question
-finds the scenes in the server's cache only if nothing else was asked meanwhile.
+A model server works on one request after the other, and a context takes seconds or a minute: the current one is given
+up for the question. The pause outlasts the answer, since the next question finds the scenes in the server's prompt
+cache only without requests in between.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.controllers.background import BackgroundController
 
 QUIET_S = 60.0
-"""After an answer, before contexts are resumed."""
+"""Pause after an answer, before contexts are resumed."""
 
 
 class ContextPause:

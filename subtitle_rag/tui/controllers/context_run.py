@@ -1,29 +1,21 @@
 """The thread that writes missing contexts."""
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from subtitle_rag.events import ContextEvent, ContextWritten
 from subtitle_rag.tui.controllers import stage_run
 from subtitle_rag.tui.state import stage_progress
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 
-if TYPE_CHECKING:
-    from textual.message import Message
-
-    from subtitle_rag.runtime import Runtime
-
 
 class ContextRun(stage_run.StageRun[ContextProgress]):
-    """Writes what is missing, if there is a model that can; the answer that is under way at a halt is lost."""
+    """Writes missing contexts if a model can; a halt loses the current answer of the model."""
 
     stage: ClassVar[stage_progress.StageName] = "contexts"
-
-    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
-        super().__init__(runtime, post)
-        self._progress = ContextProgress()
+    _progress = ContextProgress()
 
     def _work(self) -> None:
         counts = self._runtime.library.contexts.counts()

@@ -2,29 +2,19 @@
 
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from subtitle_rag.installation.aging import EXTRACTOR, extractor_age
 from subtitle_rag.tui.controllers import stage_run
 from subtitle_rag.tui.state import stage_progress
 from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from textual.message import Message
-
-    from subtitle_rag.runtime import Runtime
-
 
 class ExtractorUpdateRun(stage_run.StageRun[ExtractorUpdate]):
-    """Brings the newest yt-dlp into this program's own environment; all other packages stay as they are."""
+    """Installs the newest yt-dlp in this program's own environment, and changes no other package."""
 
     stage: ClassVar[stage_progress.StageName] = "update"
-
-    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
-        super().__init__(runtime, post)
-        self._progress = ExtractorUpdate("working")
+    _progress = ExtractorUpdate("working")
 
     def _work(self) -> None:
         from subtitle_rag.captions.session import forget_extractor

@@ -1,4 +1,4 @@
-"""Offers an update of yt-dlp where the installed release has aged, and installs it."""
+"""Offers an update of an aged yt-dlp, and installs it."""
 
 from typing import TYPE_CHECKING
 
@@ -18,11 +18,11 @@ class ExtractorUpdateController:
     def __init__(
         self, app: "AppPort", background: "BackgroundController", *, start_job: "Callable[[], object]"
     ) -> None:
-        """`start_job` is called at the end of a run, during which no job starts."""
+        """`start_job` is called at the end of a run: jobs wait for it."""
         self._app = app
         self._background = background
         self._start_job = start_job
-        background.ended["update"] = self._ended
+        background.on_end["update"] = self._ended
 
     @property
     def is_running(self) -> bool:
@@ -32,30 +32,30 @@ class ExtractorUpdateController:
     def can_start(self) -> bool:
         return bool(self._app.update and self._app.update.can_start)
 
-    def looked_up(self, update: "ExtractorUpdate | None") -> None:
-        """Take up the update that is due, as `find_update` found it. A failure stays until nothing is due."""
-        shown = self._app.update
-        if not self.is_running and not (shown and shown.state == "failed" and update):
+    def update_read(self, update: "ExtractorUpdate | None") -> None:
+        """Publish the result of `find_update`. A failure stays until no update is due."""
+        before = self._app.update
+        if not self.is_running and not (before and before.state == "failed" and update):
             self._app.update = update
 
     def start(self, *, busy: bool) -> None:
-        """Install the newest yt-dlp, unless a job is `busy` with the one that is installed."""
+        """Install the newest yt-dlp, unless a job is `busy` with the installed one."""
         if busy:
-            said = _("Stop the job first, or wait for its end: it uses yt-dlp.")
-            self._app.notify(said, markup=False, severity="warning")
+            sentence = _("Stop the job first, or wait for its end: it uses yt-dlp.")
+            self._app.notify(sentence, markup=False, severity="warning")
         elif self.can_start:
             self._background.resume("update")
 
     def _ended(self, progress: "StageProgress") -> None:
         if progress.state == "done":
-            self._tell()
+            self._notify_end()
         self._start_job()
 
-    def _tell(self) -> None:
+    def _notify_end(self) -> None:
         update = self._app.update
         self._app.update = None
         if update and update.processed:
-            said = _("yt-dlp {version} is here.")
+            template = _("yt-dlp {version} is here.")
         else:
-            said = _("yt-dlp {version} is the newest there is.")
-        self._app.notify(clean(said.format(version=update.version if update else "")), markup=False)
+            template = _("yt-dlp {version} is the newest there is.")
+        self._app.notify(clean(template.format(version=update.version if update else "")), markup=False)

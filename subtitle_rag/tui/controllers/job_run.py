@@ -1,19 +1,16 @@
-"""The thread that runs one job.
-
-It is no Textual worker: a request to YouTube can hang for a minute, and the end of the app waits for its workers. For
-this thread it waits a moment only. Dying anywhere costs the run one video.
-"""
+"""The thread that runs one job. Dying anywhere costs it one video."""
 
 import logging
 import threading
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import Found, IndexEvent, Resting
 from subtitle_rag.log_file import counts_of
+from subtitle_rag.tui.controllers.app_thread import AppThread
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job_request import JobRequest
@@ -29,15 +26,13 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class JobRun(threading.Thread):
+class JobRun(AppThread):
     """Runs one job request and posts its progress; setting `stop` ends it."""
 
     def __init__(self, request: JobRequest, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
-        super().__init__(name="job", daemon=True)
+        super().__init__("job", runtime, post)
         self.request = request
         self.stop = threading.Event()
-        self._runtime = runtime
-        self._to_app = post
         self._job = request.job()
         self._blocked: Resting | None = None
 
@@ -48,7 +43,7 @@ class JobRun(threading.Thread):
             self._carry_out()
         except Exception as error:  # whatever a door throws, the app stays up
             failure = to_app_error(error, self._runtime.settings.paths)
-        if self.stop.is_set():  # whatever went wrong meanwhile, it was not what ended the run
+        if self.stop.is_set():  # the stop ended the run, not a failure
             failure = None
         elif self._blocked:
             failure = AppError(self._blocked.code, **self._blocked.details)
@@ -57,7 +52,7 @@ class JobRun(threading.Thread):
         self._post(JobEnded(self._job, failure, self.stop.is_set()))
 
     def _job_kind(self) -> str:
-        """For the log, which holds no names."""
+        """Return the kind of source for the log, which holds no names."""
         if self.request.paths:
             return "files"
         return self.request.source.kind if self.request.source else "sync"
@@ -69,22 +64,18 @@ class JobRun(threading.Thread):
             for event in events:
                 self._job = self._job.after(event, time.monotonic() - began)
                 if isinstance(event, Found):
-                    self._know_name()
+                    self._resolve_name()
                 if isinstance(event, Resting) and not event.goes_on:
                     self._blocked = event
                 self._post(JobAdvanced(self._job))
-                if self.request.paths and self.stop.is_set():  # what is done stays; the next run goes on
+                if self.request.paths and self.stop.is_set():  # finished files stay; the next run resumes
                     return
 
-    def _know_name(self) -> None:
-        """A source that has answered has a better name than its address, and so has a video that is known."""
+    def _resolve_name(self) -> None:
+        """Name the job after the followed source or the video in the library, instead of its address."""
         source, library = self.request.source, self._runtime.library
         if source and self._job.source == self.request.name:
-            known = library.sources.find(source.url)
+            followed = library.sources.find(source.url)
             video = library.video(source.key) if source.kind == "video" else None
-            name = known.name if known else video.title if video else self._job.source
+            name = followed.name if followed else video.title if video else self._job.source
             self._job = replace(self._job, source=clean(name))
-
-    def _post(self, message: "Message") -> None:
-        with suppress(RuntimeError):  # the app has gone
-            self._to_app(message)

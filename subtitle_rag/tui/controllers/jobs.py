@@ -1,4 +1,4 @@
-"""Runs job requests one at a time, publishes how far the job has come, and keeps what is unfinished in the library."""
+"""Runs job requests one at a time, publishes their progress, and stores unfinished ones in the library."""
 
 import threading
 import time
@@ -25,33 +25,33 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state.job import Job
 
 REPORT_S = 0.1
-"""Least time between two reports of a job: every repaint can make an input method's window flicker."""
+"""Shortest time between two reports of a job: each repaint can make an input method's window flicker."""
 COUNT_S = 2.0
-"""Least time between two looks at what it has changed in the library."""
+"""Shortest time between two counts of the library."""
 
 
 class JobListener(Protocol):
-    """What follows from a job elsewhere in the app."""
+    """The parts of the app with an interest in jobs."""
 
     def look_up(self) -> None:
-        """Read anew what the library holds."""
+        """Count the library anew."""
 
     def refresh_keys(self) -> None:
-        """Draw the footer anew where other keys work now."""
+        """Redraw the footer if other keys work now."""
 
     def first_windows(self) -> None:
         """The job's first windows can be searched."""
 
     def show_job_end(self, job: "Job", error: "AppError | None") -> bool:
-        """Show the end of a job on its own screen. False if that is not open."""
+        """Show the end of a job on the library's screen. False if another screen is open."""
         ...
 
 
 class JobGate(Protocol):
-    """Decides what may run, and when."""
+    """Decides about the start of requests."""
 
     def admit(self, request: JobRequest) -> JobRequest:
-        """Return what is to be queued for `request`."""
+        """Return the request to queue in place of `request`."""
         ...
 
     def holds_next(self) -> bool:
@@ -60,7 +60,7 @@ class JobGate(Protocol):
 
 
 class OpenGate:
-    """Lets everything pass."""
+    """Lets every request pass."""
 
     def admit(self, request: JobRequest) -> JobRequest:
         return request
@@ -85,16 +85,16 @@ class JobController:
         """Sources in which `sync` looks for new videos."""
         self._run: JobRun | None = None
         self._withdrawn: JobRequest | None = None
-        """The request whose run was stopped because nothing of it may be fetched any more."""
+        """The stopped request whose videos are being removed."""
         self._latest: Job | None = None
-        """The newest sums; the app has those that are shown."""
+        """The newest sums; the app has the ones on the screen."""
         self._reported = 0.0
         self._report_timer: Stoppable | None = None
         self._count_due = False
         self._writing = threading.Lock()
         self._unfinished: tuple[JobRequest, ...] = ()
-        self._written: tuple[JobRequest, ...] | None = None
-        """What the library holds of unfinished requests; None until it has been read."""
+        self._stored: tuple[JobRequest, ...] | None = None
+        """The library's unfinished requests; None until they are read."""
 
     # --- starting ---
 
@@ -116,20 +116,20 @@ class JobController:
         if not added:
             self._app.notify(_("That is under way already."), markup=False)
         elif self.busy:
-            self._keep()
+            self._store_unfinished()
             self._show(self._latest)
         else:
             self.start_next()
         return added
 
     def sync(self) -> None:
-        """Resume what was stopped. Without that, look for new videos, and for those whose time has come."""
+        """Resume stopped requests. Without any, look for new videos and retry due ones."""
         if not self.queue.stopped:
             self.start(JobRequest())
             return
         self.queue.release()
         if self.busy:
-            self._keep()
+            self._store_unfinished()
             self._show(self._latest)
         else:
             self.start_next()
@@ -143,20 +143,20 @@ class JobController:
         """Run the next request of the queue, unless the gate holds it."""
         self._drop_withdrawn()
         if self.gate.holds_next() or self._background.is_running("update"):  # a job uses yt-dlp
-            self._keep()
+            self._store_unfinished()
             return
         request = self.queue.next()
         if request is not None:
             self._run = JobRun(request, self._runtime, self._app.post_message)
             self._show(request.job())
             self._run.start()
-        self._keep()
+        self._store_unfinished()
         self._listener.refresh_keys()
 
-    # --- what may not run any more ---
+    # --- withdrawn requests ---
 
     def withdraw(self, matches: "Callable[[JobRequest], bool]") -> tuple[JobRequest, ...]:
-        """Take requests out of the queue, and stop the one that runs if it matches. Returns them."""
+        """Remove matching requests from the queue, and stop the current one if it matches. Returns them."""
         queue = self.queue
         requests = tuple(request for request in (*queue.waiting, *queue.stopped) if matches(request))
         queue.waiting = [request for request in queue.waiting if request not in requests]
@@ -166,7 +166,7 @@ class JobController:
             requests = (queue.current, *requests)
             self._run.stop.set()
         if requests:
-            self._keep()
+            self._store_unfinished()
             self._show(self._latest)
             self._forget_stopped()
         return requests
@@ -180,35 +180,35 @@ class JobController:
             self._forget_stopped()
 
     def _forget_stopped(self) -> None:
-        """Offer no more to resume a job of which nothing is left."""
+        """Hide a stopped job without requests to resume."""
         job = self._app.job
         if job and job.stopped and not self.busy and not self.queue.stopped:
             self._app.job = self._latest = None
         self._listener.refresh_keys()
 
-    # --- what is unfinished when the app ends ---
+    # --- unfinished requests ---
 
     def restore(self, requests: "Iterable[JobRequest]") -> None:
-        """Hold what was unfinished when the app ended the last time."""
-        self._written = ()
+        """Take over the unfinished requests of the app's last run as stopped ones."""
+        self._stored = ()
         if self.queue.restore(requests) and not self.busy:
-            first, *others = self.queue.stopped
-            job = replace(first.job(), ended=True, stopped=True, restored=True, waiting=len(others))
+            first, *later = self.queue.stopped
+            job = replace(first.job(), ended=True, stopped=True, restored=True, waiting=len(later))
             self._app.job = self._latest = job
-        self._keep()
+        self._store_unfinished()
         self._listener.refresh_keys()
 
-    def _keep(self) -> None:
-        """Write down what is unfinished: however the app ends, the next start offers it again."""
+    def _store_unfinished(self) -> None:
+        """Store unfinished requests: the next start offers them, also after a crash."""
         self._unfinished = self.queue.unfinished
         self._app.run_in_thread(self._write_unfinished, lambda _none: None, NotRemembered, group="keep")
 
     def _write_unfinished(self) -> None:
         with self._writing:
             unfinished = self._unfinished
-            if self._written is not None and unfinished != self._written:
+            if self._stored is not None and unfinished != self._stored:
                 put_unfinished_jobs(self._runtime.library, [request.to_record() for request in unfinished])
-                self._written = unfinished
+                self._stored = unfinished
 
     # --- progress ---
 
@@ -218,18 +218,14 @@ class JobController:
         if first:
             self._count()
             self._listener.first_windows()
-        elif before and (job.listed, job.processed, job.searchable) != (
-            before.listed,
-            before.processed,
-            before.searchable,
-        ):
+        elif before and job.library_sums != before.library_sums:
             self._count_soon()
         if job.fetches and job.searchable > (before.searchable if before else 0):
             self._background.windows_came()
         self._show(job, now=bool(first or job.resting))
 
     def _show(self, job: "Job | None", *, now: bool = True) -> None:
-        """Show the sums of a job: at once, or when the last ones have stood for a moment."""
+        """Publish the sums of a job, throttled unless `now`."""
         if job is None:
             return
         stopping = not job.ended and self._run is not None and self._run.stop.is_set()
@@ -247,7 +243,7 @@ class JobController:
         self._app.job = self._latest
 
     def _count_soon(self) -> None:
-        """Throttle the looks into the library: a list can name thousands of videos."""
+        """Count the library, throttled: a list can name thousands of videos."""
         if not self._count_due:
             self._count_due = True
             self._app.set_timer(COUNT_S, self._count)
@@ -257,7 +253,7 @@ class JobController:
         self._listener.look_up()
 
     def ended(self, message: JobEnded) -> "Job":
-        """Show the end of the job. The caller then starts the next one. Returns the job's last sums."""
+        """Publish the end of the job; the caller starts the next one. Returns the job's last sums."""
         halted = message.stopped or (message.error is not None and not isinstance(message.error, UsageError))
         self._run = None
         if halted:
@@ -266,16 +262,16 @@ class JobController:
         job = replace(message.job, ended=True, stopped=halted, reason=message.error if halted else None)
         self._show(job)
         self._count()
-        self._tell_end(job, message, in_library=self._listener.show_job_end(job, message.error))
+        self._notify_end(job, message, in_library=self._listener.show_job_end(job, message.error))
         return job
 
-    def _tell_end(self, job: "Job", message: JobEnded, *, in_library: bool) -> None:
+    def _notify_end(self, job: "Job", message: JobEnded, *, in_library: bool) -> None:
         if message.stopped:
-            said = _("Stopped. What is done stays; {key} goes on with the rest.")
-            self._app.notify(said.format(key=key("library.sync")), markup=False)
+            sentence = _("Stopped. What is done stays; {key} goes on with the rest.")
+            self._app.notify(sentence.format(key=key("library.sync")), markup=False)
         elif message.error is None:
             self._app.notify(job_lines.outcome(job), markup=False)
-        elif self.queue.waiting or not in_library:  # the next job takes the library's place for it
+        elif self.queue.waiting or not in_library:  # the next job hides this one in the library
             self._app.tell(message.error)
 
     # --- the end ---
@@ -285,6 +281,6 @@ class JobController:
             self._run.stop.set()
 
     def wait(self, seconds: float) -> None:
-        """Give a job that was halted so long to close what it holds."""
+        """Give a halted job so long to close its doors."""
         if self._run and self._run.is_alive():
             self._run.join(seconds)

@@ -1,4 +1,4 @@
-"""Offers the packages and models for search by meaning, downloads them, and pauses that."""
+"""Offers packages and models for search by meaning, and runs or pauses their download."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state.stage_progress import StageProgress
 
 ELSEWHERE_S = 15.0
-"""Between two looks at models that another process is downloading."""
+"""Between two looks at the download of another process."""
 
 
 class ModelDownloadController:
@@ -30,13 +30,13 @@ class ModelDownloadController:
         *,
         look_up: "Callable[[], object]",
     ) -> None:
-        """`look_up` reads anew what is installed, and ends in a call of `looked_up`."""
+        """`look_up` looks again for missing packages and models, and ends in a call of `download_read`."""
         self._app = app
         self._runtime = runtime
         self._background = background
         self._look_up = look_up
         self._look_due = False
-        background.ended["offer"] = self._ended
+        background.on_end["offer"] = self._ended
 
     @property
     def is_running(self) -> bool:
@@ -52,12 +52,12 @@ class ModelDownloadController:
 
     @property
     def needs_consent(self) -> bool:
-        """Packages would be installed, and the user has not agreed to that yet."""
+        """The download installs packages, and the user has not agreed yet."""
         offer = self._app.offer
         return not self.is_running and bool(offer and offer.fetchable and offer.packages and offer.state != "paused")
 
     def toggle(self) -> None:
-        """Download what is missing, or stop that."""
+        """Start the download, or pause it."""
         if self.is_running:
             self._background.pause("offer")
         else:
@@ -77,8 +77,8 @@ class ModelDownloadController:
             group="offer",
         )
 
-    def looked_up(self, download: "ModelDownload | None") -> None:
-        """Take up what is missing, as `find_download` found it."""
+    def download_read(self, download: "ModelDownload | None") -> None:
+        """Publish the result of `find_download`."""
         before = self._app.offer
         shows_more = before is not None and before.state in ("paused", "failed")
         if "offer" in self._background.runs or (shows_more and download and download.fetchable):

@@ -21,44 +21,44 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 PACE_S = 10.0
-"""The rate is that of the last seconds: a connection's changes, and what was here already came at once."""
+"""The rate is that of the last seconds: connections change, and bytes on the disk came at once."""
 LEAST_S = 2.0
-"""Of them, after which it can be told."""
+"""Shortest time for a rate."""
 
 
 class ModelDownloadRun(stage_run.StageRun[ModelDownload]):
-    """Brings what is not here, packages first; what has arrived at a halt is kept."""
+    """Downloads missing packages, then models; a halt keeps the bytes on the disk."""
 
     stage: ClassVar[stage_progress.StageName] = "offer"
+    _progress = ModelDownload()
 
     def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
         super().__init__(runtime, post)
-        self._progress = ModelDownload()
         self._past: deque[tuple[float, int]] = deque()
 
     def _work(self) -> None:
-        due = missing_models(self._runtime)
+        models = missing_models(self._runtime)
         if lacks_packages(self._runtime):
-            self._install_packages(due)
-        for at, model in enumerate(due):
-            others = replace(sized_download(self._runtime, due[at + 1 :], "working"), processed=at)
-            self._progress = replace(sized_download(self._runtime, due[at:], "working"), processed=at)
+            self._install_packages(models)
+        for at, model in enumerate(models):
+            later_models = replace(sized_download(self._runtime, models[at + 1 :], "working"), processed=at)
+            self._progress = replace(sized_download(self._runtime, models[at:], "working"), processed=at)
             self._report(now=True)
             self._past.clear()
             with closing(self._runtime.models.fetch(model.name, self._stop_work)) as events:
                 for event in events:
                     if isinstance(event, ModelFetching):
-                        self._arrived(event, others)
-            self._progress = replace(others, processed=at + 1)
+                        self._arrived(event, later_models)
+            self._progress = replace(later_models, processed=at + 1)
             if self._halted:
                 return
-            if others.names:
+            if later_models.names:
                 self._report(now=True)
 
-    def _install_packages(self, due: list[Neural]) -> None:
+    def _install_packages(self, models: list[Neural]) -> None:
         from subtitle_rag.installation.package_installer import PackageInstaller
 
-        self._progress = sized_download(self._runtime, due, "working")
+        self._progress = sized_download(self._runtime, models, "working")
         self._report(now=True)
         installer = PackageInstaller(self._runtime.settings.paths.cache, self._stop_work)
         with closing(installer.add(NEURAL)) as events:
@@ -66,11 +66,11 @@ class ModelDownloadRun(stage_run.StageRun[ModelDownload]):
                 if isinstance(event, PackagesAdvanced):
                     self._progress = replace(self._progress, step=event)
                     self._report()
-        self._progress = replace(sized_download(self._runtime, due, "working"), processed=0 if due else 1)
+        self._progress = replace(sized_download(self._runtime, models, "working"), processed=0 if models else 1)
 
-    def _arrived(self, event: ModelFetching, others: ModelDownload) -> None:
+    def _arrived(self, event: ModelFetching, later_models: ModelDownload) -> None:
         now = time.monotonic()
-        done, all = others.done + event.done_bytes, others.all + event.all_bytes
+        done, all = later_models.done + event.done_bytes, later_models.all + event.all_bytes
         self._past.append((now, done))
         while now - self._past[0][0] > PACE_S and len(self._past) > 2:
             self._past.popleft()

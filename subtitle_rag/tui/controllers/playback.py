@@ -1,7 +1,7 @@
 """Plays scenes, opens videos and copies links.
 
-Where the app is shown in a browser, its own machine is not the viewer's: links go to the viewer's browser and
-clipboard, and players, which would open on the server, are not offered.
+An app in a browser runs on another machine than its viewer: links go to the viewer's browser and clipboard, and
+players, which would open on the server, are not offered.
 """
 
 import logging
@@ -33,12 +33,12 @@ class PlaybackController:
         self._runtime = runtime
         self._settings = runtime.settings
         self._chosen_player = ""
-        """Chosen in this run: comes before what the config and the library name."""
+        """The user's choice in this run: it precedes those of config and library."""
 
     # --- playing ---
 
     def play(self, scene: "Scene", name: str = "") -> None:
-        """Play a scene in the player `name`, or in the default one. Copy its link where nothing can be shown."""
+        """Play a scene in the player `name`, or in the default one. Without a screen, copy its link."""
         self._app.run_in_thread(lambda: self._play(scene, name), _itself, ActionFailed, group="jump")
 
     def _play(self, scene: "Scene", name: str) -> "Message":
@@ -49,9 +49,9 @@ class PlaybackController:
             return self._copy_instead(scene, file)
         extra = self._settings.players
         has_link = scene.jump_url is not None
-        chosen = name or player.choose(self._default_player(), extra, link=has_link, media=file is not None)
+        player_name = name or player.choose(self._default_player(), extra, link=has_link, media=file is not None)
         player.play(
-            chosen,
+            player_name,
             watch_url=scene.video.url,
             link=scene.jump_url,
             at_ms=scene.at_ms,
@@ -60,7 +60,7 @@ class PlaybackController:
             media=file,
             cache=self._settings.paths.cache,
         )
-        return Jumped(scene, chosen)
+        return Jumped(scene, player_name)
 
     def _file(self, scene: "Scene") -> "Path | None":
         """Return the video's file if it can be played here. Raises UsageError without a link too."""
@@ -75,13 +75,13 @@ class PlaybackController:
         scene = message.scene
         if self._app.is_web and scene.jump_url:
             self._app.open_url(player.earlier(scene.jump_url, scene.at_ms, self._settings.player.lead_in))
-        said = _("Playing from {time}: {title}").format(time=clock(scene.at_ms), title=clean(scene.video.title))
-        self._app.notify(said, markup=False)
+        sentence = _("Playing from {time}: {title}").format(time=clock(scene.at_ms), title=clean(scene.video.title))
+        self._app.notify(sentence, markup=False)
 
     # --- a video's page ---
 
     def open_video(self, video_id: str, title: str) -> None:
-        """Open a video's page in the user's browser. Copy its link where nothing can be shown."""
+        """Open a video's page in the user's browser. Without a screen, copy its link."""
         self._app.run_in_thread(
             lambda: self._open_video(watch_url(video_id), title), _itself, ActionFailed, group="open-video"
         )
@@ -102,7 +102,7 @@ class PlaybackController:
     # --- the players ---
 
     def _default_player(self) -> str:
-        """Return the player that is tried first. For worker threads."""
+        """Return the default player. For worker threads."""
         if self._app.is_web:
             return player.BROWSER
         if self._chosen_player:
@@ -111,7 +111,7 @@ class PlaybackController:
         return player.default(self._settings.player.default, remembered, self._settings.players)
 
     def find_players(self, scene: "Scene") -> None:
-        """Find the players that can play a scene here; `PlayersFound` follows."""
+        """Look for the players of a scene; `PlayersFound` follows."""
         self._app.run_in_thread(
             lambda: self._find_players(scene), _itself, ActionFailed, group="players", exclusive=True
         )
@@ -131,19 +131,19 @@ class PlaybackController:
         return PlayersFound(scene, tuple((name, self._effect(name, file)) for name in names), self._default_player())
 
     def _effect(self, name: str, file: "Path | None") -> str:
-        """Say what a player does with a scene."""
+        """Describe the effect of a player on a scene."""
         if name == player.BROWSER:
             return _("opens the link")
         extra = self._settings.players
-        said = [_("plays the file") if file else _("plays the link")]
+        parts = [_("plays the file") if file else _("plays the link")]
         if player.reuses(name, extra, self._settings.paths.cache):
-            said.append(_("keeps its window"))
+            parts.append(_("keeps its window"))
         if name in extra and extra[name][0] != name:
-            said.append(clean(extra[name][0]))
-        return " · ".join(said)
+            parts.append(clean(extra[name][0]))
+        return " · ".join(parts)
 
     def prefer(self, name: str) -> None:
-        """Use a player from here on: in this run and, unless the config names another one, in later ones."""
+        """Use a player in this run and, unless the config names another one, in later ones."""
         self._chosen_player = name
         self._app.run_in_thread(
             lambda: self._remember(name),
@@ -160,11 +160,11 @@ class PlaybackController:
     def preferred(self, message: PlayerPreferred) -> None:
         configured = self._settings.player.default
         if configured in ("", message.name):
-            said = _("{player} plays from here on.").format(player=message.name)
+            sentence = _("{player} plays from here on.").format(player=message.name)
         else:
-            said = _("{player} plays until you quit: the config names {configured}.")
-            said = said.format(player=message.name, configured=configured)
-        self._app.notify(clean(said), markup=False)
+            sentence = _("{player} plays until you quit: the config names {configured}.")
+            sentence = sentence.format(player=message.name, configured=configured)
+        self._app.notify(clean(sentence), markup=False)
 
     # --- links ---
 
@@ -178,13 +178,13 @@ class PlaybackController:
             self._app.tell(UsageError("no_link", video=scene.video.title))
 
     def _copy_instead(self, scene: "Scene", file: "Path | None") -> LinkCopied:
-        """Copy the link where nothing can be played. Raises UsageError where there is no link either."""
+        """Copy the link in place of playing. Raises UsageError without a link."""
         if scene.jump_url is None:
             raise UsageError("no_screen", path=clean(str(file)))
         return self._copy(scene.jump_url, instead=True)
 
     def _copy(self, link: str, *, instead: bool) -> LinkCopied:
-        """Copy into the clipboard of the user's machine: over SSH only the terminal reaches it, on a web page only the
+        """Copy into the clipboard of the user's machine. Over SSH only the terminal reaches it, on a web page only the
         browser."""
         arrived = False
         if player.can_show() and not self._app.is_web:
@@ -201,8 +201,8 @@ class PlaybackController:
     def link_copied(self, message: LinkCopied) -> None:
         if not message.arrived:
             self._app.copy_to_clipboard(message.link)
-        said = _("Nothing can be played here. Link copied: {link}") if message.instead else _("Link copied: {link}")
-        self._app.notify(said.format(link=message.link), markup=False)
+        sentence = _("Nothing can be played here. Link copied: {link}") if message.instead else _("Link copied: {link}")
+        self._app.notify(sentence.format(link=message.link), markup=False)
 
 
 def _itself(message: "Message") -> "Message":

@@ -1,7 +1,7 @@
-"""Takes videos out of the library a minute after the user has asked for it; until then they are only hidden.
+"""Removes videos from the library after a minute for undo; until then they are only hidden.
 
-A removal is carried out in a worker, while no job runs: one that is about to fetch more of a channel would follow it
-anew. Quitting carries out what still waits. If the app is killed instead, nothing has been removed.
+A worker carries out the removal while no job runs: a job could fetch more of a channel and follow it anew. Quitting
+carries out waiting removals. A killed app has removed nothing.
 """
 
 import math
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 UNDO_S = 60.0
 """How long a removal can be undone."""
 TICK_S = 1.0
-"""Between two looks at how much of that is left."""
+"""Between two countdowns on the screen."""
 RETRY_S = 10.0
-"""Until a removal is retried after another process was at work on the library."""
+"""Wait before a retry while another process works on the library."""
 
 
 class RemovalController:
-    """Hides, undoes and carries out removals. It is the gate of the jobs: nothing is fetched of what is leaving."""
+    """Hides, undoes and carries out removals. As gate of the jobs it keeps removed videos from being fetched."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class RemovalController:
         )
 
     def hide(self, planned: Removal) -> None:
-        """Hide what is planned, and carry it out when it has not been undone in time."""
+        """Hide the videos of a removal, and carry it out after the time for undo."""
         if not planned.target.is_source and not planned.videos - self.hidden:
             return
         requests = self._jobs.withdraw(planned.named_by)
@@ -93,17 +93,17 @@ class RemovalController:
             self._take_back(pending)
 
     def _take_back(self, pending: PendingRemoval) -> None:
-        said = _("“{name}” is back.").format(name=short_name(pending.removal.target.name))
+        sentence = _("“{name}” is back.").format(name=short_name(pending.removal.target.name))
         self._update()
         self._search_again()
-        self._app.notify(said, markup=False)
+        self._app.notify(sentence, markup=False)
         for request in pending.requests:
             self._jobs.start(request)
 
-    # --- what is hidden meanwhile ---
+    # --- hidden videos ---
 
     def counts(self, library: "Library") -> "Counts":
-        """Count the library without what is leaving. For worker threads."""
+        """Count the library without hidden videos. For worker threads."""
         return counts_without(library, self.hidden)
 
     def visible_rows(self, message: "VideosListed") -> "tuple[list[VideoState], list[ChannelState]]":
@@ -130,17 +130,17 @@ class RemovalController:
 
     def _show_line(self) -> None:
         waiting = self.removals.waiting
-        self._app.removal_line = self._line(waiting[-1], others=len(waiting) - 1) if waiting else ""
+        self._app.removal_line = self._line(waiting[-1], more=len(waiting) - 1) if waiting else ""
 
-    def _line(self, pending: PendingRemoval, *, others: int = 0) -> str:
-        name, left = short_name(pending.removal.target.name), math.ceil(pending.due_at - time.monotonic())
+    def _line(self, pending: PendingRemoval, *, more: int = 0) -> str:
+        name, remaining_s = short_name(pending.removal.target.name), math.ceil(pending.due_at - time.monotonic())
         undo = key("library.undo")
-        if left > 0:
-            said = _("Removed “{name}” · {key} brings it back, for {seconds} s")
+        if remaining_s > 0:
+            sentence = _("Removed “{name}” · {key} brings it back, for {seconds} s")
         else:
-            said = _("“{name}” leaves when the job has ended · {key} brings it back")
-        said = said.format(name=name, key=undo, seconds=max(0, left))
-        return said + n_(" (+{n} more)", " (+{n} more)", others).format(n=others) if others else said
+            sentence = _("“{name}” leaves when the job has ended · {key} brings it back")
+        sentence = sentence.format(name=name, key=undo, seconds=max(0, remaining_s))
+        return sentence + n_(" (+{n} more)", " (+{n} more)", more).format(n=more) if more else sentence
 
     # --- carrying out ---
 
@@ -150,12 +150,12 @@ class RemovalController:
             self.carry_out_due()
 
     def carry_out_due(self) -> bool:
-        """Carry out the next removal that is due. True while one is being carried out."""
-        if self.removals.current is None and (due := self.removals.next(time.monotonic())):
+        """Carry out the next due removal. True while one is under way."""
+        if self.removals.current is None and (pending := self.removals.next(time.monotonic())):
             self._show_line()
             self._refresh_bindings()
             self._app.run_in_thread(
-                lambda: due.removal.carry_out(self._runtime.library, self._runtime.indexer),
+                lambda: pending.removal.carry_out(self._runtime.library, self._runtime.indexer),
                 lambda _none: RemovalEnded(None),
                 RemovalEnded,
                 group="removal",
@@ -165,7 +165,7 @@ class RemovalController:
     def ended(self, message: RemovalEnded) -> None:
         if isinstance(message.error, BusyError):
             self.removals.defer(time.monotonic() + RETRY_S)
-        elif message.error:  # what is still there is seen again
+        elif message.error:  # its remaining videos are visible again
             self._app.tell(message.error)
         self.removals.current = None
         self._update()
@@ -175,12 +175,12 @@ class RemovalController:
     # --- the gate of the jobs ---
 
     def admit(self, request: JobRequest) -> JobRequest:
-        """Undo the removal of what is asked for. A sync leaves out what is leaving."""
+        """Undo the removals of the requested videos. A sync leaves out hidden sources."""
         if not request.paths and request.source is None and self.removals.sources:
             request = replace(request, without=self.removals.sources)
         while pending := self.removals.undo(request):
-            others = tuple(other for other in pending.requests if other != request)
-            self._take_back(replace(pending, requests=others))
+            requests = tuple(each for each in pending.requests if each != request)
+            self._take_back(replace(pending, requests=requests))
         return request
 
     def holds_next(self) -> bool:
@@ -189,7 +189,7 @@ class RemovalController:
     # --- the end ---
 
     def finish(self) -> None:
-        """Carry out what still waits: the app ends."""
+        """Carry out waiting removals at the end of the app."""
         for pending in self.removals.all:
             try:
                 pending.removal.carry_out(self._runtime.library, self._runtime.indexer)

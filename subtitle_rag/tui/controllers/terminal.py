@@ -1,9 +1,7 @@
-"""What the terminal tells of a long job while somebody is in another window: title, bell, and a desktop notice where
-the terminal is known to show one.
+"""News of a long job for a user in another window: the terminal's title, bell, and a desktop notice if supported.
 
-Sequences are written as they were published: the title by OSC 2, kept and put back by XTWINOPS 22 and 23; notices by
-OSC 9 (iTerm2), OSC 777 (foot, Ghostty, WezTerm) and OSC 99 (kitty). What another program in between would have to pass
-on (tmux, screen) is left out.
+Sequences: the title by OSC 2, saved and restored by XTWINOPS 22 and 23; notices by OSC 9 (iTerm2), OSC 777 (foot,
+Ghostty, WezTerm) and OSC 99 (kitty). Nothing is sent through tmux and screen, which would have to pass it on.
 """
 
 import os
@@ -17,58 +15,58 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state.job import Job
 
 LONG_S = 60.0
-"""Seconds from which on a job is long."""
+"""Shortest duration of a long job."""
 LONGEST = 200
-"""Characters of a notice; terminals cut them off at different places."""
+"""Longest notice, in characters; terminals cut them off at different lengths."""
 NAME = "subtitle-rag"
 
 BELL = "\a"
-_KEEP_TITLE, _BACK_TITLE = "\x1b[22;2t", "\x1b[23;2t"
-_OSC_777 = "\x1b]777;notify;{name};{said}\x1b\\"
-_BY_PROGRAM = {"iTerm.app": "\x1b]9;{name}: {said}\a", "WezTerm": _OSC_777, "ghostty": _OSC_777}
+_PUSH_TITLE, _POP_TITLE = "\x1b[22;2t", "\x1b[23;2t"
+_OSC_777 = "\x1b]777;notify;{name};{text}\x1b\\"
+_BY_PROGRAM = {"iTerm.app": "\x1b]9;{name}: {text}\a", "WezTerm": _OSC_777, "ghostty": _OSC_777}
 _BY_TERM = {
     "foot": _OSC_777,
     "xterm-ghostty": _OSC_777,
-    "xterm-kitty": "\x1b]99;;{name}: {said}\x1b\\",
+    "xterm-kitty": "\x1b]99;;{name}: {text}\x1b\\",
 }
 
 
-def notice(said: str, environment: Mapping[str, str] = os.environ) -> str:
-    """The sequence by which this terminal shows a notice of its desktop; empty where none is known to work."""
+def notice(text: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the sequence for a desktop notice in this terminal; empty if none is supported."""
     if environment.get("TMUX") or environment.get("STY"):
         return ""
     form = _BY_PROGRAM.get(environment.get("TERM_PROGRAM", "")) or _BY_TERM.get(environment.get("TERM", ""))
-    return form.format(name=NAME, said=_plain(said)) if form else ""
+    return form.format(name=NAME, text=_plain(text)) if form else ""
 
 
-def _plain(said: str) -> str:
-    """Neither the end of a sequence nor a further field of it."""
-    return clean(said)[:LONGEST].replace(";", ",")
+def _plain(text: str) -> str:
+    """Return text that can neither end a sequence nor begin a further field of it."""
+    return clean(text)[:LONGEST].replace(";", ",")
 
 
 class TerminalTitle:
-    """The terminal's title, as long as there is something to tell in it."""
+    """The terminal's title, replaced while a job has news."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self._write = write
-        self._told = ""
+        self._text = ""
 
-    def tell(self, said: str) -> None:
-        if said == self._told:
+    def set(self, text: str) -> None:
+        if text == self._text:
             return
-        keep = "" if self._told else _KEEP_TITLE
-        self._told = said
-        self._write(f"{keep}\x1b]2;{_plain(said)} – {NAME}\a")
+        keep = "" if self._text else _PUSH_TITLE
+        self._text = text
+        self._write(f"{keep}\x1b]2;{_plain(text)} – {NAME}\a")
 
-    def give_back(self) -> None:
-        """The one from before; terminals that did not keep it get the program's name."""
-        if self._told:
-            self._told = ""
-            self._write(f"\x1b]2;{NAME}\a{_BACK_TITLE}")
+    def restore(self) -> None:
+        """Restore the title from before; terminals without a title stack get the program's name."""
+        if self._text:
+            self._text = ""
+            self._write(f"\x1b]2;{NAME}\a{_POP_TITLE}")
 
 
 class TerminalController:
-    """Shows a job in the terminal's title, and its end with a bell and a notice while the user is elsewhere."""
+    """Shows a job in the terminal's title, and its end with a bell and a notice to an absent user."""
 
     def __init__(self, write: Callable[[str], object], *, enabled: bool) -> None:
         """`write` sends a sequence to the terminal."""
@@ -77,23 +75,23 @@ class TerminalController:
         self._title = TerminalTitle(write)
 
     def job_changed(self, before: "Job | None", job: "Job | None", *, focused: bool) -> None:
-        """Tell of a job. `focused`: the user looks at this terminal."""
+        """Show the progress or the end of a job. `focused`: the user looks at this terminal."""
         if not self._enabled or job is None or job.restored:
             return
         if not job.ended:
-            self._title.tell(f"{job.processed}/{job.videos}" if job.videos else "…")
+            self._title.set(f"{job.processed}/{job.videos}" if job.videos else "…")
         elif before is None or not before.ended:
-            self._tell_end(job, focused=focused)
+            self._notify_end(job, focused=focused)
 
-    def _tell_end(self, job: "Job", *, focused: bool) -> None:
-        """Let the title say it until the user looks here."""
+    def _notify_end(self, job: "Job", *, focused: bool) -> None:
+        """Show the result in the title until the user looks here."""
         if focused:
-            self._title.give_back()
+            self._title.restore()
             return
-        said = job_lines.line(job) if job.stopped else job_lines.outcome(job)
-        self._title.tell(said)
+        sentence = job_lines.line(job) if job.stopped else job_lines.outcome(job)
+        self._title.set(sentence)
         if job.seconds >= LONG_S:
-            self._write(BELL + notice(said, os.environ))
+            self._write(BELL + notice(sentence, os.environ))
 
-    def give_back_title(self) -> None:
-        self._title.give_back()
+    def restore_title(self) -> None:
+        self._title.restore()

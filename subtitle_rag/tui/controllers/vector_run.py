@@ -1,30 +1,22 @@
 """The thread that makes missing vectors."""
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import ClassVar, cast
 
 from subtitle_rag.events import VectorEvent, VectorsDue, VectorsMade, VectorsWaiting
 from subtitle_rag.tui.controllers import stage_run
 from subtitle_rag.tui.state import stage_progress
 from subtitle_rag.tui.state.stage_progress import VectorProgress
 
-if TYPE_CHECKING:
-    from textual.message import Message
-
-    from subtitle_rag.runtime import Runtime
-
 
 class VectorRun(stage_run.StageRun[VectorProgress]):
-    """Makes what is missing, where the encoder is here; a halt waits for the batch under way."""
+    """Makes missing vectors if the encoder is installed; a halt waits for the current batch."""
 
     stage: ClassVar[stage_progress.StageName] = "vectors"
-
-    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
-        super().__init__(runtime, post)
-        self._progress = VectorProgress()
+    _progress = VectorProgress()
 
     def _work(self) -> None:
         runtime = self._runtime

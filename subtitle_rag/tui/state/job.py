@@ -84,6 +84,11 @@ class Job:
         return len(self.done | {failure.video for failure in self.failures})
 
     @property
+    def library_sums(self) -> tuple[int, ...]:
+        """The sums that change the counts of the library."""
+        return self.listed, self.processed, self.searchable
+
+    @property
     def left_s(self) -> float | None:
         """Remaining seconds of a fetching job; None until the rate is reliable."""
         if not self.fetches or self.new < VIDEOS_BEFORE_RATE or self.rate <= 0:

@@ -179,9 +179,9 @@ class TestModels:
 
     def test_a_failure_stays_until_nothing_is_missing(self, app: FakeApp, models: ModelDownloadController) -> None:
         app.offer = replace(self.OFFER, state="failed")
-        models.looked_up(self.OFFER)
+        models.download_read(self.OFFER)
         assert app.offer.state == "failed"
-        models.looked_up(None)
+        models.download_read(None)
         assert (offered(app), stages()) == (None, ["vectors"])
 
     def test_at_its_end_the_offer_goes(

@@ -153,7 +153,7 @@ class TestTerminal:
         terminal.job_changed(Job("first"), self.ENDED, focused=False)
         assert any("3 videos can be searched now." in one for one in written)
         assert written[-1].startswith("\a")
-        terminal.give_back_title()
+        terminal.restore_title()
         assert "subtitle-rag" in written[-1]
 
     def test_it_is_silent_where_the_settings_do_not_ask_for_it(self) -> None:
