@@ -363,9 +363,10 @@ def inline_problem(quoted: str) -> str:
             return str(error)
     if KEY.fullmatch(quoted) and quoted.casefold() not in _keys():
         return f"no such key: {quoted}"
-    if OPTION.fullmatch(quoted.partition(" ")[0].partition("=")[0]):
-        option = quoted.partition(" ")[0].partition("=")[0]
-        return "" if option in _all_options() or option in _scripts_text() else f"no such option: {option}"
+    if OPTION.match(quoted):
+        options = [word.partition("=")[0].rstrip(",") for word in words if word.startswith("--")]
+        wrong = [option for option in options if option not in _all_options() and option not in _scripts_text()]
+        return f"no such option: {', '.join(wrong)}" if wrong else ""
     return ""
 
 

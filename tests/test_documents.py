@@ -17,6 +17,7 @@ import pytest
 
 from scripts import _documents, _reference
 from scripts._campaign import PARTS
+from subtitle_rag.cli import VERBS
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.models import manifest
 
@@ -226,6 +227,11 @@ def test_readme_leads_to_every_page(name: str, folder: str) -> None:
     }
 
 
+def test_the_guides_table_has_every_verb() -> None:
+    cells = re.findall(r"^\| (`[^|]*) \|", text_of("docs/en/guide.md"), re.MULTILINE)
+    assert set(VERBS) <= {quoted.split()[0] for cell in cells for quoted in QUOTED.findall(cell)}
+
+
 def test_the_figures_of_readme_are_those_of_the_program() -> None:
     seconds = [json.loads(path.read_text())["duration"] for path in (PACKAGE / "sample").glob("*.info.json")]
     packages = f"{NEURAL.cpu_megabytes / 1000:g} GB"
@@ -253,6 +259,7 @@ def test_the_figures_of_readme_are_those_of_the_program() -> None:
         ("```sh\nmake nothing\n```", "make has no verb nothing"),
         ("```sh\nsubtitle-rug search\n```", "unknown program: subtitle-rug"),
         ("With `--made-up` it does.", "no such option: --made-up"),
+        ("With `--limit --made-up` it does.", "no such option: --made-up"),
         ("`search --made-up` does.", "no such option: --made-up"),
         ("`subtitle-rag eval nothing` does.", "no such command"),
         ("`config nothing` does.", "no such command"),
