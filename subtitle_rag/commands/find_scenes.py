@@ -1,33 +1,23 @@
-"""`search`, `show`, `open`: scenes and transcripts."""
+"""`search`: scenes with their scores."""
 
 import sys
 import threading
-import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import click
 
-from subtitle_rag import output, player
-from subtitle_rag.captions.media import media
-from subtitle_rag.commands import completing, json_option
+from subtitle_rag import output
+from subtitle_rag.commands import json_option
 from subtitle_rag.commands.query_options import after_option, before_option, channel_option, parse_query, video_option
 from subtitle_rag.config import Settings
-from subtitle_rag.domain import Chapter, Details, Track, Video, clock, parse_clock, watch_url
-from subtitle_rag.errors import UsageError
+from subtitle_rag.domain import clock
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.app_state import PLAYER
-from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, SearchResult
 from subtitle_rag.runtime import Runtime
 
-AROUND_MS = 60_000
-CHAPTER_SLACK_MS = 5_000
-"""Authors mark a chapter by the second, and a little late."""
 DIGITS = {"bm25": 2, "fused": 4}
 """Decimals of a score; three for the others."""
 PATIENCE_S = 1.0
@@ -182,154 +172,3 @@ def _best_text(scene: Scene) -> tuple[str, list[tuple[int, int]]]:
     end = scene.lines[at + 2].offset - 1 if at + 2 < len(scene.lines) else len(scene.text)
     spans = [(max(a, start) - start, min(b, end) - start) for a, b in scene.highlights if a < end and b > start]
     return scene.text[start:end], spans
-
-
-@click.command("show", help=N_("Print a video's transcript, or the part of it around a time."))
-@click.argument("video", shell_complete=completing.videos)
-@click.option("--at", "at", metavar="TIME", help=N_("Only a minute on either side of this time (12:41)."))
-@json_option
-@click.pass_obj
-def show_(settings: Settings, video: str, at: str | None, as_json: bool) -> int:
-    centre = _time(at) if at else None
-    with Runtime(settings) as runtime:
-        row = _video(runtime, video)
-        windows = runtime.library.windows_of(row.id)
-        track = runtime.library.track(row.id)
-        details = runtime.library.details(row.id)
-    lines = [
-        (start, text)
-        for window in windows
-        for start, text in window.spoken()
-        if centre is None or abs(start - centre) <= AROUND_MS
-    ]
-    if not as_json:
-        output.say(f"{row.title}\n{row.channel}")
-        for warning in _track_warnings(track):
-            output.say(warning)
-    values = {
-        "video": _video_values(row, track, details),
-        "lines": [{"start": start / 1000, "text": text} for start, text in lines],
-    }
-    transcript = _transcript(lines, row.chapters if centre is None else ())
-    return output.finish("show", output.Outcome(values), transcript, as_json=as_json)
-
-
-def _transcript(lines: Sequence[tuple[int, str]], chapters: Sequence[Chapter]) -> Iterator[str]:
-    """Yield the lines with their times, under the titles of their chapters."""
-    pending = list(chapters)
-    for number, (start, text) in enumerate(lines):
-        while pending and pending[0].start_ms <= start + CHAPTER_SLACK_MS:
-            if number:
-                yield ""
-            yield f"{' ' * 10}## {pending.pop(0).title}"
-        yield f"{clock(start):>8}  {text}"
-
-
-def _video_values(video: Video, track: Track | None, details: Details) -> dict[str, Any]:
-    board = details.storyboard
-    return {
-        **video.values(),
-        **output.fields(video, "duration_ms"),
-        "kind": video.kind or None,
-        "track": {"language": track.language, "kind": track.kind, "flag": track.flag or None} if track else None,
-        "chapters": [output.fields(chapter, "start_ms title") for chapter in video.chapters],
-        "description": details.description or None,
-        "thumbnail": details.thumbnail,
-        "storyboard": asdict(board) if board else None,
-        "heatmap": [output.fields(part, "start_ms end_ms value") for part in details.heatmap],
-    }
-
-
-def _track_warnings(track: Track | None) -> Iterator[str]:
-    if track and track.flag == "translated":
-        yield _("These captions are a machine's translation.")
-    if track and track.flag == "dub":
-        yield _("These captions may be those of an automatic dub.")
-
-
-@click.command("open", help=N_("Play a scene, or a video at a time: SCENE (its id) or VIDEO@TIME."))
-@click.argument("target", metavar="SCENE|VIDEO@TIME", shell_complete=completing.videos)
-@click.option(
-    "--player", "name", shell_complete=completing.players, help=N_("browser, mpv, iina, vlc, or one from the config.")
-)
-@click.option("--print", "only_print", is_flag=True, help=N_("Only print the link."))
-@json_option
-@click.pass_obj
-def open_(settings: Settings, target: str, name: str | None, only_print: bool, as_json: bool) -> int:
-    with Runtime(settings) as runtime:
-        video, at_ms = _video_and_time(runtime, target)
-        player_name = name or player.default(
-            settings.player.default, runtime.library.database.get_setting(PLAYER), settings.players
-        )
-    file = None if only_print else media(video)
-    if video.url is None and file is None:
-        raise UsageError("no_link", video=video.title)
-    link = watch_url(video.id, at_ms) if video.url else None
-    played = not only_print and _play(settings, player_name, video, at_ms, file, strict=name is not None)
-    outcome = output.Outcome({"url": link, "at": at_ms / 1000, "played": played})
-    return output.finish("open", outcome, [link or str(file)], as_json=as_json)
-
-
-def _play(settings: Settings, name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> bool:
-    """Play in this player; unless `strict`, fall back to another. Return False without a screen, if there is a link."""
-    extra = settings.players
-    if not player.can_show() and name in player.names(extra):
-        if video.url is None:
-            raise UsageError("no_screen", path=str(file))
-        output.say(_("There is no screen to play on here; this is the link."))
-        return False
-    player.play(
-        name if strict else player.choose(name, extra, link=video.url is not None, media=file is not None),
-        watch_url=video.url,
-        link=watch_url(video.id, at_ms) if video.url else None,
-        at_ms=at_ms,
-        lead_in=settings.player.lead_in,
-        extra=extra,
-        media=file,
-        cache=settings.paths.cache,
-    )
-    return True
-
-
-def _video_and_time(runtime: Runtime, target: str) -> tuple[Video, int]:
-    """Return the video and the time in ms of `SCENE` or `VIDEO@TIME`."""
-    name, separator, time = target.rpartition("@")
-    if separator and name:
-        return _video(runtime, name), _time(time)
-    try:
-        window = runtime.library.window(str(uuid.UUID(target)))
-    except ValueError:
-        window = None
-    if window is None:
-        return _shared_scene(runtime, target) or (_video(runtime, target), 0)
-    return _video(runtime, window.video_id), window.start_ms
-
-
-def _shared_scene(runtime: Runtime, target: str) -> tuple[Video, int] | None:
-    """Return video and time of another library's scene in a shared index."""
-    from subtitle_rag.retrieval.payload import read_payload
-
-    try:
-        id = str(uuid.UUID(target))
-    except ValueError:
-        return None
-    payloads = runtime.index.shared_payloads([id]) if runtime.settings.qdrant.url else {}
-    scene = read_payload(id, payloads[id]) if id in payloads else None
-    return (scene.video, scene.window.start_ms) if scene else None
-
-
-def _video(runtime: Runtime, name: str) -> Video:
-    """Return the video with this id, or the only one with this in its title."""
-    name = tidy(name)
-    ids = runtime.library.find_videos(name)
-    video = runtime.library.video(ids[0]) if len(ids) == 1 else None
-    if video is None:
-        raise UsageError("several_videos" if ids else "unknown_video", video=name)
-    return video
-
-
-def _time(text: str) -> int:
-    try:
-        return parse_clock(text)
-    except (ValueError, OverflowError):
-        raise UsageError("bad_time", value=text) from None

@@ -1,6 +1,7 @@
 """Runs of the stages contexts and vectors on the command line: options, progress, failures and the sum."""
 
 import functools
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from subtitle_rag.commands import json_option, jsonl_option
 from subtitle_rag.commands.query_options import channel_option, video_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import clock
-from subtitle_rag.errors import UsageError
+from subtitle_rag.errors import AppError, BusyError, LlmError, UsageError
 from subtitle_rag.events import (
     ContextEvent,
     ContextFailed,
@@ -31,6 +32,8 @@ from subtitle_rag.retrieval.query import tidy
 if TYPE_CHECKING:
     from subtitle_rag.library.context_store import WindowSelection
     from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
 
 TITLE = 30
 """Characters of a video's title beside the bar."""
@@ -164,6 +167,48 @@ def write_vectors(
     report = _last_event(events, jsonl=jsonl, prelude=prelude)
     assert isinstance(report, VectorsReport)
     return report
+
+
+def contexts_after_index(
+    runtime: "Runtime", videos: Sequence[str], _outcome: output.Outcome, *, jsonl: bool
+) -> ContextReport | None:
+    """Write the contexts of these videos; None without a model. They are searchable already."""
+    from subtitle_rag.library.context_store import WindowSelection
+
+    prelude = _("Searchable. {model} writes contexts; Ctrl+C ends it, and nothing is lost.")
+    prelude = prelude.format(model=runtime.context_model)
+    try:
+        return write_contexts(runtime, WindowSelection(videos=tuple(videos)), jsonl=jsonl, prelude=prelude)
+    except LlmError:
+        logger.info("no contexts are written", exc_info=True)
+        return None
+    except BusyError as error:
+        if error.code != "contexts_busy":  # the process with the lock comes to these videos as well
+            raise
+        logger.info("contexts are written elsewhere", exc_info=True)
+        return None
+
+
+def vectors_after_index(
+    runtime: "Runtime", videos: Sequence[str], outcome: output.Outcome, *, jsonl: bool
+) -> VectorsReport | None:
+    """Make the vectors of these videos; None without an encoder. They are searchable already."""
+    from subtitle_rag.library.context_store import WindowSelection
+
+    try:
+        encoder = runtime.neural.encoder()
+        if encoder is None:
+            return None
+        prelude = _("Searchable. {model} makes vectors; Ctrl+C ends it, and nothing is lost.").format(model=encoder.id)
+        selection = WindowSelection(videos=tuple(videos))
+        return write_vectors(runtime, selection, jsonl=jsonl, patient=False, prelude=prelude)
+    except AppError as error:
+        if error.code in ("model_unknown", "model_kind", "model_damaged"):  # the captions came in all the same
+            output.say_error(error)
+            outcome.errors.append(output.error_entry(error))
+        elif error.code != "vectors_busy":  # the process with the lock comes to these videos as well
+            raise
+        return None
 
 
 def _last_event(

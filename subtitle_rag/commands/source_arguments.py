@@ -1,0 +1,93 @@
+"""Arguments and options of `index` and `sync`: paths, addresses, and sources by name."""
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from subtitle_rag import output
+from subtitle_rag.captions.addresses import Source, looks_like_address, parse
+from subtitle_rag.domain import TABS
+from subtitle_rag.errors import UsageError
+from subtitle_rag.fetching.fetcher import FetchRequest
+from subtitle_rag.i18n import _
+from subtitle_rag.library.sources import FollowedSource, SourceOptions
+from subtitle_rag.retrieval.query import day, tidy
+
+
+def paths_and_requests(
+    sources: Sequence[str], options: SourceOptions, playlist: bool | None
+) -> tuple[list[Path], list[FetchRequest]]:
+    """Split into paths on the disk, and requests of addresses on YouTube."""
+    paths: list[Path] = []
+    requests: list[FetchRequest] = []
+    for source in sources:
+        if os.path.lexists(source):
+            paths.append(Path(source))
+        else:
+            address = parse(source) if looks_like_address(source) else _parse_bare_id(source)
+            requests.append(FetchRequest(_video_or_list(address, playlist), options))
+    return paths, requests
+
+
+def _parse_bare_id(text: str) -> Source:
+    """Parse a bare video id, which looks like a folder's name; raises UsageError `unsupported_source`."""
+    try:
+        return parse(text)
+    except UsageError:
+        raise UsageError("unsupported_source", source=tidy(text)) from None
+
+
+def _video_or_list(source: Source, playlist: bool | None) -> Source:
+    """Return the video, or the list in its link; None asks on a terminal."""
+    if source.playlist is None:
+        return source
+    if playlist is None:
+        if sys.stdin.isatty():
+            question = _("The link names a video and the list {list}. Take the whole list?")
+            playlist = click.confirm(question.format(list=source.playlist), err=True)
+        else:
+            output.say(_("Only the video is taken; --playlist takes the list {list}.").format(list=source.playlist))
+    return Source("playlist", source.playlist) if playlist else replace(source, playlist=None)
+
+
+def source_options(
+    lang: str, limit: int | None, since: str | None, match: str | None, tabs: str | None, translated: bool
+) -> SourceOptions:
+    """Parse the options about a source; raises UsageError."""
+    from subtitle_rag.fetching.lister import pattern
+
+    tab_names = _split(tabs or "")
+    for tab in tab_names:
+        if tab not in TABS:
+            raise UsageError("unknown_tab", name=tab, known=", ".join(TABS))
+    first_day = day("since", since) if since is not None else None
+    return SourceOptions(
+        tab_names, _split(lang), translated, limit, first_day, pattern(match).pattern if match else None
+    )
+
+
+def _split(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def find_followed(followed: Sequence[FollowedSource], names: Sequence[str]) -> list[FollowedSource]:
+    """Return the followed sources with these addresses, ids or names; raises UsageError `unknown_channel`."""
+    return [source for name in names for source in _find(followed, name)]
+
+
+def _find(followed: Sequence[FollowedSource], name: str) -> list[FollowedSource]:
+    """Find by address, id or name, or else by a part of the name; raises UsageError `unknown_channel`."""
+    pattern = tidy(name)
+    try:
+        url = parse(pattern).url
+    except UsageError:
+        url = ""
+    sources = [source for source in followed if pattern in (source.name, source.channel_id) or source.url == url]
+    sources = sources or [source for source in followed if pattern.casefold() in source.name.casefold()]
+    if not sources:
+        raise UsageError("unknown_channel", channel=pattern)
+    return sources
