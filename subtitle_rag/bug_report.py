@@ -34,7 +34,7 @@ LINES = 500
 WITHHELD = frozenset({("youtube", "cookies_from_browser"), ("youtube", "cookie_file")})
 """Settings of which only is told that they are set."""
 NAMES_ONLY = frozenset({"players", "themes"})
-"""Tables of which only the names are told: a player's command may hold anything."""
+"""Tables reported by their names alone: a player's command may hold anything."""
 
 _LEVEL = re.compile(r"^\S+ (?:INFO|WARNING|ERROR|CRITICAL) ")
 
@@ -169,7 +169,7 @@ class Shortener:
 def _home() -> Path | None:
     try:
         return Path.home()
-    except RuntimeError:  # somebody whom the system does not know
+    except RuntimeError:  # an unknown user
         return None
 
 

@@ -1,4 +1,4 @@
-"""The command line: arguments → use case → output. Verbs live in `commands/`; this is their frame.
+"""The command line: arguments → use case → output. The verbs are in `commands/`, their frame is here.
 
 Nothing heavy is imported before a verb needs it: `--help` costs what click costs.
 """
@@ -52,7 +52,7 @@ VERBS = {
 """Verb → module of `commands`, in the order in which help lists them."""
 
 LENIENT = ("completion", "config", "desktop", "help", "self")
-"""Verbs that work with a config that is wrong: they need little of it, or tell what is wrong."""
+"""Verbs that run with a faulty config: they need little of it, or report its mistakes."""
 
 
 class Verbs(click.Group):
@@ -109,7 +109,7 @@ def root(ctx: click.Context, home: str | None, language: str | None, debug: bool
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """The console script."""
+    """Run the console script."""
     output.prepare()
     if "_SUBTITLE_RAG_COMPLETE" in os.environ:
         sys.exit(_complete_shell())
@@ -177,7 +177,7 @@ def _known_options(arguments: Sequence[str]) -> list[str]:
 def _run_to_end(arguments: list[str]) -> int:
     try:
         status = _run(arguments)
-        output.flush()  # what fails to get through fails here, not when the interpreter ends
+        output.flush()  # a failure to write shows here, not when the interpreter ends
         return status
     except BrokenPipeError:  # the reader has seen enough
         output.discard()
@@ -213,7 +213,7 @@ def _early_language(arguments: Sequence[str]) -> str:
     frame_options, _rest = _split_frame_options(arguments)
     try:
         return config.read(frame_options.get("--home"), frame_options.get("--language")).settings.language
-    except UsageError:  # of a home that nobody knows; `run` tells it
+    except UsageError:  # an unknown home; `run` reports it
         return i18n.system_language()
 
 
@@ -255,7 +255,7 @@ def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitC
 
 
 GROUPS = ("config", "contexts", "desktop", "eval", "models", "self", "vectors")
-"""Verbs that have verbs of their own."""
+"""Verbs with subcommands."""
 
 
 def _command(arguments: Sequence[str]) -> str:

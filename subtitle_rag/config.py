@@ -16,7 +16,7 @@ from subtitle_rag.i18n import LANGUAGES, N_, _, system_language
 HOME_VARIABLE = "SUBTITLE_RAG_HOME"
 LANGUAGE_VARIABLE = "SUBTITLE_RAG_LANGUAGE"
 HOSTS_VARIABLE = "SUBTITLE_RAG_OLLAMA"
-"""Hosts of Ollama with commas between them; empty switches models off."""
+"""Hosts of Ollama, separated by commas; empty switches models off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ class Settings:
     players: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """`[players]`: name → command, with `{url}` and `{seconds}` filled in."""
     keys: Mapping[str, str] = field(default_factory=dict)
-    """`[keys]`: what a key does, by its id → the keys that do it, with commas between; the app knows the ids."""
+    """`[keys]`: id of a command → its keys, separated by commas; the app knows the ids."""
     themes: Mapping[str, ThemeSettings] = field(default_factory=dict)
 
 
@@ -238,7 +238,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "models": ModelSettings,
     "qdrant": QdrantSettings,
 }
-"""The tables of one kind; `players`, `keys` and `themes` hold what the user names."""
+"""The tables of fixed keys; the user names those of `players`, `keys` and `themes`."""
 ABOUT = {
     "language": N_("The language of messages and screens; left out: the system's."),
     "search": N_("Search"),
@@ -252,7 +252,7 @@ ABOUT = {
     "keys": N_("Keys of the app by their ids, which subtitle-rag keys lists"),
     "themes": N_("Themes of your own"),
 }
-"""What the settings at the top and the tables are about."""
+"""Purposes of top-level settings and tables."""
 
 
 def about(name: str) -> str:
@@ -274,9 +274,9 @@ class LoadedConfig:
     settings: Settings
     file: ConfigFile
     mistakes: tuple[Mistake, ...]
-    """Each of them has its default in the settings."""
+    """Faulty settings, which have their defaults."""
     overrides: Mapping[str, str]
-    """What neither file nor default decided → the flag or the environment variable that did."""
+    """Key → the flag or environment variable that overrode file and default."""
 
 
 def load(home: str | Path | None = None, language: str | None = None) -> Settings:

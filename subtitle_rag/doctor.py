@@ -34,9 +34,9 @@ logger = logging.getLogger(__name__)
 
 LOW_DISK_BYTES = 500_000_000
 DEVICE_S = 120.0
-"""Longest wait for PyTorch, which a slow disk takes long to read."""
+"""Timeout for importing PyTorch from a slow disk."""
 UNTRIED = {"darwin": "macOS", "win32": "Windows"}
-"""Systems that this program is written for and was never run on (`docs/platforms.md`)."""
+"""Supported systems without any test run (`docs/platforms.md`)."""
 
 Severity = Literal["ok", "warning", "error"]
 
@@ -67,7 +67,7 @@ def probe(name: str, runtime: Runtime) -> Check:
     except AppError as error:
         logger.info("check %s failed", name, exc_info=True)
         return Check(name, "error", error.message, error.hint)
-    except Exception as error:  # a check that breaks is itself a finding
+    except Exception as error:  # a check that breaks is a result, too
         logger.error("check %s broke", name, exc_info=True)
         return Check(name, "error", repr(error), _("Install subtitle-rag anew."))
 
@@ -82,7 +82,7 @@ def _python(_runtime: Runtime) -> Check:
 
 
 def _terminal(_runtime: Runtime) -> Check:
-    stream = sys.stdout if hasattr(sys.stdout, "encoding") else sys.__stdout__  # the app has its own in its place
+    stream = sys.stdout if hasattr(sys.stdout, "encoding") else sys.__stdout__  # the app replaces it
     encoding = (getattr(stream, "encoding", None) or "").lower()
     if encoding.replace("-", "") != "utf8":
         message = _("The terminal's encoding is {encoding}; Hangul will not show.").format(encoding=encoding or "?")
@@ -133,7 +133,7 @@ def _qdrant(runtime: Runtime) -> Check:
 
 
 def _analyzer(runtime: Runtime) -> Check:
-    analyzer = runtime.words if "host" in vars(runtime) else runtime.analyzer  # a host that is there has it loaded
+    analyzer = runtime.words if "host" in vars(runtime) else runtime.analyzer  # a running host has it loaded
     forms = next(analyzer.morphemes(["꽃게를 먹었어요"])).forms
     if forms != ("꽃게", "먹"):
         return Check(
@@ -329,7 +329,7 @@ DOORS = {
     "encoder": ("models",),
     "reranker": ("models",),
 }
-"""What checks open of a runtime, where others may be opening it, too."""
+"""Attributes of the runtime that a check opens."""
 
 
 if __name__ == "__main__":

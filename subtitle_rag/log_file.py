@@ -34,11 +34,11 @@ MAX_BYTES = 1_000_000
 BACKUPS = 3
 """Rotated files, `.1` (the newest) to `.3`."""
 LOCK_S = 0.5
-"""Longest wait for the lock; after it the line is written all the same, and the rotation left to the next line."""
+"""Timeout of the lock; the line is written without it, and the next line rotates."""
 LONGEST = 8_000
 """Characters of a line."""
 FRAMES = 200
-"""Lines of a traceback; of a longer one the first and the last are kept."""
+"""Lines of a traceback; a longer one loses its middle."""
 
 _active: "LogFile | None" = None
 _LOGGED = "_subtitle_rag_logged"
@@ -60,7 +60,7 @@ class LogFile(logging.Handler):
         self._private = (folder, *private)
 
     def emit(self, record: logging.LogRecord) -> None:
-        with suppress(Exception):  # whatever hinders it, nobody is left to be told
+        with suppress(Exception):  # there is no other place to report it
             self._write("".join(f"{line}\n" for line in self.lines(record)).encode("utf-8", "backslashreplace"))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's own name

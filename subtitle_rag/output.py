@@ -124,12 +124,12 @@ class Outcome:
 
 
 def error_entry(error: AppError, video: str | None = None) -> dict[str, Any]:
-    """An error as the envelope holds it."""
+    """Return an error as the envelope holds it."""
     return {"code": error.code, "message": error.message, "hint": error.hint, "video": video}
 
 
 def failure_entry(event: VideoFailed | ContextFailed | Resting) -> dict[str, Any]:
-    """A failed video or window, or the reason of a rest, as the envelope holds an error."""
+    """Return a failed video or window, or the reason of a rest, as an entry of `errors`."""
     return error_entry(AppError(event.code, **event.details), getattr(event, "video", None))
 
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from threading import Event
 
-PATIENCE_S = 1.0
-"""Longest wait for whoever has a file open; they read it within milliseconds."""
+FILE_TIMEOUT_S = 1.0
+"""Timeout for another process with the file open; it reads within milliseconds."""
 PAUSE_S = 0.01
 SLICE_S = 0.25
-"""Longest time without a look at Ctrl+C."""
+"""Interval at which Ctrl+C is seen."""
 STDOUT = -11
-"""Of Windows: the handle of stdout."""
+"""Windows' handle of stdout."""
 VIRTUAL_TERMINAL = 4
-"""Of Windows: the mode of a console that draws escape sequences."""
+"""Windows' console mode with escape sequences."""
 
 
 def on_windows() -> bool:
@@ -33,16 +33,16 @@ def replace_path(new: Path, path: Path) -> None:
 
     Windows refuses while any process, such as a virus scanner, has either of them open.
     """
-    _patiently(lambda: new.replace(path))
+    _retry_while_open(lambda: new.replace(path))
 
 
 def delete_file(path: Path) -> None:
     """Delete a file, if it exists; raises OSError. Windows refuses while any process has it open."""
-    _patiently(lambda: path.unlink(missing_ok=True))
+    _retry_while_open(lambda: path.unlink(missing_ok=True))
 
 
-def _patiently(change: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
+def _retry_while_open(change: Callable[[], object]) -> None:
+    deadline = time.monotonic() + FILE_TIMEOUT_S
     while True:
         try:
             change()
@@ -101,7 +101,7 @@ def user_language() -> str:
             return _language_of_windows()
         if sys.platform == "darwin":
             return _language_of_macos()
-    except Exception:  # it is asked before anything else, and nobody can help; English is spoken then
+    except Exception:  # asked before anything else; English is the fallback
         return ""
     return ""
 

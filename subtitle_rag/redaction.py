@@ -16,21 +16,21 @@ from subtitle_rag.errors import AppError
 MARK = "[redacted]"
 """Stands in the place of a secret."""
 LONGEST = 64_000
-"""Characters that are looked through; what follows is cut off."""
+"""Maximum length; the rest is cut off."""
 SHORTEST_SECRET = 4
-"""Characters from which a registered secret is looked for; a shorter one would blot out ordinary words."""
+"""Minimum length of a registered secret; a shorter one would blot out ordinary words."""
 
 _SECRETS: set[str] = set()
 
 SYSTEM_MODULES = frozenset({"ssl", "sqlite3", "filelock", "httpx", "httpx2", "httpcore", "httpcore2"})
-"""Packages whose exceptions tell of files, sockets and databases, never of a library's text."""
+"""Packages whose exceptions name files, sockets and databases, never the library's text."""
 SYSTEM_TYPES = (AttributeError, ImportError, MemoryError, NameError, RecursionError, ZeroDivisionError)
 """Likewise, of the standard library."""
 SAFE_DETAILS = frozenset(
     {"host", "model", "status", "n", "version", "oldest", "seconds", "needed", "free", "retry_at", "place", "known"}
     | {"n_prompt_tokens", "n_ctx", "variable", "collection", "port"}
 )
-"""Details of an AppError that are no text of the library's."""
+"""Details of an AppError without text of the library."""
 SAFE_REASONS = frozenset(
     {"library_readonly", "library_damaged", "index_damaged", "hub_unreachable", "folder_unwritable", "web_address"}
 )

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).with_name("web_page")
 NAME = "subtitle-rag"
-LEAVING_S = 3.0
-"""Longest wait, when the server ends, for a page and for its app."""
+SHUTDOWN_S = 3.0
+"""Timeout for a page and its app when the server ends."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "font-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-"""The terminal in the page sets styles of its own; links that are opened are not told the key."""
+"""The terminal in the page sets its own styles; opened links do not get the key."""
 
 
 def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[str], object]) -> None:
@@ -73,7 +73,7 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
         root.add_subapp(f"/{key}", page)
         return root
 
-    web.run_app(application(), sock=listening, print=None, access_log=None, shutdown_timeout=LEAVING_S)
+    web.run_app(application(), sock=listening, print=None, access_log=None, shutdown_timeout=SHUTDOWN_S)
 
 
 def _app_process() -> "type[AppService]":
@@ -93,7 +93,7 @@ def _app_process() -> "type[AppService]":
                 return
             # not `wait_for`: the task that stops it swallows a cancellation
             leaving = {asyncio.ensure_future(super().stop()), asyncio.ensure_future(process.wait())}
-            _ended, late = await asyncio.wait(leaving, timeout=LEAVING_S)
+            _ended, late = await asyncio.wait(leaving, timeout=SHUTDOWN_S)
             if late and process.returncode is None:
                 process.kill()
             await asyncio.gather(*leaving)

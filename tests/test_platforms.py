@@ -151,7 +151,7 @@ def test_a_file_that_is_read_is_replaced_and_deleted_when_it_is_not(monkeypatch:
 
 @pytest.mark.usefixtures("windows")
 def test_a_file_that_stays_open_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(platforms, "PATIENCE_S", 0.02)
+    monkeypatch.setattr(platforms, "FILE_TIMEOUT_S", 0.02)
     monkeypatch.setattr(Path, "replace", Held(1_000))
     with pytest.raises(PermissionError):
         platforms.replace_path(Path("new"), Path("old"))

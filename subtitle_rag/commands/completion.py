@@ -27,11 +27,11 @@ from subtitle_rag.i18n import N_
 
 PROGRAM = "subtitle-rag"
 VARIABLE = "_SUBTITLE_RAG_COMPLETE"
-"""Set by the scripts; its value says which shell asks."""
+"""Set by the scripts to the name of the shell."""
 LINE_VARIABLE = "_SUBTITLE_RAG_LINE"
 """Bash: the line up to the cursor."""
 BREAKS_VARIABLE = "_SUBTITLE_RAG_BREAKS"
-"""Bash: the characters at which it divides words, besides spaces."""
+"""Bash: its separators of words besides spaces."""
 
 _BASH = """\
 %(complete_func)s() {
@@ -78,9 +78,9 @@ class BashCompletion(BashComplete):
             return f"plain,{_within_quote(item.value, quote)}"
         breaks = "".join(each for each in os.environ.get(BREAKS_VARIABLE, "") if each in ":=@")
         typed = re.split(f"[{breaks}]", word)[-1] if breaks else word
-        typed_part = word[: len(word) - len(typed)].removeprefix(option_prefix)  # what bash leaves as it stands
+        typed_part = word[: len(word) - len(typed)].removeprefix(option_prefix)  # bash leaves it in place
         prefix = "" if "=" in breaks or typed_part else option_prefix
-        return f"plain,{prefix}{_escaped(_without_start(item.value, typed_part))}"
+        return f"plain,{prefix}{_escape(_without_start(item.value, typed_part))}"
 
 
 def _last_word(line: str) -> tuple[str, str]:
@@ -107,7 +107,7 @@ def _without_start(value: str, typed: str) -> str:
     return value[len(typed) :]
 
 
-def _escaped(value: str) -> str:
+def _escape(value: str) -> str:
     return re.sub(r"([^\w@%+=:,./-])", r"\\\1", value)
 
 
@@ -135,7 +135,7 @@ def answer(root: click.Command) -> int:
     stderr, sys.stderr = sys.stderr, Path(os.devnull).open("w")  # noqa: SIM115 - until the process ends
     try:
         text = SHELLS[shell](root, {}, PROGRAM, VARIABLE).complete()
-    except Exception:  # a shell draws whatever is written into the line that is being typed
+    except Exception:  # a shell draws any text into the typed line
         return 1
     finally:
         sys.stderr.close()

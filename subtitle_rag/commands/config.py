@@ -37,7 +37,7 @@ def config_() -> None:
 def config_show(ctx: click.Context, keys: Sequence[str], as_json: bool) -> int:
     from subtitle_rag.configuring.origins import effective_settings
 
-    reading = _reading(ctx)
+    reading = _load(ctx)
     all_settings = list(effective_settings(reading))
     selected = [each for each in all_settings if not keys or any(_is_within(each.key, key) for key in keys)]
     for key in keys:
@@ -79,7 +79,7 @@ def _source_text(each: "EffectiveSetting") -> str:
     return str(each.place)
 
 
-def _reading(ctx: click.Context, path: Path | None = None) -> "LoadedConfig":
+def _load(ctx: click.Context, path: Path | None = None) -> "LoadedConfig":
     """Read settings and mistakes by the options of the root command."""
     frame_options = ctx.find_root().params
     return config.read(frame_options.get("home"), frame_options.get("language"), path)
@@ -104,7 +104,7 @@ def _mistakes(reading: "LoadedConfig") -> list[Mistake]:
 @json_option
 @click.pass_context
 def config_validate(ctx: click.Context, file: Path | None, as_json: bool) -> int:
-    reading = _reading(ctx, file)
+    reading = _load(ctx, file)
     path = reading.file.path
     if file is not None and not path.exists():
         raise UsageError("no_config_file", path=str(file))
@@ -167,7 +167,7 @@ def config_schema(as_json: bool) -> int:
 @json_option
 @click.pass_context
 def config_init(ctx: click.Context, as_json: bool) -> int:
-    path = str(_create_file(_reading(ctx)))
+    path = str(_create_file(_load(ctx)))
     return output.finish("config init", output.Outcome({"file": path}), [path], as_json=as_json)
 
 
@@ -186,12 +186,12 @@ def _create_file(reading: "LoadedConfig") -> Path:
 )
 @click.pass_context
 def config_edit(ctx: click.Context) -> int:
-    reading = _reading(ctx)
+    reading = _load(ctx)
     path = reading.settings.paths.config
     if not path.exists():
         _create_file(reading)
     try:
         click.edit(filename=str(path))
-    except (click.ClickException, ValueError) as error:  # the latter: a quote in $EDITOR that is never closed
+    except (click.ClickException, ValueError) as error:  # ValueError: an open quote in $EDITOR
         raise AppError("no_editor", reason=str(error)) from error
-    return _print_mistakes(_mistakes(_reading(ctx)), path)
+    return _print_mistakes(_mistakes(_load(ctx)), path)

@@ -70,7 +70,7 @@ def eval_run(
             contexts=contexts,
             choice=choice,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
-            encoding=_Encoding(bar),
+            encoding=_EncodingProgress(bar),
         )
     if svg is not None:
         _write(svg, charts.svg(evaluation.rows, _("How well scenes are found: {name}").format(name=queries.name)))
@@ -84,7 +84,7 @@ def eval_run(
     return 0
 
 
-class _Encoding:
+class _EncodingProgress:
     """Says how many windows a copy must encode, then shows the progress."""
 
     def __init__(self, bar: "Progress") -> None:

@@ -33,7 +33,7 @@ STATES = {
 
 @click.group("self", help=N_("Look after this copy of the program: extras that it lacks, packages that have aged."))
 def self_() -> None:
-    """The group."""
+    """The verbs of this copy."""
 
 
 @self_.command("add", help=N_("Install an extra into this copy's environment; other packages stay as they are."))

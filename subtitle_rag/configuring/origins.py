@@ -11,7 +11,7 @@ from subtitle_rag.redaction import MARK, redact
 Source = Literal["flag", "environment", "file", "default"]
 
 _BEFORE_HOST = re.compile(r"^([\w+.-]+://)?.*@", re.DOTALL)
-"""User and password of an address: everything up to its last @, since a password may hold others."""
+"""User and password of an address: all up to its last @, since a password may hold others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class EffectiveSetting:
     place: str | None = None
     """The flag, the variable or the file; None for a default."""
     line: int | None = None
-    """In the file."""
+    """Line in the file."""
 
 
 def effective_settings(reading: LoadedConfig) -> Iterator[EffectiveSetting]:
@@ -64,17 +64,17 @@ def _effective(reading: LoadedConfig, key: str, value: Any) -> EffectiveSetting:
     if by is not None:
         return EffectiveSetting(key, value, "flag" if by.startswith("--") else "environment", by)
     wrong = any(mistake.key and (key + ".").startswith(mistake.key + ".") for mistake in reading.mistakes)
-    if wrong or not _stands_in(reading.file.table, key):
+    if wrong or not _holds(reading.file.table, key):
         return EffectiveSetting(key, value, "default")
     return EffectiveSetting(key, value, "file", str(reading.file.path), reading.file.line(key))
 
 
-def _stands_in(table: Mapping[str, Any], key: str) -> bool:
+def _holds(table: Mapping[str, Any], key: str) -> bool:
     """Whether the table holds the dotted key; parts of it may have dots themselves."""
     for name, value in table.items():
         if key == name:
             return value != "" or name != "language"
-        if isinstance(value, dict) and key.startswith(f"{name}.") and _stands_in(value, key[len(name) + 1 :]):
+        if isinstance(value, dict) and key.startswith(f"{name}.") and _holds(value, key[len(name) + 1 :]):
             return True
     return False
 

@@ -1,4 +1,4 @@
-"""Of captions, and of bringing them from YouTube."""
+"""Failures of captions, and of fetching them from YouTube."""
 
 from subtitle_rag.i18n import N_
 

@@ -1,4 +1,4 @@
-"""Of questions and judgements by models."""
+"""Failures of made questions and of judgements."""
 
 from subtitle_rag.i18n import N_
 

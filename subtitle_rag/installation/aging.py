@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 EXTRACTOR = "yt-dlp"
 OLD_DAYS = 90
-"""From which on a release is likely to fail; yt-dlp warns about itself from there on, too."""
+"""Age at which a release is likely to fail; yt-dlp warns about itself at the same age."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class ExtractorAge:
     version: str
     days: int
     has_failed: bool = False
-    """YouTube has answered it in a way that it did not understand."""
+    """It did not understand an answer of YouTube's."""
 
     @property
     def is_due(self) -> bool:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
 
 DEVELOPERS = frozenset({"test"})
-"""Extras that no user installs."""
+"""Extras for developers only."""
 
 State = Literal["ok", "missing", "too_old", "too_new", "unfit"]
 
@@ -32,7 +32,7 @@ class PackageStatus:
     installed: str | None
     state: State
     extras: tuple[str, ...] = ()
-    """Those that need it; none: the program itself does."""
+    """The extras that need it; none for the program itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,11 @@ class VersionReport:
     python: PackageStatus
     packages: tuple[PackageStatus, ...]
     extras: Mapping[str, tuple[str, ...]]
-    """Extra → the packages of it that are not here as they should be."""
+    """Extra → its missing or unfit packages."""
 
     @property
     def unfit(self) -> list[PackageStatus]:
-        """What keeps the program itself from working: Python or a package of its own."""
+        """Unfit Python or packages of the program itself."""
         return [package for package in (self.python, *self.packages) if not package.extras and package.state != "ok"]
 
 

@@ -16,7 +16,7 @@ from urllib.request import url2pathname
 from subtitle_rag.installation.extras import PACKAGE
 
 Installer = Literal["pip", "uv", "uv tool", "pipx", "uvx", "system"]
-"""`uvx` stands for every environment that goes by itself, `system` for a Python that is not this program's own."""
+"""`uvx` stands for every temporary environment, `system` for a Python outside any environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,13 @@ class Environment:
     python: Path
     origin: Origin = field(default_factory=Origin)
     uses_uv: bool = False
-    """uv has made it: pipx may have uv do its work, and not all that pass are uv's."""
+    """uv made it: pipx may use uv, and a temporary environment may be pipx's."""
     extras: tuple[str, ...] = ()
-    """That the installer has on record for the distribution."""
+    """Extras on the installer's record."""
     companions: tuple[str, ...] = ()
-    """Further requirements that the installer has on record (`uv tool install --with`)."""
+    """Further requirements on the installer's record (`uv tool install --with`)."""
     request: str = ""
-    """The Python that the installer has on record as asked for."""
+    """The requested Python on the installer's record."""
     externally_managed: bool = False
     """PEP 668: pip refuses to install into it."""
 
@@ -163,7 +163,7 @@ def _is_temporary(prefix: Path, config: dict[str, str]) -> bool:
 
 
 def _is_managed(prefix: Path) -> bool:
-    """PEP 668: the file lies in the standard library's folder."""
+    """Whether the standard library's folder holds the file of PEP 668."""
     return any(prefix.glob("lib*/python3*/EXTERNALLY-MANAGED")) or (prefix / "Lib" / "EXTERNALLY-MANAGED").is_file()
 
 

@@ -19,11 +19,11 @@ class Extra:
 
     name: str
     modules: tuple[str, ...]
-    """What the program imports of them."""
+    """The imported modules of these packages."""
     cpu_megabytes: int
-    """On the disk, with all that they need beyond the base (`scripts/bench_install`)."""
+    """Size on the disk with all dependencies beyond the base (`scripts/bench_install`)."""
     cuda_megabytes: int = 0
-    """The same where PyTorch's build with CUDA is among them."""
+    """The same with PyTorch's build for CUDA."""
 
     @property
     def megabytes(self) -> int:
@@ -73,13 +73,13 @@ EXTRAS: Mapping[str, Extra] = MappingProxyType(
     {extra.name: extra for extra in (NEURAL, SERVER, EVAL, WEB, PICTURES, MCP)}
 )
 _complete: set[str] = set()
-"""Extras that this process has seen to be whole; nobody takes packages away from it."""
+"""Extras found complete in this process, which keeps its packages."""
 
 
 def _requirements() -> list[str]:
     try:
         return requires(PACKAGE) or []
-    except PackageNotFoundError:  # it runs from a folder that was never installed
+    except PackageNotFoundError:  # a folder without an installation
         return []
 
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 GPU_FILES = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd", "/proc/driver/nvidia/version")
-"""Of drivers of NVIDIA, of Windows' GPUs as WSL shows them, and of AMD."""
+"""Files of the drivers of NVIDIA, of WSL, and of AMD."""
 
 
 def wants_cpu_build() -> bool:

@@ -26,11 +26,11 @@ from subtitle_rag.installation.uv import Uv, run_uv
 logger = logging.getLogger(__name__)
 
 INSTALLERS = ("pip", "setuptools", "wheel")
-"""That an environment begins with; nothing of the program runs on them, and PyTorch wants a newer setuptools."""
+"""First packages of an environment. The program does not use them, and PyTorch needs a newer setuptools."""
 RESERVE_MEGABYTES = 500
-"""That stay free on the disk."""
+"""Space to keep free on the disk."""
 LOCK = ".subtitle-rag-packages.lock"
-"""In the environment: one process at a time writes to it, whatever library it has open."""
+"""File in the environment: one process at a time writes to it, whatever its library."""
 
 
 class PackageInstaller:
@@ -59,19 +59,19 @@ class PackageInstaller:
         refusal = self.refusal(extra)
         if refusal:
             raise refusal
-        with self._alone(), self._advised(self._instruction(extra)):
-            self._see_room(extra)
+        with self._locked(), self._failures_with_line(self._instruction(extra)):
+            self._check_disk(extra)
             installed = PackagesInstalled(())
-            for event in self._added(extra, self._constraints()):
+            for event in self._install(extra, self._constraints()):
                 if isinstance(event, PackagesInstalled):
                     installed = event
                 else:
                     yield event
             self._record(extra)
             look_again()
-        yield installed  # nobody may ask for more than the last event
+        yield installed  # a caller may stop at the last event
 
-    def _added(self, extra: Extra, constraints: Path) -> Generator[PackagesEvent, None, None]:
+    def _install(self, extra: Extra, constraints: Path) -> Generator[PackagesEvent, None, None]:
         cpu = extra is NEURAL and wants_cpu_build()
         if self._environment.installer == "pipx" and self._environment.uses_uv:
             yield from self._inject(extra, constraints, cpu=cpu)
@@ -85,14 +85,14 @@ class PackageInstaller:
         line = advice.upgrade_line(package, self._environment)
         if not self._can_install:
             raise AppError("packages_refused", line=line)
-        with self._alone(), self._advised(line):
-            for event in self._upgraded(package, self._constraints(leaving=package)):
+        with self._locked(), self._failures_with_line(line):
+            for event in self._upgrade(package, self._constraints(leaving=package)):
                 if isinstance(event, PackagesAdvanced):
                     yield event
             look_again()
         yield PackagesInstalled((package,))
 
-    def _upgraded(self, package: str, constraints: Path) -> Generator[PackagesEvent, None, None]:
+    def _upgrade(self, package: str, constraints: Path) -> Generator[PackagesEvent, None, None]:
         if self._environment.installer == "pipx" and self._environment.uses_uv:
             command = [self._program, "runpip", self._environment.prefix.name, "install", "--upgrade", package]
             yield from run_uv(command, self._stop, {"UV_CONSTRAINT": str(constraints)})
@@ -156,7 +156,7 @@ class PackageInstaller:
         try:
             for _line in lines([self._program, *command], self._stop):
                 pass
-        except InstallerError:  # the packages are here all the same
+        except InstallerError:  # the packages are installed all the same
             logger.warning("the installer did not note the extra %s", extra.name, exc_info=True)
 
     def _constraints(self, leaving: str = "") -> Path:
@@ -166,7 +166,7 @@ class PackageInstaller:
         pins = {
             canonicalize_name(each.name): f"{each.name}=={each.version}"
             for each in distributions(path=self._site_packages())
-            if each.metadata["Name"] and each.metadata["Version"]  # what an installer has not finished has none
+            if each.metadata["Name"] and each.metadata["Version"]  # an unfinished installation has none
         }
         lock = self._environment.repository and self._environment.repository / "requirements.lock"
         if lock and lock.is_file():
@@ -184,7 +184,7 @@ class PackageInstaller:
         prefix = self._environment.prefix
         return [str(each) for each in (*prefix.glob("lib/python*/site-packages"), prefix / "Lib" / "site-packages")]
 
-    def _see_room(self, extra: Extra) -> None:
+    def _check_disk(self, extra: Extra) -> None:
         free = shutil.disk_usage(self._environment.prefix).free // 1_000_000
         # wheels lie in a cache, too, until they are installed
         needed = extra.megabytes * 3 // 2 + RESERVE_MEGABYTES
@@ -195,7 +195,7 @@ class PackageInstaller:
         return advice.instruction(extra, self._environment)
 
     @contextmanager
-    def _advised(self, line: str) -> Iterator[None]:
+    def _failures_with_line(self, line: str) -> Iterator[None]:
         """Turn a failure of the installer into one with the line to type."""
         try:
             yield
@@ -203,7 +203,7 @@ class PackageInstaller:
             raise AppError("packages_failed", reason=str(error), line=line) from error
 
     @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _locked(self) -> Iterator[None]:
         from filelock import FileLock, Timeout
 
         try:

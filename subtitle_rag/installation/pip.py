@@ -20,12 +20,12 @@ from subtitle_rag.installation.process import InstallerError, lines
 from subtitle_rag.platforms import replace_path
 
 CUDA = re.compile(r"nvidia-|cuda-|triton$|pytorch-triton")
-"""Packages that come with the CUDA build of PyTorch alone."""
+"""Packages of PyTorch's CUDA build alone."""
 _NAMED = re.compile(r"^\s*(?:Collecting|Downloading)\s+([A-Za-z0-9._-]+)")
 
 
 class CudaError(InstallerError):
-    """pip knows PyTorch with CUDA alone."""
+    """pip knows PyTorch only with CUDA."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,14 @@ class Pip:
             AppError: `interrupted`.
         """
         cache = [] if self._has_cache() else ["--cache-dir", str(self.folder / "http")]
-        needed = yield from self._resolved(requirements, cache)
+        needed = yield from self._resolve(requirements, cache)
         if not cuda and any(CUDA.match(each.name) for each in needed):
             raise CudaError
         self.folder.mkdir(parents=True, exist_ok=True)
-        there = set(self._arrived())
+        finished = set(self._finished_wheels())
         for at, each in enumerate(needed):
             yield PackagesAdvanced("fetching", each.name, at, len(needed))
-            if each.requirement not in there:
+            if each.requirement not in finished:
                 self._fetch(each, cache)
         yield PackagesAdvanced("installing", "", len(needed), len(needed))
         if needed and command:
@@ -92,7 +92,7 @@ class Pip:
             return False
         return True
 
-    def _resolved(
+    def _resolve(
         self, requirements: Sequence[str], cache: Sequence[str]
     ) -> Generator[PackagesEvent, None, list[Pinned]]:
         """Resolve the requirements to packages."""
@@ -104,7 +104,7 @@ class Pip:
                     yield PackagesAdvanced("resolving", match[1], 0, 0)
             try:
                 entries = json.loads(report.read_text(encoding="utf-8"))["install"]
-                return [_pinned(each["metadata"]) for each in entries]
+                return [_pin(each["metadata"]) for each in entries]
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise InstallerError(f"pip: {error}") from error
 
@@ -125,7 +125,7 @@ class Pip:
         for _line in lines(command, self.stop, {"PIP_NO_INDEX": "1", **variables}):
             pass
 
-    def _arrived(self) -> Iterator[str]:
+    def _finished_wheels(self) -> Iterator[str]:
         from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
         for wheel in self.folder.glob("*.whl"):
@@ -143,7 +143,7 @@ class Pip:
         return lines([str(self.python), "-m", "pip", *arguments], self.stop)
 
 
-def _pinned(metadata: dict[str, str]) -> Pinned:
+def _pin(metadata: dict[str, str]) -> Pinned:
     """Return name and version as the names of wheels have them."""
     from packaging.utils import canonicalize_name
     from packaging.version import Version

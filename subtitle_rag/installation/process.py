@@ -17,26 +17,26 @@ from subtitle_rag.errors import AppError
 logger = logging.getLogger(__name__)
 
 REASON_CHARACTERS = 300
-KEPT_LINES = 400
-"""Of an installer's output, from which its failure is told."""
+OUTPUT_LINES = 400
+"""Last lines of an installer's output, for the reason of a failure."""
 POLL_S = 0.2
-"""Between two looks whether it is to be stopped."""
+"""Interval at which `stop` is polled."""
 END_S = 3.0
-"""That an installer has to clear away what it has begun, before it is killed."""
+"""Time for an installer to clean up before it is killed."""
 _FAILURE = re.compile(r"^\s*(?:ERROR:|error:|×)\s*(.+)")
 _CAUSE = re.compile(r"^\s*(?:cause:|╰─▶|├─▶)\s*(.+)")
-_NOT_TOLD = frozenset(
+_DROPPED_VARIABLES = frozenset(
     {
         *("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "VIRTUAL_ENV"),
         *("PIP_PREFIX", "PIP_ROOT", "PIP_TARGET", "PIP_USER", "UV_PYTHON", "UV_SYSTEM_PYTHON"),
         *("CLICOLOR_FORCE", "FORCE_COLOR"),
     }
 )
-"""Variables that would lead an installer to another environment, or have it colour what is read here."""
+"""Variables that would lead an installer to another environment, or colour its output."""
 
 
 class InstallerError(Exception):
-    """An installer ended without success; the text is its own reason."""
+    """An installer failed, for the reason in its own words."""
 
 
 def lines(
@@ -48,7 +48,7 @@ def lines(
         InstallerError: with the installer's own reason.
         AppError: `interrupted`.
     """
-    environment = {name: value for name, value in os.environ.items() if name not in _NOT_TOLD}
+    environment = {name: value for name, value in os.environ.items() if name not in _DROPPED_VARIABLES}
     environment |= {"PYTHONUTF8": "1", "PYTHONUNBUFFERED": "1", "NO_COLOR": "1"}
     environment |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **(variables or {})}
     logger.info("installer begins: %s", " ".join(arguments))
@@ -65,7 +65,7 @@ def lines(
         )
     except OSError as error:
         raise InstallerError(error.strerror or str(error)) from error
-    last: deque[str] = deque(maxlen=KEPT_LINES)
+    last: deque[str] = deque(maxlen=OUTPUT_LINES)
     done = threading.Event()
     watch = threading.Thread(target=_stop_process, args=(process, stop, done), daemon=True)
     watch.start()
@@ -127,7 +127,7 @@ def _end(process: "subprocess.Popen[str]") -> None:
 
 def _has_group(process: "subprocess.Popen[str]") -> bool:
     """Whether the installer or a child of it is alive."""
-    process.poll()  # else it stays in its group when it has ended
+    process.poll()  # reaps it, else it stays in its group
     try:
         os.killpg(process.pid, 0)
     except (ProcessLookupError, PermissionError):

@@ -65,7 +65,7 @@ sys.stdout.buffer.write("ÿ third".encode())
 
 
 def test_an_installer_is_led_to_no_other_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    leading = (*process._NOT_TOLD, "KEPT")
+    leading = (*process._DROPPED_VARIABLES, "KEPT")
     for name in leading:
         monkeypatch.setenv(name, "/elsewhere")
     code = f"import os\nfor name in {leading!r}: print(name, name in os.environ)\nprint(os.environ['OWN'])"

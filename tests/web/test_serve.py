@@ -140,7 +140,7 @@ def test_input_that_holds_nothing_does_not_end_the_apps_input(page: str) -> None
 
 @pytest.mark.programs("sh")
 async def test_an_app_that_does_not_answer_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_server, "LEAVING_S", 0.1)
+    monkeypatch.setattr(web_server, "SHUTDOWN_S", 0.1)
     code = "import time; print('__GANGLION__', flush=True); time.sleep(600)"
 
     async def nothing(*_given: object) -> None:
