@@ -43,7 +43,7 @@ VERBS = {
     "eval": "evaluate",
     "mcp": "mcp",
     "serve": "serve",
-    "config": "config",
+    "config": "settings",
     "help": "help",
     "completion": "completion",
     "desktop": "desktop",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from subtitle_rag import config, i18n
-from subtitle_rag.commands.config import config_
+from subtitle_rag.commands.settings import config_
 from subtitle_rag.config import HOSTS_VARIABLE, LANGUAGE_VARIABLE, Paths
 from subtitle_rag.configuring.origins import without_user
 from subtitle_rag.configuring.schema import schema
