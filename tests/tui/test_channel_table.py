@@ -15,7 +15,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.query_filters import in_video
-from subtitle_rag.tui.widgets.channel_table import ChannelTable, standing, tracks
+from subtitle_rag.tui.widgets.channel_table import ChannelTable, state_text, tracks
 from subtitle_rag.tui.widgets.video_table import VideoTable
 from tests.stand_ins.youtube import Channel, Clip, Playlist, StandIn
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, toasts, unpaced, until
@@ -129,7 +129,7 @@ class TestRows:
         ],
     )
     def test_states_are_told_in_words(self, changes: dict[str, object], running: bool, said: str) -> None:
-        assert standing(state(1, **changes), running=running, now=1_000 + 3 * HOUR) == said
+        assert state_text(state(1, **changes), running=running, now=1_000 + 3 * HOUR) == said
 
 
 class TestNarrowing:

@@ -119,11 +119,11 @@ class TestScreen:
             await settle(pilot)
             await pilot.press("f6")
             checks = app.screen.query_one(CheckList)
-            await until(pilot, lambda: set(checks.found) == doctor.OFFLINE - {"ollama"}, DEVICE_S)
+            await until(pilot, lambda: set(checks.results) == doctor.OFFLINE - {"ollama"}, DEVICE_S)
             assert rows(app)["ollama"].strip() == "… Ollama"
             assert f"{len(doctor.OFFLINE) - 1} of {len(doctor.OFFLINE)} done" in title(app)
             await pilot.press("r")
-            await until(pilot, lambda: set(checks.found) == doctor.OFFLINE - {"ollama"}, DEVICE_S)
+            await until(pilot, lambda: set(checks.results) == doctor.OFFLINE - {"ollama"}, DEVICE_S)
             assert (looked["ollama"], looked["terminal"]) == (1, 2)
             await pilot.press("escape")
             await typed(pilot, "치킨")

@@ -22,7 +22,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs import filter_screen
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.state.query_filters import Chip
-from subtitle_rag.tui.widgets.filter_bar import LABEL_CELLS, FilterBar, drawn_as, fitting
+from subtitle_rag.tui.widgets.filter_bar import LABEL_CELLS, FilterBar, count_fitting, draw_chip
 from tests.searchable import spoken
 from tests.tui.conftest import AppPilot, MakeApp, commands, drawn_by, hint, scene, settle, shown, toasts, typed
 
@@ -132,11 +132,11 @@ class TestChips:
             assert toasts(app) == []
 
     def test_chips_keep_to_their_cells(self) -> None:
-        assert drawn_as(Chip("channel", "가" * 500)).cell_length <= LABEL_CELLS + 4
+        assert draw_chip(Chip("channel", "가" * 500)).cell_length <= LABEL_CELLS + 4
         for room in range(1, 60):
-            drawn = drawn_as(Chip("video", "가나다 라마바사"), room)
+            drawn = draw_chip(Chip("video", "가나다 라마바사"), room)
             assert drawn.cell_length <= max(room, 5)
-        assert [fitting([10, 10, 10], room) for room in (32, 31, 24, 23, 13, 12, 0)] == [3, 2, 2, 1, 1, 0, 0]
+        assert [count_fitting([10, 10, 10], room) for room in (32, 31, 24, 23, 13, 12, 0)] == [3, 2, 2, 1, 1, 0, 0]
 
 
 class TestChoosing:

@@ -44,7 +44,10 @@ async def test_hangul_takes_two_cells_in_front_of_the_keys_behind_it(app_of: Mak
             assert bar.hint_at(cells) == bar.hint_at(cells + hint.cells - 1) == hint
             cells += hint.cells
         assert bar.hint_at(cells) is None
-        assert "".join(f" {hint.shown} {hint.description} " for hint in bar.hints)[:40] in drawn_by(app).split("\n")[-1]
+        assert (
+            "".join(f" {hint.key_label} {hint.description} " for hint in bar.hints)[:40]
+            in drawn_by(app).split("\n")[-1]
+        )
 
 
 async def test_the_key_under_the_mouse_is_marked_and_told(app_of: MakeApp) -> None:

@@ -12,7 +12,7 @@ from subtitle_rag.config import LlmSettings, ModelSettings
 from subtitle_rag.models import manifest
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.widgets.onboarding import Onboarding, checked
+from subtitle_rag.tui.widgets.onboarding import Onboarding, check_names
 from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model
@@ -51,7 +51,7 @@ def new(empty: Runtime, offered: Hub) -> Runtime:
 async def checks_made(pilot: AppPilot) -> None:
     await settle(pilot)
     onboarding = pilot.app.screen.query_one(Onboarding)
-    await until(pilot, lambda: onboarding.checks.found and not onboarding.checks.busy, SECONDS)
+    await until(pilot, lambda: onboarding.checks.results and not onboarding.checks.busy, SECONDS)
     await settle(pilot)
 
 
@@ -76,7 +76,7 @@ class TestChecks:
                 assert "ctrl+d loads nine sample videos" in drawn_by(app)
                 assert app.screen.query_one("#path").has_focus
             assert youtube.count() == 0
-        assert looked == dict.fromkeys(checked(empty.settings), 1)
+        assert looked == dict.fromkeys(check_names(empty.settings), 1)
         assert "network" not in looked
 
     @pytest.mark.campaign(part="app")
@@ -124,9 +124,9 @@ class TestChecks:
             assert looked == {}
 
     def test_only_what_sends_nothing_is_looked_at(self, empty: Runtime) -> None:
-        assert set(checked(empty.settings)) <= doctor.OFFLINE
+        assert set(check_names(empty.settings)) <= doctor.OFFLINE
         server = replace(empty.settings, qdrant=replace(empty.settings.qdrant, url="http://127.0.0.1:1"))
-        assert "qdrant" in checked(server)
+        assert "qdrant" in check_names(server)
 
 
 class TestModels:

@@ -232,10 +232,10 @@ class TestTheSlowerOlderAnswer:
             assert isinstance(screen, ChecksScreen)
             held = probe.asked[0][0]
             await pilot.press("r")
-            assert held not in screen.checks.found
+            assert held not in screen.checks.results
             await probe.let(pilot)
             await until(pilot, lambda: not screen.checks.busy)
-            assert set(screen.checks.found) == set(screen.checks.names)
+            assert set(screen.checks.results) == set(screen.checks.names)
             assert [asked[0] for asked in probe.asked].count(held) == 1
 
 

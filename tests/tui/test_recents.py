@@ -118,7 +118,7 @@ class TestList:
             await pilot.press("escape")
             await settle(pilot)
             assert listed(app) == ["캠핑 텐트", CHICKEN, '"찍어 먹" -광고']
-            assert screen.choices.chosen is None
+            assert screen.choices.highlighted_query is None
 
     async def test_enter_on_the_calm_page_does_nothing_by_itself(
         self, app_of: MakeApp, searched: list[str], outside: Outside
@@ -175,7 +175,7 @@ class TestList:
             assert listed(app) == [f"장면 {number:02}" for number in range(11, 3, -1)]
             await pilot.press(*["down"] * 20)
             await settle(pilot)
-            assert app.search_screen.choices.chosen == "장면 04"
+            assert app.search_screen.choices.highlighted_query == "장면 04"
             assert "장면 04" in drawn_by(app)
 
     async def test_they_are_forgotten_from_the_palette(

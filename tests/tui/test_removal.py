@@ -77,7 +77,7 @@ class TestOneVideo:
             await typed(pilot, "캠핑 텐트")
             found = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]
             screen = await open_library(pilot)
-            before, chosen = titles(screen), screen.tables.videos.chosen
+            before, chosen = titles(screen), screen.tables.videos.cursor_key
             assert chosen in found
             await pilot.press(key)
             await settle(pilot)
@@ -105,7 +105,7 @@ class TestOneVideo:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await open_library(pilot)
-            chosen = screen.tables.videos.chosen
+            chosen = screen.tables.videos.cursor_key
             await pilot.press("d", "f4")
             await typed(pilot, "캠핑 텐트")
             assert chosen not in {scene.video.id for scene in app.search_screen.scenes._scenes.values()}
@@ -115,7 +115,7 @@ class TestOneVideo:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await open_library(pilot)
-            chosen = screen.tables.videos.chosen
+            chosen = screen.tables.videos.cursor_key
             await pilot.press("d")
             await until(pilot, lambda: not app.context.removals.removals.all and told(app) == "")
             await settle(pilot)

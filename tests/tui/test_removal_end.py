@@ -52,7 +52,7 @@ class TestTheEnd:
         app = SubtitleApp(filled)
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await open_library(pilot)
-            chosen = screen.tables.videos.chosen
+            chosen = screen.tables.videos.cursor_key
             await pilot.press("d")
             await settle(pilot)
             assert chosen in videos(filled)

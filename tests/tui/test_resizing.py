@@ -152,9 +152,9 @@ class TestLibrary:
             await pilot.press("tab", "down", "tab", "down", "down")
             screen = app.screen
             assert isinstance(screen, LibraryScreen)
-            chosen, focused = screen.tables.videos.chosen, app.focused
+            chosen, focused = screen.tables.videos.cursor_key, app.focused
             async for _app in through(pilot):
-                assert (screen.tables.videos.chosen, app.focused) == (chosen, focused)
+                assert (screen.tables.videos.cursor_key, app.focused) == (chosen, focused)
                 assert screen.tables.videos.value
                 title = screen.tables.videos.value.video.title[:4]
                 await until(pilot, lambda title=title: title in drawn_by(app))  # type: ignore[misc]

@@ -62,7 +62,7 @@ async def test_only_the_rows_that_are_seen_are_made() -> None:
         table.focus()
         await pilot.press("end", "up", "pageup", "home", "pagedown")
         await pilot.pause()
-        assert (table.row_count, table.cursor_row, table.chosen) == (50_000, 8, "8")
+        assert (table.row_count, table.cursor_row, table.cursor_key) == (50_000, 8, "8")
         assert table.made < 1_000
 
 
@@ -92,14 +92,14 @@ async def test_the_cursor_stays_on_its_row_and_tells_where_it_is() -> None:
         app.told.clear()
         table.fill(rows([*range(500, 520), *range(100)], "다른"))
         await pilot.pause()
-        assert (table.chosen, table.cursor_row, table.value) == ("60", 80, (60, "다른 60"))
+        assert (table.cursor_key, table.cursor_row, table.value) == ("60", 80, (60, "다른 60"))
         assert any(line.split()[-1:] == ["60"] for line in lines(table))
         table.fill(rows(range(3)))
         await pilot.pause()
-        assert (table.chosen, app.told[-1]) == ("2", ("CursorMoved", "2"))
+        assert (table.cursor_key, app.told[-1]) == ("2", ("CursorMoved", "2"))
         table.fill([])
         await pilot.pause()
-        assert (table.chosen, table.value, app.told[-1]) == ("", None, ("CursorMoved", ""))
+        assert (table.cursor_key, table.value, app.told[-1]) == ("", None, ("CursorMoved", ""))
 
 
 async def test_enter_and_a_second_click_choose() -> None:
@@ -109,7 +109,7 @@ async def test_enter_and_a_second_click_choose() -> None:
         table.fill(rows(range(100)))
         table.focus()
         await pilot.press("pagedown", "pagedown", "enter")
-        assert app.told[-1] == ("Selected", table.chosen)
+        assert app.told[-1] == ("Selected", table.cursor_key)
         top = table.scroll_offset.y
         app.told.clear()
         await pilot.click(Numbers, offset=(3, 2))

@@ -374,11 +374,11 @@ class TestOnTheScreen:
         app = app_of()
         async with app.run_test(size=(60, 20)) as pilot:
             await camping(app, pilot)
-            assert not app.search_screen.preview._known
+            assert not app.search_screen.preview._cache
             for size in ((120, 20), (99, 30), (200, 50)):
                 await pilot.resize_terminal(*size)
             await settle(pilot)
-            assert CAMPING in app.search_screen.preview._known
+            assert CAMPING in app.search_screen.preview._cache
             assert len(bar(app)) == app.search_screen.query_one(TimelineBar).content_size.width
 
     @pytest.mark.campaign(part="app")

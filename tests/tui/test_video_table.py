@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 
 from subtitle_rag.domain import Video
 from subtitle_rag.library.rows import VideoState
-from subtitle_rag.tui.widgets.video_table import VideoTable, told
+from subtitle_rag.tui.widgets.video_table import VideoTable, video_state_text
 
 
 class Shown(App[None]):
@@ -31,12 +31,12 @@ async def test_new_videos_enter_in_their_places_and_the_cursor_stays_on_its_vide
         table.fill([state(number) for number in range(1, 6)])
         table.move_cursor(row=3)
         await pilot.pause()
-        chosen = table.chosen
+        chosen = table.cursor_key
         ready = replace(state(5), due=False, windows=3, searchable=3)
         table.fill([state(0), ready, *(state(number) for number in range(1, 5)), state(9)])
         await pilot.pause()
         assert titles(table) == [f"제목 {number}" for number in (0, 5, 1, 2, 3, 4, 9)]
-        assert (table.chosen, table.cursor_row) == (chosen, 5)
+        assert (table.cursor_key, table.cursor_row) == (chosen, 5)
         assert [cell.plain for cell in table.get_row_at(1)][-2:] == ["3", "✓ searchable"]
 
 
@@ -51,12 +51,12 @@ async def test_videos_that_left_are_taken_out_and_narrow_terminals_show_the_stat
         await pilot.resize_terminal(60, 20)
         await pilot.pause()
         assert titles(table) == ["제목 4", "제목 2"]
-        assert table.chosen == "video000002"
+        assert table.cursor_key == "video000002"
         assert [cell.plain for cell in table.get_row_at(0)] == ["제목 4", "채널", "… waiting"]
         table.fill([])
         await pilot.pause()
-        assert (table.row_count, table.chosen) == (0, "")
+        assert (table.row_count, table.cursor_key) == (0, "")
 
 
 def test_what_is_on_its_way_says_how_far_it_has_come() -> None:
-    assert told(replace(state(0), due=False, windows=8, searchable=3)) == "… 3 of 8 searchable"
+    assert video_state_text(replace(state(0), due=False, windows=8, searchable=3)) == "… 3 of 8 searchable"

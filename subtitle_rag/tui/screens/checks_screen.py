@@ -61,8 +61,8 @@ class ChecksScreen(BaseScreen):
 
     def _summary(self) -> str:
         if self.checks.busy:
-            return _("{done} of {all} done …").format(done=len(self.checks.found), all=len(self.checks.names))
-        wanting = sum(check.severity != "ok" for check in self.checks.found.values())
+            return _("{done} of {all} done …").format(done=len(self.checks.results), all=len(self.checks.names))
+        wanting = sum(check.severity != "ok" for check in self.checks.results.values())
         if not wanting:
             return _("all is well")
         return n_(

@@ -114,7 +114,7 @@ class SearchScreen(BaseScreen):
         yield ResultPane(make_preview(self.context, self), after_preview=self.context.collect_garbage)
         yield CalmPage()
         yield JobBar()
-        yield from (StageBar(stage, whole=False) for stage in STAGES)
+        yield from (StageBar(stage, detailed=False) for stage in STAGES)
         yield KeyBar()
 
     def on_mount(self) -> None:

@@ -1,4 +1,4 @@
-"""The parts of the answer screen: the answers with their citations, and the scenes that they rest on."""
+"""Parts of the answer screen: the answers with their citations, and the scenes behind them."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class AnswerView(VerticalScroll):
-    """Questions and answers. It stays at its end while an answer grows, unless somebody has scrolled away."""
+    """Questions and answers. It stays at its end while an answer grows, unless the user has scrolled away."""
 
     can_focus = False
 
@@ -34,25 +34,25 @@ class AnswerView(VerticalScroll):
 
     def __init__(self) -> None:
         super().__init__(id="answers")
-        self._said: Content = Content("")
+        self._content: Content = Content("")
 
     def compose(self) -> ComposeResult:
         yield Static(id="said", markup=False)
 
-    def show(self, said: Content, place: int | None = None, *, to_end: bool = False) -> None:
-        """Show all of it, with the character at `place` in sight, or the end."""
-        to_end = place is None and (to_end or self.scroll_y >= self.max_scroll_y - 1)
-        self.query_one("#said", Static).update(said)
-        self._said = said
-        if place is not None:
-            self.call_after_refresh(self._reveal, place)
+    def show(self, content: Content, offset: int | None = None, *, to_end: bool = False) -> None:
+        """Show all of it, with the character at `offset` in view, or the end."""
+        to_end = offset is None and (to_end or self.scroll_y >= self.max_scroll_y - 1)
+        self.query_one("#said", Static).update(content)
+        self._content = content
+        if offset is not None:
+            self.call_after_refresh(self._reveal, offset)
         elif to_end:
             self.call_after_refresh(self.scroll_end, animate=False, force=True)
 
-    def _reveal(self, place: int) -> None:
-        """Scroll no further than needed."""
+    def _reveal(self, offset: int) -> None:
+        """Scroll to the character if it is out of view."""
         width = self.query_one("#said").content_size.width
-        line = len(self._said[: place + 1].wrap(width)) - 1 if width else 0
+        line = len(self._content[: offset + 1].wrap(width)) - 1 if width else 0
         top, height = round(self.scroll_y), self.size.height
         if not top <= line < top + height:
             self.scroll_to(y=max(0, line - height // 2), animate=False, force=True)
@@ -61,26 +61,26 @@ class AnswerView(VerticalScroll):
         self.scroll_relative(y=pages * max(1, self.size.height - 1), animate=False, force=True)
 
     def on_click(self, event: events.Click) -> None:
-        if (found := event.style.meta.get(META)) is not None:
-            self.post_message(self.CitationClicked(CitationRef(*found)))
+        if (citation := event.style.meta.get(META)) is not None:
+            self.post_message(self.CitationClicked(CitationRef(*citation)))
 
 
 class SourceList(SceneList):
     """The numbered scenes of an answer."""
 
     def show(self, turn: QuestionTurn, at: Mapping[int, int], number: int | None = None) -> None:
-        """Show what `turn` rests on, each scene at its best line, or at the time that `at` has for its number.
+        """Show the scenes of `turn`, each at its best line, or at the time in `at` for its number.
 
-        The highlight goes to the scene `number`, and stays where it is without one.
+        The highlight goes to the scene `number`. Without a number it does not move.
         """
         before, self._scenes, self._cited = list(self._scenes), {}, {}
         rows: dict[str, Row] = {}
         to: int | None = None
-        for place, source in enumerate(turn.sources):
+        for row, source in enumerate(turn.sources):
             time = at.get(source.number, turn.best_ms(source))
             rows[source.scene] = answer_lines.row(turn, source, time)
             self._scenes[source.scene] = conversation.scene_of(source, time)
-            to = place if source.number == number else to
+            to = row if source.number == number else to
         for citation in turn.citations:
             if (cited := turn.source(citation.number)) and citation.at_ms is not None:
                 self._cited.setdefault(cited.video.id, []).append(citation.at_ms)

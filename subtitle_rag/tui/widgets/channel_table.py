@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 EVERYTHING = "*"
 """The key of the first row."""
 NARROW = 90
-"""Cells below which nothing is told of tracks."""
+"""Cells below which the column of tracks is hidden."""
 
 
 class ChannelTable(RowTable[tuple[ChannelState, str]]):
-    """Rows of a channel and what is said of its state, which changes with the clock and with the job too."""
+    """Rows of (channel, text of its state): the text changes with clock and job too."""
 
     RIGHT: ClassVar[frozenset[str]] = frozenset({"videos", "windows"})
 
@@ -32,16 +32,16 @@ class ChannelTable(RowTable[tuple[ChannelState, str]]):
         super().__init__("channels")
 
     def show(self, states: "Sequence[ChannelState]", *, running: bool = False) -> None:
-        """Show these, in this order, after the row of them all. `running`: captions are being fetched."""
+        """Show these, in this order, after the row of all videos. `running`: captions are being fetched."""
         before = self.row_count
-        self.fill((state, standing(state, running=running)) for state in (everything(states), *states))
+        self.fill((state, state_text(state, running=running)) for state in (everything(states), *states))
         if self.row_count != before:
             self.refresh(layout=True)  # it is as high as it has rows
 
     @property
     def channel(self) -> ChannelState | None:
-        """What the cursor is on; None on the row of them all, and in an empty table."""
-        return self.value[0] if self.value and self.chosen != EVERYTHING else None
+        """The channel under the cursor; None on the row of all videos and in an empty table."""
+        return self.value[0] if self.value and self.cursor_key != EVERYTHING else None
 
     def key_of(self, value: tuple[ChannelState, str]) -> str:
         return value[0].key
@@ -63,47 +63,51 @@ class ChannelTable(RowTable[tuple[ChannelState, str]]):
         return {"name": max(12, name), **fixed}
 
     def cells(self, value: tuple[ChannelState, str]) -> "Mapping[str, str]":
-        state, said = value
+        state, text = value
         return {
             "name": name(state),
             "videos": f"{state.videos:,}",
             "windows": f"{state.windows:,}" if state.windows else "",
             "tracks": tracks(state),
-            "state": said,
+            "state": text,
         }
 
 
 def everything(states: "Sequence[ChannelState]") -> ChannelState:
-    """The sums of all channels; what playlists list is theirs."""
+    """Return the sums of all channels; these include the videos of playlists."""
     channels = [state for state in states if state.kind == "channel"]
-    kept: Counter[str] = Counter()
-    failed: Counter[str] = Counter()
+    track_counts: Counter[str] = Counter()
+    failures: Counter[str] = Counter()
     for state in channels:
-        kept.update(state.tracks)
-        failed.update(state.failures)
-    sums = {of: sum(getattr(state, of) for state in channels) for of in ("videos", "windows", "due", "done")}
-    return ChannelState(EVERYTHING, _("All videos"), "channel", tracks=dict(kept), failures=dict(failed), **sums)
+        track_counts.update(state.tracks)
+        failures.update(state.failures)
+    sums = {field: sum(getattr(state, field) for state in channels) for field in ("videos", "windows", "due", "done")}
+    return ChannelState(
+        EVERYTHING, _("All videos"), "channel", tracks=dict(track_counts), failures=dict(failures), **sums
+    )
 
 
 def name(state: ChannelState) -> str:
-    """As it is called; a playlist says that it is one."""
-    told = _("Playlist: {name}") if state.kind == "playlist" else "{name}"
-    return told.format(name=clean(state.name))
+    """Return the name, marked if it is a playlist's."""
+    template = _("Playlist: {name}") if state.kind == "playlist" else "{name}"
+    return template.format(name=clean(state.name))
 
 
 def tracks(state: ChannelState) -> str:
-    """How many videos have which kind of captions."""
+    """Count videos by kind of captions."""
     words = {"asr": _("automatic {n}"), "manual": _("manual {n}"), "file": _("files {n}")}
-    return " · ".join(said.format(n=f"{state.tracks[kind]:,}") for kind, said in words.items() if kind in state.tracks)
+    return " · ".join(
+        template.format(n=f"{state.tracks[kind]:,}") for kind, template in words.items() if kind in state.tracks
+    )
 
 
-def standing(state: ChannelState, *, running: bool, now: float | None = None) -> str:
-    """How far it has come; `running`: captions are being fetched."""
+def state_text(state: ChannelState, *, running: bool, now: float | None = None) -> str:
+    """Return progress, failures, or the age of the list; `running`: captions are being fetched."""
     alarms = sum(count for code, count in state.failures.items() if code not in failure_reasons.EXPECTED)
     parts = []
     if state.due:
-        said = _("… fetching {done}/{all}") if running else _("… stopped at {done}/{all}")
-        parts.append(said.format(done=f"{state.done:,}", all=f"{state.done + state.due:,}"))
+        template = _("… fetching {done}/{all}") if running else _("… stopped at {done}/{all}")
+        parts.append(template.format(done=f"{state.done:,}", all=f"{state.done + state.due:,}"))
     if alarms:
         parts.append(_("! failed {n}").format(n=f"{alarms:,}"))
     if not parts:

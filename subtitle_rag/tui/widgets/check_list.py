@@ -1,8 +1,7 @@
-"""The checks of `doctor` on the screen, each as it ends: how it stands, and what mends it.
+"""The checks of `doctor` on the screen, each with its result and remedy as it ends.
 
-What would surprise: probes run in daemon threads, for the end of the app waits for Textual's workers, and a probe of a
-service that hangs takes a minute. Those that open doors of the runtime go one after the other, for they wait for the
-same lock; the others do not wait for them.
+Probes run in daemon threads: the end of the app waits for Textual's workers, and a probe of a hanging service takes a
+minute. Probes of the runtime's doors share one thread, since they wait for the same lock.
 """
 
 import threading
@@ -47,7 +46,7 @@ LABELS = {
 }
 MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 THREADS = 3
-"""Beside the one for those that open doors."""
+"""Besides the one of the runtime's doors."""
 
 
 @dataclass
@@ -56,7 +55,7 @@ class ProbeEnded(Message):
 
 
 class CheckRow(Horizontal):
-    """One thing that is looked at."""
+    """One check."""
 
     def __init__(self, name: str, label: str = "") -> None:
         self._label = label or _(LABELS[name])
@@ -65,7 +64,7 @@ class CheckRow(Horizontal):
         super().__init__(self._head, self._body, id=f"check-{name}", classes="check")
 
     def show(self, check: Check | None) -> None:
-        """None while it is looked at."""
+        """Show the result, or None while the probe runs."""
         if check is None:
             self.say("…", "")
         else:
@@ -74,20 +73,20 @@ class CheckRow(Horizontal):
 
     def say(self, mark: str, message: str, remedy: str = "") -> None:
         self._head.update(Content(f"{mark} {self._label}"))
-        said = Content(clean(message))
-        self._body.update(said + Content.styled(f"\n→ {clean(remedy)}", MUTED) if remedy else said)
+        text = Content(clean(message))
+        self._body.update(text + Content.styled(f"\n→ {clean(remedy)}", MUTED) if remedy else text)
 
 
 class CheckList(Vertical):
-    """Rows of checks; what is well is one line together where there is little room."""
+    """Rows of checks; in a narrow terminal the passed ones share one line."""
 
     def __init__(self, names: Iterable[str], probe: "Callable[[str], Check]") -> None:
         """`probe` runs one check, in a thread."""
         self._rows = {name: CheckRow(name) for name in names}
-        self._well = Static(id="checks-well", markup=False)
-        super().__init__(self._well, *self._rows.values(), id="checks")
+        self._passed = Static(id="checks-well", markup=False)
+        super().__init__(self._passed, *self._rows.values(), id="checks")
         self._probe = probe
-        self.found: dict[str, Check] = {}
+        self.results: dict[str, Check] = {}
         self._under_way: set[str] = set()
         self._without: frozenset[str] = frozenset()
 
@@ -100,42 +99,42 @@ class CheckList(Vertical):
         return bool(self._under_way)
 
     def start(self, names: Sequence[str] | None = None) -> None:
-        """Look at all, or at these, again; what is being looked at is not looked at twice."""
-        due = [name for name in names or self.names if name not in self._under_way]
-        self._under_way.update(due)
-        for name in due:
-            self.found.pop(name, None)
+        """Run all probes, or these, except for running ones."""
+        names_to_run = [name for name in names or self.names if name not in self._under_way]
+        self._under_way.update(names_to_run)
+        for name in names_to_run:
+            self.results.pop(name, None)
             if name not in self._rows:
                 self._rows[name] = CheckRow(name)
                 self.mount(self._rows[name])
-        self._show(due)
-        doors = deque(name for name in due if name in doctor.DOORS)
-        others = deque(name for name in due if name not in doctor.DOORS)
-        for queue, threads in ((doors, 1), (others, THREADS)):
+        self._show(names_to_run)
+        doors = deque(name for name in names_to_run if name in doctor.DOORS)
+        plain = deque(name for name in names_to_run if name not in doctor.DOORS)
+        for queue, threads in ((doors, 1), (plain, THREADS)):
             for _thread in range(min(threads, len(queue))):
                 threading.Thread(target=self._run, args=(queue,), name="check", daemon=True).start()
 
     def leave_out(self, names: Collection[str]) -> None:
-        """Show these not, as something else tells of them."""
+        """Hide these: another row shows them."""
         self._without = frozenset(names)
         self._show(self.names)
 
-    def _run(self, due: "deque[str]") -> None:
-        with suppress(IndexError, RuntimeError):  # all are taken, or the app has gone
+    def _run(self, queue: "deque[str]") -> None:
+        with suppress(IndexError, RuntimeError):  # the queue is empty, or the app has ended
             while True:
-                self.post_message(ProbeEnded(self._probe(due.popleft())))
+                self.post_message(ProbeEnded(self._probe(queue.popleft())))
 
     @on(ProbeEnded)
     def _probe_ended(self, message: ProbeEnded) -> None:
         name = message.check.name
         self._under_way.discard(name)
-        self.found[name] = message.check
+        self.results[name] = message.check
         self._show([name])
 
     def _show(self, names: Iterable[str]) -> None:
         for name in names:
-            self._rows[name].show(self.found.get(name))
+            self._rows[name].show(self.results.get(name))
             self._rows[name].set_class(name in self._without, "-left-out")
-        well = [name for name in self._rows if name in self.found and self.found[name].severity == "ok"]
-        labels = " · ".join(_(LABELS[name]) for name in well if name not in self._without)
-        self._well.update(Content(f"✓ {labels}" if labels else ""))
+        passed = [name for name in self._rows if name in self.results and self.results[name].severity == "ok"]
+        labels = " · ".join(_(LABELS[name]) for name in passed if name not in self._without)
+        self._passed.update(Content(f"✓ {labels}" if labels else ""))

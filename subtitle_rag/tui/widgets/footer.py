@@ -1,7 +1,7 @@
-"""The last line of a screen: its keys and what they do.
+"""The last line of a screen: its keys and their actions.
 
-Textual's own footer is a widget for each key, all of them made anew whenever the focus moves: a third of what a key
-costs here. This one is a line of text.
+Textual's own footer has a widget for each key and makes all of them anew with every move of the focus: a third of the
+cost of a key press here. This one is a line of text.
 """
 
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -20,18 +20,18 @@ class KeyHint(NamedTuple):
     """A key of the footer."""
 
     key: str
-    shown: str
+    key_label: str
     description: str
     tooltip: str
     enabled: bool
 
     @property
     def cells(self) -> int:
-        return cell_len(self.shown) + cell_len(self.description) + 3
+        return cell_len(self.key_label) + cell_len(self.description) + 3
 
 
 class KeyBar(Widget, can_focus=False):
-    """The keys that work here, each of which can be clicked; its end is cut off where the terminal is narrow."""
+    """The enabled keys of the screen, clickable; a narrow terminal cuts off the end."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-bar--key", "key-bar--description", "key-bar--hover"}
@@ -68,14 +68,14 @@ class KeyBar(Widget, can_focus=False):
             self.call_after_refresh(self._look_up)
 
     def _look_up(self) -> None:
-        """Read the bindings; the first one of an action stands for it."""
+        """Read the bindings, the first one of each action."""
         if not self.is_attached:  # the screen was closed meanwhile
             return
         hints: dict[str, KeyHint] = {}
         for _node, binding, enabled, tooltip in self.screen.active_bindings.values():
             if binding.show and binding.action not in hints:
-                shown = self.app.get_key_display(binding)
-                hints[binding.action] = KeyHint(binding.key, shown, binding.description, tooltip, enabled)
+                key_label = self.app.get_key_display(binding)
+                hints[binding.action] = KeyHint(binding.key, key_label, binding.description, tooltip, enabled)
         self.hints = tuple(hints.values())
 
     def render(self) -> Text:
@@ -86,7 +86,7 @@ class KeyBar(Widget, can_focus=False):
             style = self.rich_style
             if hint is self.hovered:
                 style += self.get_component_rich_style("key-bar--hover", partial=True)
-            label = Text.assemble((f" {hint.shown} ", key_style), (f"{hint.description} ", description_style))
+            label = Text.assemble((f" {hint.key_label} ", key_style), (f"{hint.description} ", description_style))
             label.stylize_before(style)
             if not hint.enabled:
                 label.stylize("dim")
@@ -94,7 +94,7 @@ class KeyBar(Widget, can_focus=False):
         return line
 
     def hint_at(self, x: int) -> KeyHint | None:
-        """The key that is drawn at this column."""
+        """Return the key at this column."""
         for hint in self.hints:
             if x < hint.cells:
                 return hint

@@ -1,4 +1,4 @@
-"""What the library's screen says while there is nothing in it: what to do first, and whether all is ready for it."""
+"""The page of an empty library: the first steps, and the checks of their requirements."""
 
 from typing import TYPE_CHECKING
 
@@ -32,22 +32,22 @@ def intro() -> Content:
     )
 
 
-def checked(settings: "Settings") -> list[str]:
-    """What somebody needs who begins: nothing of it is sent anywhere but to the user's own Ollama."""
+def check_names(settings: "Settings") -> list[str]:
+    """Return the checks of a beginner's needs: none sends anything but to the user's own Ollama."""
     server = ["qdrant"] if settings.qdrant.url else []
     return ["terminal", "disk", "kiwi", *server, "player", "yt-dlp", "ollama", *MODELS]
 
 
 class Onboarding(Vertical):
     def __init__(self, settings: "Settings", probe: "Callable[[str], Check]", *, show_times: bool) -> None:
-        """`probe` runs one check, in a thread. Without `show_times` none is run: pictures must not differ."""
+        """`probe` runs one check, in a thread. Without `show_times`, for pictures, none runs."""
         self._sample = Static(id="sample", markup=False)
         self._title = Static(id="readiness", markup=False)
-        self.checks = CheckList(checked(settings), probe)
+        self.checks = CheckList(check_names(settings), probe)
         self._models = CheckRow("models", _("Models"))
         super().__init__(self._sample, self._title, self.checks, self._models, id="onboarding")
         self._show_times = show_times
-        self._begun = False
+        self._started = False
 
     def on_mount(self) -> None:
         sample = _("Just looking? {key} loads nine sample videos in a few seconds.").format(key=key("library.sample"))
@@ -57,19 +57,19 @@ class Onboarding(Vertical):
         self.watch(self.app, "offer", self._show_models)
 
     def begin(self) -> None:
-        """Look whether all is ready, once; for pictures, which must not differ from machine to machine, never."""
-        if not self._begun and self._show_times:
-            self._begun = True
+        """Run the checks, once; never for pictures, which must not differ from machine to machine."""
+        if not self._started and self._show_times:
+            self._started = True
             self.checks.start()
 
     def _show_models(self, models: "ModelDownload | None") -> None:
-        """In the place of the checks of models, where the app itself can fetch them."""
-        said = model_lines.line(models)
-        self._models.display = bool(said)
-        self.checks.leave_out(MODELS if said else ())
+        """Replace the checks of models by the offer to download them."""
+        model_line = model_lines.line(models)
+        self._models.display = bool(model_line)
+        self.checks.leave_out(MODELS if model_line else ())
         if models and models.state in ("offered", "paused", "failed"):
-            self._models.say("!", _("Optional: search for words works without them."), said)
+            self._models.say("!", _("Optional: search for words works without them."), model_line)
         else:
-            self._models.say("…", said)
-        if models is None and self._begun:  # they have come
+            self._models.say("…", model_line)
+        if models is None and self._started:  # the download has ended
             self.checks.start(MODELS)

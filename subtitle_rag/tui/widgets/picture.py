@@ -1,7 +1,7 @@
-"""The picture of the chosen scene: an extra (`textual-image`), and only where the settings ask for it.
+"""The picture of the highlighted scene: an extra (`textual-image`), off by default.
 
-What would surprise: the package asks the terminal what it can draw when it is imported, and the app's own input would
-swallow the answer, so `prepare` is called before the app starts.
+On import the package asks the terminal for its abilities. The app's input would swallow the answer, so `prepare` runs
+before the app starts.
 """
 
 import asyncio
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REST_S = 0.4
-"""How long a scene is chosen before its picture is asked for."""
+"""Time a scene is highlighted before its picture is fetched."""
 MOST_PIXELS = 20_000_000
-"""Of a sheet; real ones have a million."""
+"""Largest sheet; real ones have a million."""
 FORMATS = ("JPEG", "WEBP", "PNG")
 
 
 def prepare(settings: "Settings") -> AppError | None:
-    """Get ready to draw pictures, if they are wished for; tells why they cannot be drawn."""
+    """Get ready to draw pictures, if the settings ask for them. Returns the reason if that fails."""
     if not settings.tui.pictures:
         return None
     try:
-        import textual_image.widget  # noqa: F401 - for what it finds out of the terminal
+        import textual_image.widget  # noqa: F401 - it asks the terminal on import
     except ImportError:
         logger.info("pictures cannot be drawn", exc_info=True)
         return missing(PICTURES)
@@ -47,10 +47,10 @@ def prepare(settings: "Settings") -> AppError | None:
 
 
 class ScenePicture(Container):
-    """Keeps its room, so that nothing jumps while scenes are walked through; without pictures it is not there."""
+    """Keeps its room, so that nothing jumps between scenes; hidden without pictures."""
 
     def __init__(self, find: "Callable[[Scene], Picture | None] | None") -> None:
-        """`find` fetches the picture of a scene, in a thread; None where none are wanted."""
+        """`find` fetches the picture of a scene, in a thread; None without pictures."""
         super().__init__(id="picture")
         self._find = find
         self._scene: Scene | None = None
@@ -84,16 +84,16 @@ class ScenePicture(Container):
         try:
             picture = self._find(scene) if self._find else None
             return read(picture) if picture else None
-        except (AppError, FetchError, OSError):  # nobody is bothered with the reason: the scene is all there
+        except (AppError, FetchError, OSError):  # no message: the scene is complete without it
             logger.info("no picture", exc_info=True)
             return None
 
 
 def read(picture: "Picture") -> "Image | None":
-    """The part of a sheet; None where it is no picture that can be read.
+    """Return the part of a sheet; None if the sheet is no readable picture.
 
     Raises:
-        OSError: where the file cannot be read.
+        OSError: The file cannot be read.
     """
     from PIL import Image, UnidentifiedImageError
 

@@ -1,7 +1,7 @@
-"""The chosen scene beside the list.
+"""The highlighted scene beside the list.
 
-It is drawn at once from what the list holds. When the highlight has rested for a moment, a worker reads what surrounds
-the scene in its video; that stays at hand while the answer stands. What cannot be read is left out.
+It is drawn at once from the list's values. When the highlight has rested for a moment, a worker reads the scene's
+surroundings in its video. They stay in a cache until the next answer. A part that fails is left out.
 """
 
 import asyncio
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 REST_S = 0.15
-"""How long the highlight rests before the library and the index are asked about its video."""
+"""Debounce: rest of the highlight before library and index are asked about its video."""
 TYPED_REST_S = 0.6
-"""The same where a search put it there: somebody who types Hangul slowly has the next syllable by then, and its search
-does not have to wait for what half a word brings."""
+"""The same after a search moved it: a slow typist of Hangul has the next syllable by then, and its search need not
+wait for the surroundings of half a word."""
 
 
 class TimelineBar(Static):
-    """A video's timeline; a click says which time was meant."""
+    """A video's timeline; a click posts its time."""
 
     class Sought(Message):
         def __init__(self, at_ms: int) -> None:
@@ -59,17 +59,17 @@ class TimelineBar(Static):
     def __init__(self) -> None:
         super().__init__(id="timeline", markup=False)
         signs = _("{chosen} this scene · {listed} in the list · {found} further places · {chapter} chapters")
-        own = {"chosen": timeline.CURRENT, "listed": timeline.LISTED, "found": timeline.FURTHER}
-        told = signs.format(**own, chapter=timeline.CHAPTER)
-        self.tooltip = paragraphs([told, _("A click goes to the nearest scene of the list.")])
+        glyphs = {"chosen": timeline.CURRENT, "listed": timeline.LISTED, "found": timeline.FURTHER}
+        legend = signs.format(**glyphs, chapter=timeline.CHAPTER)
+        self.tooltip = paragraphs([legend, _("A click goes to the nearest scene of the list.")])
         self._line: Timeline | None = None
-        self._drawn: tuple[Timeline | None, int] | None = None
+        self._last_drawing: tuple[Timeline | None, int] | None = None
 
     def show(self, line: Timeline | None) -> None:
         self._line = line
         width = self.content_size.width
-        if self._drawn != (line, width):
-            self._drawn = line, width
+        if self._last_drawing != (line, width):
+            self._last_drawing = line, width
             self.update(timeline.draw_timeline(line, width) if line else "", layout=False)
 
     def on_resize(self) -> None:
@@ -82,7 +82,7 @@ class TimelineBar(Static):
 
 
 class Transcript(VerticalScroll):
-    """What is said; it tells when there is more or less room for it."""
+    """The lines of speech; a message follows a change of their room."""
 
     class Sized(Message):
         pass
@@ -92,18 +92,18 @@ class Transcript(VerticalScroll):
         self._room = self.size
 
     def on_resize(self) -> None:
-        if self.size != self._room:  # it is told of longer lines too
+        if self.size != self._room:  # the event comes for longer lines too
             self._room = self.size
             self.post_message(self.Sized())
 
 
 class Preview(Vertical):
-    """One scene: of which video it is, where in it, what a model wrote of it, and, apart from that, what is said."""
+    """One scene: its video, its place in the video, the context by a model and, apart from it, the speech."""
 
     can_focus = False
 
     class ExplanationFolded(Message):
-        """Why the scene was found is asked for, and there is no room to say it here."""
+        """An explanation is asked for, and the preview is folded away."""
 
         def __init__(self, scene: "Scene", result: "SearchResult") -> None:
             super().__init__()
@@ -116,7 +116,7 @@ class Preview(Vertical):
         *,
         show_times: bool,
     ) -> None:
-        """`surroundings` reads what surrounds the scenes of a video, and `picture` fetches one; both in threads."""
+        """`surroundings` reads the surroundings of a video's scenes, `picture` fetches a picture; both in threads."""
         super().__init__(id="preview")
         self._read_surroundings = surroundings
         self._find_picture = picture
@@ -124,10 +124,10 @@ class Preview(Vertical):
         self.visible = False
         self._scene: Scene | None = None
         self._result: SearchResult | None = None
-        self._known: dict[str, Surroundings] = {}
-        """By video, of the answer that stands."""
+        self._cache: dict[str, Surroundings] = {}
+        """By video, for the current answer."""
         self._around = Surroundings()
-        """Of the shown scene's video; that of the answer before it until it is known anew."""
+        """Of the shown scene's video; those of the answer before until new ones come."""
         self.explaining = False
 
     def compose(self) -> ComposeResult:
@@ -142,14 +142,14 @@ class Preview(Vertical):
             yield Static(id="lines")
 
     def show(self, scene: "Scene | None", result: "SearchResult | None" = None, *, new: bool = False) -> None:
-        """`result` is the search's that found it, if one did; `new` where that has just come.
+        """Show a scene. `result` is its search's, if any; `new`: the result has just come.
 
-        A scene that is shown already stays where somebody has scrolled it to.
+        A scene on the screen already keeps its scroll position.
         """
         before, self._scene = self._scene, scene
         self.visible = scene is not None
-        self._take(result, before)
-        if _written(scene) != _written(before):
+        self._forget_stale(result, before)
+        if _context_text(scene) != _context_text(before):
             self._draw_context()
         if scene is None or before is None or appearance(scene) != appearance(before):
             self._draw_about()
@@ -159,15 +159,15 @@ class Preview(Vertical):
         self._draw_explanation()
         self._look_soon(TYPED_REST_S if new else REST_S)
 
-    def _take(self, result: "SearchResult | None", before: "Scene | None") -> None:
-        """Forget what does not belong to this answer, or to this video."""
+    def _forget_stale(self, result: "SearchResult | None", before: "Scene | None") -> None:
+        """Forget the surroundings of another answer or video."""
         same = self._result is not None and result is not None and self._result.query == result.query
         if result is not self._result:
-            self._known.clear()
+            self._cache.clear()
         self._result = result
         video = self._scene.video.id if self._scene else ""
-        if video in self._known:
-            self._around = self._known[video]
+        if video in self._cache:
+            self._around = self._cache[video]
         elif before is None or before.video.id != video:
             self._around = Surroundings()
         elif not same:
@@ -179,27 +179,27 @@ class Preview(Vertical):
         self._look_soon(REST_S)
 
     def on_show(self) -> None:
-        """There is room for it again."""
+        """Draw again: there is room now."""
         self.on_resize()
 
     @on(Transcript.Sized)
     def _sized(self) -> None:
         self._draw_lines()
 
-    # --- what surrounds it ---
+    # --- surroundings ---
 
     def hold(self) -> None:
-        """Another scene is coming: what surrounds this one is no longer worth the time."""
+        """Cancel the reading of surroundings: another scene is coming."""
         self.workers.cancel_group(self, "rest")
         self.workers.cancel_group(self, "surroundings")
 
     def _look_soon(self, rest: float) -> None:
         self.workers.cancel_group(self, "rest")
-        if self._scene is not None and self.display and not self._whole(self._known.get(self._scene.video.id)):
+        if self._scene is not None and self.display and not self._is_complete(self._cache.get(self._scene.video.id)):
             self._rest(self._scene.video.id, rest)
 
-    def _whole(self, known: Surroundings | None) -> bool:
-        return known is not None and (known.matches is not None or self._result is None)
+    def _is_complete(self, surroundings: Surroundings | None) -> bool:
+        return surroundings is not None and (surroundings.matches is not None or self._result is None)
 
     @work(group="rest", exclusive=True, exit_on_error=False)
     async def _rest(self, video_id: str, seconds: float) -> None:
@@ -210,25 +210,25 @@ class Preview(Vertical):
     def _look(self, video_id: str, result: "SearchResult | None") -> None:
         worker = get_current_worker()
         try:
-            for found in self._read_surroundings(video_id, result):
+            for surroundings in self._read_surroundings(video_id, result):
                 if worker.is_cancelled:
                     return
-                self.post_message(SurroundingsRead(video_id, result, found))
-        except Exception:  # whatever a door throws: what is drawn stays, and the next search tells what is wrong
+                self.post_message(SurroundingsRead(video_id, result, surroundings))
+        except Exception:  # whatever a door throws: the drawing stays, and the next search reports the failure
             logger.info("the scene's surroundings were not read", exc_info=True)
 
     @on(SurroundingsRead)
     def _surroundings_read(self, message: SurroundingsRead) -> None:
-        if message.result is not self._result:  # of an answer that has gone
+        if message.result is not self._result:  # of an older answer
             return
-        self._known.pop(message.video_id, None)
-        self._known[message.video_id] = message.found
-        for old in list(self._known)[: -scene_surroundings.KEPT_VIDEOS]:
-            del self._known[old]
+        self._cache.pop(message.video_id, None)
+        self._cache[message.video_id] = message.found
+        for old in list(self._cache)[: -scene_surroundings.KEPT_VIDEOS]:
+            del self._cache[old]
         if self._scene is not None and self._scene.video.id == message.video_id:
-            before, found = self._around, message.found
-            self._around = found if found.matches is not None else replace(found, matches=before.matches)
-            if before.lines != found.lines:
+            before, new = self._around, message.found
+            self._around = new if new.matches is not None else replace(new, matches=before.matches)
+            if before.lines != new.lines:
                 self._draw_lines()
             self._draw_timeline()
 
@@ -241,10 +241,10 @@ class Preview(Vertical):
     def _list(self) -> SceneList:
         return self.screen.query_one(SceneList)
 
-    # --- why it was found ---
+    # --- explanation ---
 
     def explain(self) -> None:
-        """Say why the scene was found, or no longer; where the preview is folded away, on a page of its own."""
+        """Show or hide the explanation; a folded preview leaves it to a page of its own."""
         if self._scene is None or self._result is None:
             return
         if self.display:
@@ -258,16 +258,16 @@ class Preview(Vertical):
         block.display = self.explaining and self._scene is not None and self._result is not None
         if block.display and self._scene and self._result:
             width = self.scrollable_content_region.width - 1
-            told = explain.rows(self._scene, self._result, width, times=self._show_times)
-            self.query_one("#reasons", Static).update(Content("\n").join(told))
+            rows = explain.rows(self._scene, self._result, width, times=self._show_times)
+            self.query_one("#reasons", Static).update(Content("\n").join(rows))
 
-    # --- what is drawn ---
+    # --- drawing ---
 
     def _draw_context(self) -> None:
-        written = _written(self._scene)
-        self.query_one("#context").display = bool(written)
+        context = _context_text(self._scene)
+        self.query_one("#context").display = bool(context)
         label = (_("Context") + "  ", "bold $text-accent")
-        self.query_one("#written", Static).update(Content.assemble(label, (written, MUTED)))
+        self.query_one("#written", Static).update(Content.assemble(label, (context, MUTED)))
 
     def _draw_timeline(self) -> None:
         bar, scene = self.query_one(TimelineBar), self._scene
@@ -283,14 +283,14 @@ class Preview(Vertical):
             about.update("")
             return
         video = scene.video
-        where = (
+        details = (
             clean(video.channel),
             video.published.isoformat() if video.published else "",
             clock(scene.at_ms),
         )
         rows = [
             Content.styled(clean(video.title), "bold"),
-            Content.styled(" · ".join(part for part in where if part), MUTED),
+            Content.styled(" · ".join(part for part in details if part), MUTED),
             Content.styled(scene.jump_url or _("no link"), MUTED),
         ]
         about.update(Content("\n").join(rows))
@@ -303,12 +303,12 @@ class Preview(Vertical):
         transcript = self.query_one(Transcript)
         height = transcript.size.height
         width = transcript.scrollable_content_region.width
-        said, matched = transcript_rows(scene, self._around, width, height)
-        lines.update(Content("\n").join(said))
+        rows, matched = transcript_rows(scene, self._around, width, height)
+        lines.update(Content("\n").join(rows))
         # the new lines have no height before the next layout
         self.call_after_refresh(transcript.scroll_to, y=max(0, matched - height // 3), animate=False, force=True)
 
 
-def _written(scene: "Scene | None") -> str:
-    """What a model wrote of it."""
+def _context_text(scene: "Scene | None") -> str:
+    """Return the scene's context by a model."""
     return clean(scene.context or "").strip() if scene else ""

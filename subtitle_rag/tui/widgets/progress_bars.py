@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from textual.content import Content
 
 PADDING = 2
-"""Of a row, by its style."""
+"""Horizontal padding of a row, by its style."""
 
 
 class StageRows(Vertical):
-    """The rows on the screen, each drawn only where it has changed; not there while there is nothing to tell."""
+    """The rows on the screen, each redrawn after a change; hidden without news."""
 
     def __init__(self) -> None:
         super().__init__(id="stages")
-        self._told: dict[str, Content] = {}
+        self._contents: dict[str, Content] = {}
         self._width = 0
         self.display = False
 
@@ -35,28 +35,28 @@ class StageRows(Vertical):
 
     def on_mount(self) -> None:
         for name in ("job", "contexts", "vectors"):
-            self.watch(self.app, name, self._tell, init=False)
-        self._tell()
+            self.watch(self.app, name, self._update_rows, init=False)
+        self._update_rows()
 
     def on_resize(self, event: "events.Resize") -> None:
         if event.size.width != self._width:
-            self._tell()
+            self._update_rows()
 
-    def _tell(self) -> None:
+    def _update_rows(self) -> None:
         app = self.app
         self._width = self.size.width
-        told: Mapping[str, Content] = rows(
+        contents: Mapping[str, Content] = rows(
             getattr(app, "job", None),
             getattr(app, "contexts", None),
             getattr(app, "vectors", None),
             self._width - PADDING,
         )
-        self.display = bool(told)
+        self.display = bool(contents)
         for name in ROWS:
-            said = told.get(name)
-            if said == self._told.get(name):
+            content = contents.get(name)
+            if content == self._contents.get(name):
                 continue
             row = self.query_one(f"#{name}", Static)
-            row.display = said is not None
-            row.update(said or "")
-        self._told = dict(told)
+            row.display = content is not None
+            row.update(content or "")
+        self._contents = dict(contents)

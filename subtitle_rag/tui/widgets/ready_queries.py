@@ -1,4 +1,4 @@
-"""Ready queries on the calm page: what was searched last, and what finds something where nothing was found."""
+"""Ready queries on the calm page: the last searches, and suggestions for a query without scenes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ def of_suggestion(suggestion: Suggestion) -> ReadyQuery:
 
 
 class ReadyQueryList(OptionList, can_focus=False):
-    """The query keeps the focus, and the screen's keys move the highlight.
+    """A list without focus: the screen's keys move its highlight.
 
-    What must not surprise: nothing is highlighted until somebody goes there, so that Enter by itself does nothing.
+    It begins without a highlight, so that Enter alone does nothing.
     """
 
     class QueryChosen(Message):
@@ -46,43 +46,43 @@ class ReadyQueryList(OptionList, can_focus=False):
         self._choices: list[ReadyQuery] = []
 
     def fill(self, choices: Sequence[ReadyQuery]) -> None:
-        """Show others; the highlight stays with its query."""
+        """Show other queries; the highlight stays with its query."""
         self.display = bool(choices)
         if list(choices) == self._choices:
             return
-        kept, self._choices = self.chosen, list(choices)
+        before, self._choices = self.highlighted_query, list(choices)
         self.clear_options()
         self.add_options([Option(_drawn(choice)) for choice in choices])
         queries = [choice.query for choice in choices]
-        self.highlighted = queries.index(kept) if kept in queries else None
+        self.highlighted = queries.index(before) if before in queries else None
 
     @property
-    def chosen(self) -> str | None:
-        """The highlighted query."""
+    def highlighted_query(self) -> str | None:
+        """The highlighted query, or None."""
         at = self.highlighted
         return self._choices[at].query if self.display and at is not None and at < len(self._choices) else None
 
     def move(self, rows: int) -> None:
-        """Move the highlight; above the first one it is put away."""
+        """Move the highlight; above the first row it vanishes."""
         at = (-1 if self.highlighted is None else self.highlighted) + rows
         self.highlighted = min(at, len(self._choices) - 1) if at >= 0 and self._choices else None
         self.call_after_refresh(self._into_view)
 
     def choose(self) -> bool:
         """Post the highlighted query. Return False if there is none."""
-        query = self.chosen
+        query = self.highlighted_query
         if query is not None:
             self.post_message(self.QueryChosen(query))
         return query is not None
 
     def leave(self) -> bool:
-        """Put the highlight away; False where there is none."""
-        left = self.chosen is not None
+        """Remove the highlight; False without one."""
+        has_left = self.highlighted_query is not None
         self.highlighted = None
-        return left
+        return has_left
 
     def _into_view(self) -> None:
-        """Where the page is longer than the screen, it moves with the highlight."""
+        """Scroll a page longer than the screen to the highlight."""
         if self.highlighted is not None and isinstance(self.parent, Widget):
             lines = self.virtual_region.height // max(1, len(self._choices))
             top = self.virtual_region.y + self.highlighted * lines
@@ -90,7 +90,7 @@ class ReadyQueryList(OptionList, can_focus=False):
 
     @on(OptionList.OptionHighlighted)
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        event.stop()  # the screen minds the highlight among the scenes
+        event.stop()  # the screen's handler is for the highlight among the scenes
 
     @on(OptionList.OptionSelected)
     def _clicked(self, event: OptionList.OptionSelected) -> None:
@@ -103,38 +103,38 @@ def _drawn(choice: ReadyQuery) -> Content:
     return query + Content.styled(f"\n  {clean(choice.why)}", MUTED) if choice.why else query
 
 
-def _why(found: Suggestion) -> str:
-    """What stands in the way, and what is found without it."""
-    match found.kind:
+def _why(suggestion: Suggestion) -> str:
+    """Return the obstacle, and the number of scenes without it."""
+    match suggestion.kind:
         case "layout":
-            said = n_(
+            template = n_(
                 "The keys of “{word}” write “{instead}” in the keyboard's other mode; there is {n} scene.",
                 "The keys of “{word}” write “{instead}” in the keyboard's other mode; there are {n} scenes.",
-                found.scenes,
+                suggestion.scenes,
             )
         case "spelling":
-            said = n_(
+            template = n_(
                 "“{word}” is in no scene; with “{instead}” there is {n} scene.",
                 "“{word}” is in no scene; with “{instead}” there are {n} scenes.",
-                found.scenes,
+                suggestion.scenes,
             )
         case "quotes":
-            said = n_(
+            template = n_(
                 "With exactly {word} nothing is found; with its words in any order there is {n} scene.",
                 "With exactly {word} nothing is found; with its words in any order there are {n} scenes.",
-                found.scenes,
+                suggestion.scenes,
             )
         case "exclusion":
-            said = n_(
+            template = n_(
                 "{word} leaves nothing; without it there is {n} scene.",
                 "{word} leaves nothing; without it there are {n} scenes.",
-                found.scenes,
+                suggestion.scenes,
             )
         case _:
-            said = n_(
+            template = n_(
                 "Nothing is left within {word}; without it there is {n} scene.",
                 "Nothing is left within {word}; without it there are {n} scenes.",
-                found.scenes,
+                suggestion.scenes,
             )
-    n = f"{found.scenes}+" if found.more else f"{found.scenes}"
-    return said.format(word=found.changed, instead=found.instead, n=n)
+    n = f"{suggestion.scenes}+" if suggestion.more else f"{suggestion.scenes}"
+    return template.format(word=suggestion.changed, instead=suggestion.instead, n=n)

@@ -62,7 +62,7 @@ class ResultPane(Horizontal):
 
     @on(SceneList.Highlighted)
     def _highlighted(self) -> None:
-        self._user_choice = self.scenes.chosen
+        self._user_choice = self.scenes.highlighted_id
         self.preview.show(self.scenes.scene, self._result)
 
     def set_stale(self, stale: bool) -> None:

@@ -1,4 +1,4 @@
-"""A list whose rows are two lines each, and which is drawn in the time between two keys.
+"""A list of rows of two lines, quick enough to draw between two keys.
 
 `OptionList` wraps every row when it comes and once more when it is drawn: 25 ms for a screenful, at each syllable.
 """
@@ -22,12 +22,12 @@ from subtitle_rag.tui.commands import bindings
 
 Row = tuple[Content, Content]
 LINES = 2
-"""Of a row."""
+"""Lines of a row."""
 HIGHLIGHTED, HOVERED = "rows--highlighted", "rows--hovered"
 
 
 class RowList(ScrollView, can_focus=True):
-    """Rows by id. A line that is too long ends in an ellipsis; one row may be highlighted."""
+    """Rows by id. Long lines end in an ellipsis; one row may be highlighted."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {HIGHLIGHTED, HOVERED}
@@ -57,7 +57,7 @@ class RowList(ScrollView, can_focus=True):
     """The row under the mouse."""
 
     class Highlighted(Message):
-        """The highlight has come to another row."""
+        """The highlight has moved to another row."""
 
     class RowClicked(Message):
         """A row was clicked; the highlight is there."""
@@ -65,15 +65,15 @@ class RowList(ScrollView, can_focus=True):
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
         self._ids: list[str] = []
-        self._make: Callable[[str], Row] = lambda _id: (Content(), Content())
-        self._made: dict[str, Row] = {}
+        self._make_row: Callable[[str], Row] = lambda _id: (Content(), Content())
+        self._cache: dict[str, Row] = {}
 
     # --- rows ---
 
     def put(self, ids: list[str], make: Callable[[str], Row]) -> None:
-        """Show these rows; `make` is asked for a row when it is first seen. The list stays where it is scrolled to, and
-        the highlight at its place, as far as there are rows."""
-        self._ids, self._make, self._made = ids, make, {}
+        """Show these rows; `make` is called for a row when it is first seen. Scroll position and highlight stay, as far
+        as there are rows."""
+        self._ids, self._make_row, self._cache = ids, make, {}
         self.virtual_size = Size(self.width, LINES * len(ids))
         self.highlighted = self.highlighted  # there may be fewer rows
         self.scroll_to(y=self.scroll_y, animate=False, force=True, immediate=True)
@@ -85,22 +85,22 @@ class RowList(ScrollView, can_focus=True):
 
     @property
     def rows(self) -> Mapping[str, Row]:
-        """All of them, whole, in order."""
+        """All rows, uncut, in order."""
         return {id: self._row(id) for id in self._ids}
 
     @property
-    def chosen(self) -> str | None:
+    def highlighted_id(self) -> str | None:
         """The id of the highlighted row."""
         return None if self.highlighted is None else self._ids[self.highlighted]
 
     def index(self, id: str) -> int | None:
-        """Where a row stands."""
+        """Return the index of a row, or None."""
         return self._ids.index(id) if id in self._ids else None
 
     def _row(self, id: str) -> Row:
-        if id not in self._made:
-            self._made[id] = self._make(id)
-        return self._made[id]
+        if id not in self._cache:
+            self._cache[id] = self._make_row(id)
+        return self._cache[id]
 
     # --- the highlight ---
 
@@ -175,21 +175,21 @@ class RowList(ScrollView, can_focus=True):
             return Strip.blank(self.width, style.rich_style)
         return self._strip(self._row(self._ids[at])[line], style)
 
-    def _strip(self, said: Content, style: Style) -> Strip:
+    def _strip(self, content: Content, style: Style) -> Strip:
         width = self.width
-        end = "…" if said.cell_length > width else ""
-        left = width - len(end)
+        end = "…" if content.cell_length > width else ""
+        room = width - len(end)
         segments = []
-        for text, own in said.render(style, "", self.app.stylesheet.parse_style):
-            if (cells := cell_len(text)) > left:
-                text, cells = set_cell_size(text, left), left
-            left -= cells
-            segments.append(Segment(text, own.rich_style))
-            if not left:
+        for text, part_style in content.render(style, "", self.app.stylesheet.parse_style):
+            if (cells := cell_len(text)) > room:
+                text, cells = set_cell_size(text, room), room
+            room -= cells
+            segments.append(Segment(text, part_style.rich_style))
+            if not room:
                 break
         if end:
             last = segments.pop()
             segments.append(Segment(last.text + end, last.style))
         else:
-            segments.append(Segment(" " * left, style.rich_style))
+            segments.append(Segment(" " * room, style.rich_style))
         return Strip(segments, width)

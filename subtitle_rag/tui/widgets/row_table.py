@@ -1,7 +1,7 @@
-"""A table of thousands of rows that stays where it is while rows come, change and leave.
+"""A table of thousands of rows with a stable position while rows come, change and leave.
 
-Only the rows that are seen are drawn, each as one line of text: `DataTable` takes 0.7 s to take in 5,000 rows and 25 ms
-to draw a screenful, in which no key is answered.
+Only visible rows are drawn, each as one line of text: `DataTable` takes 0.7 s for 5,000 new rows and 25 ms to draw a
+screenful, time without an answer to any key.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from rich.style import Style
 
 LONGEST = 300
-"""Characters of a cell; more never fit."""
+"""Longest text of a cell, in characters; more never fit."""
 
 T = TypeVar("T")
 
 
 class RowTable(ScrollView, Generic[T], can_focus=True):
-    """Rows of values that have a key, under a line of titles. The cursor stands on a whole row."""
+    """Rows of values with a key, under a line of titles. The cursor is on a whole row."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"row--titles", "row--odd", "row--even", "row--cursor"}
     DEFAULT_CSS = """
@@ -63,14 +63,14 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
         "table.choose", "table.down", "table.up", "table.page-down", "table.page-up", "table.first", "table.last"
     )
     RIGHT: ClassVar[frozenset[str]] = frozenset()
-    """Columns whose cells stand on the right: numbers."""
+    """Columns aligned to the right: numbers."""
     cell_padding: ClassVar[int] = 1
     """Cells on either side of a column."""
 
     cursor_row: var[int] = var(0)
 
     class CursorMoved(Message):
-        """The cursor has come to the row of this key; to none where it is empty."""
+        """The cursor has moved to the row of this key; empty without rows."""
 
         def __init__(self, table: "RowTable[Any]", key: str) -> None:
             super().__init__()
@@ -89,29 +89,29 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
         self._keys: list[str] = []
         self._columns: dict[str, int] = {}
 
-    # --- what it shows ---
+    # --- columns and keys ---
 
     def key_of(self, value: T) -> str:
-        """What tells a value from all others, also when it comes again with other contents."""
+        """Return the unique key of a value, stable over changes of its contents."""
         raise NotImplementedError
 
     def labels(self) -> Mapping[str, str]:
-        """Every column's title, in the user's language."""
+        """Return every column's title, in the user's language."""
         raise NotImplementedError
 
     def widths(self, width: int) -> dict[str, int]:
-        """The columns that are shown in a terminal of so many cells, in order, and how wide each is."""
+        """Return the columns for a terminal of so many cells, in order, with their widths."""
         raise NotImplementedError
 
     def cells(self, value: T) -> Mapping[str, str]:
-        """What stands in a row, by column; it may be outside text."""
+        """Return the cells of a row, by column; they may be outside text."""
         raise NotImplementedError
 
     # --- rows ---
 
     def fill(self, values: Iterable[T]) -> None:
-        """Show these values, in this order. The cursor stays on its row, or where it is if that has left."""
-        before = self.chosen
+        """Show these values, in this order. The cursor stays on its row, or at its index if that row has left."""
+        before = self.cursor_key
         self._values = {self.key_of(value): value for value in values}
         self._keys = list(self._values)
         self.virtual_size = Size(self.size.width, len(self._keys) + 1)
@@ -120,8 +120,8 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
             self.move_cursor(at)
         else:
             self.cursor_row = at  # which may be beyond the end
-            if self.chosen != before:
-                self.post_message(self.CursorMoved(self, self.chosen))
+            if self.cursor_key != before:
+                self.post_message(self.CursorMoved(self, self.cursor_key))
         self.refresh()
 
     @property
@@ -129,17 +129,17 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
         return len(self._keys)
 
     @property
-    def chosen(self) -> str:
-        """The key of the row under the cursor; empty where there is none."""
+    def cursor_key(self) -> str:
+        """The key of the row under the cursor; empty without rows."""
         return self._keys[self.cursor_row] if self.cursor_row < len(self._keys) else ""
 
     @property
     def value(self) -> T | None:
         """The value under the cursor."""
-        return self._values.get(self.chosen)
+        return self._values.get(self.cursor_key)
 
     def get_row_at(self, at: int) -> list[Content]:
-        """The cells of a row, whole, those of the columns that are shown."""
+        """Return the uncut cells of a row, of the visible columns."""
         cells = self.cells(self._values[self._keys[at]])
         return [Content(clean(cells[column])) for column in self._columns]
 
@@ -151,17 +151,17 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
     def watch_cursor_row(self, before: int, row: int) -> None:
         for changed in (before, row):
             self.refresh_line(changed + 1)
-        self.post_message(self.CursorMoved(self, self.chosen))
+        self.post_message(self.CursorMoved(self, self.cursor_key))
 
     def move_cursor(self, row: int) -> None:
-        """Put the cursor on a row, and that into view."""
+        """Put the cursor on a row, and scroll to it."""
         self.cursor_row = row
         region = Region(0, self.cursor_row + 1, self.size.width, 1)
         self.scroll_to_region(region, spacing=Spacing(1, 0, 0, 0), animate=False, force=True)
         self.call_after_refresh(self._into_view)
 
     def _into_view(self) -> None:
-        """Where the page is longer than the screen, it moves with the cursor."""
+        """Scroll a page longer than the screen to the cursor."""
         if self.has_focus and isinstance(self.parent, Widget):
             at = self.virtual_region.y + self.cursor_row + 1 - self.scroll_offset.y
             self.parent.scroll_to_region(Region(0, at, 1, 1), animate=False)
@@ -176,8 +176,8 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
         self.move_cursor(len(self._keys) if side > 0 else 0)
 
     def action_select(self) -> None:
-        if self.chosen:
-            self.post_message(self.Selected(self, self.chosen))
+        if self.cursor_key:
+            self.post_message(self.Selected(self, self.cursor_key))
 
     def on_click(self, event: events.Click) -> None:
         row = event.y - 1 + self.scroll_offset.y
@@ -214,7 +214,7 @@ class RowTable(ScrollView, Generic[T], can_focus=True):
         return Strip([Segment("".join(parts), style)]).adjust_cell_length(self.size.width, style)
 
     def _fitted(self, column: str, text: str) -> str:
-        """The text in as many cells as its column has."""
+        """Return the text in the width of its column."""
         width, cells = self._columns[column], cell_len(text)
         if cells > width:
             return set_cell_size(text, width - 1) + "…"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class SceneList(RowList):
     """The scenes of a search, and the base of other lists of scenes.
 
-    The keys that move it come from the screen, for the query has the focus.
+    The query has the focus: the screen forwards the keys for moving.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(
@@ -42,7 +42,7 @@ class SceneList(RowList):
     def fill(self, scenes: Sequence["Scene"], keep: str | None) -> None:
         """Show other scenes; the highlight goes to the scene `keep` if it is among them, else to the top.
 
-        Scenes that look as those before are not drawn anew.
+        Scenes of equal appearance are not redrawn.
         """
         before, self._scenes = self._scenes, {scene.id: scene for scene in scenes}
         same = [appearance(scene) for scene in before.values()] == [appearance(scene) for scene in scenes]
@@ -55,34 +55,34 @@ class SceneList(RowList):
         return row(self._scenes[id], self.width)
 
     def on_resize(self) -> None:
-        self.put(self._ids, self._make)
+        self.put(self._ids, self._make_row)
         self.call_after_refresh(self.scroll_to_highlight)
 
     @property
     def scene(self) -> "Scene | None":
         """The highlighted scene."""
-        return self._scenes.get(self.chosen or "")
+        return self._scenes.get(self.highlighted_id or "")
 
     def of_video(self, video_id: str) -> list["Scene"]:
-        """The listed scenes of a video, in the order of time."""
-        return sorted((one for one in self._scenes.values() if one.video.id == video_id), key=_when)
+        """Return the listed scenes of a video, in the order of time."""
+        return sorted((each for each in self._scenes.values() if each.video.id == video_id), key=_when)
 
     def cited(self, video_id: str) -> Sequence[int]:
-        """Further times (ms) in a video that the list stands for."""
+        """Return further cited times (ms) in a video."""
         return self._cited.get(video_id, ())
 
     def to_nearest(self, video_id: str, at_ms: int) -> None:
-        """Move the highlight to the scene of a video that is nearest to a time, if one is listed."""
-        found = min(self.of_video(video_id), key=lambda one: (abs(one.at_ms - at_ms), one.rank), default=None)
-        if found is not None:
-            self.highlighted = self.index(found.id)
+        """Move the highlight to the video's scene nearest to a time, if one is listed."""
+        nearest = min(self.of_video(video_id), key=lambda each: (abs(each.at_ms - at_ms), each.rank), default=None)
+        if nearest is not None:
+            self.highlighted = self.index(nearest.id)
 
     def action_beside(self, step: int) -> None:
-        """To the next scene of the same video in time, or the one before, without running over the ends."""
+        """Move to the next or previous scene of the same video in time, within its ends."""
         if (scene := self.scene) is not None:
-            own = self.of_video(scene.video.id)
-            at = max(0, min(len(own) - 1, own.index(scene) + step))
-            self.highlighted = self.index(own[at].id)
+            scenes = self.of_video(scene.video.id)
+            at = max(0, min(len(scenes) - 1, scenes.index(scene) + step))
+            self.highlighted = self.index(scenes[at].id)
 
     def on_key(self, event: "events.Key") -> None:
         bound = {key for id in keymap.declared_by(type(self)) for key in keymap.keys(id)}
@@ -97,5 +97,5 @@ def _when(scene: "Scene") -> tuple[int, int]:
 
 
 def appearance(scene: "Scene") -> tuple[object, ...]:
-    """What a scene looks like: two that agree in it need not be drawn anew."""
+    """Return the visible values of a scene: equal ones need no redraw."""
     return scene.video, scene.text, scene.lines, scene.highlights, scene.at_ms

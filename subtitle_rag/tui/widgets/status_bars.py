@@ -20,24 +20,24 @@ STAGE_LINES: dict["StageName", tuple[Callable[[Any], str], Callable[[Any], str]]
     "offer": (model_lines.line, model_lines.brief),
     "update": (extractor_lines.line, extractor_lines.line),
 }
-"""How each is told: as far as there is room, and in one line while it goes on."""
+"""The line of each stage, and its short form while it runs."""
 
 
 class Counter(Static):
-    """A line as wide as what it says; nothing is laid out anew while that width stays."""
+    """A line as wide as its text; no new layout while that width stays."""
 
     def __init__(self) -> None:
         super().__init__(id="counter", markup=False)
-        self._said = Content()
+        self._content = Content()
 
     def say(self, text: str) -> None:
-        before, self._said = self._said, Content(text)
-        if self._said != before:
-            self.update(self._said, layout=self._said.cell_length != before.cell_length)
+        before, self._content = self._content, Content(text)
+        if self._content != before:
+            self.update(self._content, layout=self._content.cell_length != before.cell_length)
 
 
 class JobBar(Static):
-    """The job in one line: the one that runs, or the one that can be gone on with; not there without either."""
+    """The running or stopped job in one line; hidden without one."""
 
     def __init__(self) -> None:
         super().__init__(id="job", markup=False)
@@ -50,26 +50,26 @@ class JobBar(Static):
 
 
 class StageBar(Static):
-    """What is done in the background, in a line or two; with `whole=False` only while it is done, in one."""
+    """A background stage in a line or two; with `detailed=False` only a running one, in one line."""
 
-    def __init__(self, stage: "StageName", *, whole: bool = True) -> None:
+    def __init__(self, stage: "StageName", *, detailed: bool = True) -> None:
         super().__init__(id=stage, classes="stage", markup=False)
         self.stage = stage
-        self._whole = whole
+        self._detailed = detailed
 
     def show(self, progress: "StageProgress | None") -> None:
-        said = ""
+        text = ""
         line, brief = STAGE_LINES[self.stage]
-        if progress and self._whole:
-            said = line(progress)
+        if progress and self._detailed:
+            text = line(progress)
         elif progress and progress.state == "working":
-            said = brief(progress)
-        self.set_class(bool(said), "-shown")
-        self.update(Content(said))
+            text = brief(progress)
+        self.set_class(bool(text), "-shown")
+        self.update(Content(text))
 
 
 class RemovalBar(Static):
-    """The newest removal in one line, while it can be undone; not there without one."""
+    """The newest removal in one line, during its time for undo; hidden without one."""
 
     def __init__(self) -> None:
         super().__init__(id="removal", markup=False)
@@ -78,6 +78,6 @@ class RemovalBar(Static):
     def on_mount(self) -> None:
         self.watch(self.app, "removal_line", self._show)
 
-    def _show(self, said: str) -> None:
-        self.display = bool(said)
-        self.update(Content(said))
+    def _show(self, text: str) -> None:
+        self.display = bool(text)
+        self.update(Content(text))

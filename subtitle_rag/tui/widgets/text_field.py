@@ -26,7 +26,7 @@ class TextField(Input):
     """A text field that steals no key of ours: ctrl+d, ctrl+k and the like of `Input` lose to priority bindings."""
 
     virtual_size = Reactive(Size(0, 0))
-    """No key lays the screen out anew: the field is as wide as its place, whatever stands in it."""
+    """Constant, so that no key causes a new layout: the width of the field does not depend on its text."""
 
     def __init__(self, placeholder: str, id: str) -> None:
         super().__init__(
@@ -36,12 +36,12 @@ class TextField(Input):
         self.cursor_blink = False
 
     def on_resize(self) -> None:
-        """There is more or less room: the cursor stays in sight."""
+        """Keep the cursor in view."""
         cursor = cell_len(self.value[: self.cursor_position])
         self.scroll_to_region(Region(cursor, 0, 1, 1), animate=False, force=True)
 
     class AddressPasted(Message):
-        """An address on the web was pasted, which is neither a query nor a part of what stands in the field."""
+        """A web address was pasted: neither a query nor a part of the field's text."""
 
         def __init__(self, address: str) -> None:
             super().__init__()
@@ -59,6 +59,6 @@ class TextField(Input):
         self.cursor_position = len(text)
 
     def put(self, text: str) -> None:
-        """What was pasted somewhere else on the screen."""
+        """Insert text pasted elsewhere on the screen."""
         self.focus()
         self.insert_text_at_cursor(next(iter(text.strip().splitlines()), ""))

@@ -1,6 +1,6 @@
-"""The videos of the library as a table that stays where it is while a job adds to it.
+"""The videos of the library as a table with a stable position while a job adds rows.
 
-Its columns are as wide as the terminal lets them be, for the state at the end is what somebody looks for.
+Its columns fill the terminal: users look for the state in the last one.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from subtitle_rag.library.rows import VideoState
 
 NARROW = 90
-"""Cells below which the channel gets less, and dates and windows nothing."""
+"""Cells below which the channel is narrower, and dates and windows are hidden."""
 
 
 class VideoTable(RowTable["VideoState"]):
@@ -29,7 +29,7 @@ class VideoTable(RowTable["VideoState"]):
         self._same_channel = False
 
     def show(self, values: "Iterable[VideoState]", *, same_channel: bool) -> None:
-        """Show these, in this order; those of one channel leave its name out."""
+        """Show these, in this order; videos of one channel leave its name out."""
         if same_channel != self._same_channel:
             self._same_channel = same_channel
             self._columns = self.widths(self.size.width)
@@ -62,18 +62,18 @@ class VideoTable(RowTable["VideoState"]):
             "channel": video.channel,
             "date": video.published.isoformat() if video.published else "",
             "windows": f"{value.windows:,}" if value.windows else "",
-            "state": told(value),
+            "state": video_state_text(value),
         }
 
 
-def told(state: "VideoState") -> str:
-    """How far a video has come."""
+def video_state_text(state: "VideoState") -> str:
+    """Return the state of a video, with reason and retry after a failure."""
     if state.due:
         return _("… waiting")
     if state.failure:
-        why = f"{failure_reasons.sign(state.failure)} {failure_reasons.words(state.failure, state.details)}"
-        again = failure_reasons.retry_text(state.retry_at)
-        return f"{why} · {again}" if again else why
+        reason = f"{failure_reasons.sign(state.failure)} {failure_reasons.words(state.failure, state.details)}"
+        retry = failure_reasons.retry_text(state.retry_at)
+        return f"{reason} · {retry}" if retry else reason
     if state.searchable < state.windows:
         return _("… {done} of {all} searchable").format(done=state.searchable, all=state.windows)
     return _("✓ searchable")
