@@ -19,7 +19,7 @@ from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import EncoderActive, VectorEvent, VectorsDue, VectorsMade, VectorsReport, VectorsWaiting
 from subtitle_rag.library.app_state import EMBEDDED, index_address
 from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.library.locks import alone
+from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.vector_store import DueWindow
 from subtitle_rag.log_file import counts_of, logged_stage
@@ -159,7 +159,7 @@ class EncodingRun:
         if self._index.place != EMBEDDED:
             return
         try:
-            with alone(self._library.path.with_suffix(".lock"), BusyError("library_busy", path="")):
+            with hold_lock(self._library.path.with_suffix(".lock"), BusyError("library_busy", path="")):
                 ids = {*self._vectors.encoders(), self._encoder.id, self._vectors.active() or self._encoder.id}
                 names = {BM25, *(name for id in ids for name in vector_names(id))}
                 for name in self._index.vectors().keys() - names:
@@ -256,7 +256,7 @@ class EncodingRun:
     def _lock(self) -> AbstractContextManager[None]:
         """Keep a second run away, which would encode the same windows."""
         path = self._library.path
-        return alone(path.with_name("vectors.lock"), BusyError("vectors_busy", path=str(path.parent)))
+        return hold_lock(path.with_name("vectors.lock"), BusyError("vectors_busy", path=str(path.parent)))
 
 
 class _Work:

@@ -20,7 +20,7 @@ from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.errors import AppError, BusyError, CaptionError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
 from subtitle_rag.library.app_state import INDEX, index_address
-from subtitle_rag.library.locks import alone
+from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.index import Index, Point
@@ -31,7 +31,7 @@ from subtitle_rag.retrieval.payload import to_payload
 from subtitle_rag.retrieval.vector_backup import VectorBackup, backup_path
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.vector_store import Noted
+    from subtitle_rag.library.vector_store import StoredVector
 
 logger = logging.getLogger(__name__)
 
@@ -285,7 +285,7 @@ class Indexer:
         analyses = self._analyzer.morphemes(texts) if texts else iter(())
         points: list[Point] = []
         indexed: dict[str, tuple[str, Morphemes]] = {}
-        restored: dict[str, list[Noted]] = {}
+        restored: dict[str, list[StoredVector]] = {}
         for document in documents:
             neural, notes = backup.restore(document) if backup else ({}, {})
             restored |= notes
@@ -308,11 +308,11 @@ class Indexer:
         if ALL in purges:
             present = [state.video.id for state in self._library.videos()]
             self._index.clear([*present, *(video_id for video_id in purges if video_id != ALL)])
-            self._library.purged(ALL)
+            self._library.finish_purge(ALL)
             return
         for video_id in purges:
             self._index.delete_video(video_id)
-            self._library.purged(video_id)
+            self._library.finish_purge(video_id)
 
     @contextmanager
     def _working(self, timeout_s: float | None = None, *, rebuild: bool = False) -> Iterator[None]:
@@ -322,7 +322,7 @@ class Indexer:
         """
         path, index_id = self._library.path, self._index.place
         busy = BusyError("library_busy", path=str(path.parent))
-        with alone(path.with_suffix(".lock"), busy, INTERACTIVE_TIMEOUT_S if timeout_s is None else timeout_s):
+        with hold_lock(path.with_suffix(".lock"), busy, INTERACTIVE_TIMEOUT_S if timeout_s is None else timeout_s):
             filled = index_address(self._library)
             if filled != index_id and not rebuild:
                 if self._library.counts().searchable:

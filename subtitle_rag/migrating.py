@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import EMBEDDED, INDEX
-from subtitle_rag.library.locks import alone
+from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import Library
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, Index, Point, SparseVector, Vector
@@ -89,7 +89,7 @@ class Migration:
         path = self._library.path
         busy = [BusyError(code, path=str(path.parent)) for code in ("library_busy", "vectors_busy")]
         locks = (path.with_suffix(".lock"), path.with_name("vectors.lock"))
-        with alone(locks[0], busy[0], PATIENCE_S), alone(locks[1], busy[1], PATIENCE_S):
+        with hold_lock(locks[0], busy[0], PATIENCE_S), hold_lock(locks[1], busy[1], PATIENCE_S):
             yield
 
     def _windows(self) -> Iterator[list[Point]]:

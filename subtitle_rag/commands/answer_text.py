@@ -10,7 +10,7 @@ from subtitle_rag.events import Answer, Citation, EvidenceSource
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.answers import KeptAnswer
+    from subtitle_rag.library.answers import StoredAnswer
 
 LINE = 100
 """Characters of a scene's speech."""
@@ -99,7 +99,7 @@ def _link(source: EvidenceSource, at_ms: int) -> str | None:
     return watch_url(source.video.id, at_ms) if source.video.url else None
 
 
-def kept_lines(answer: "KeptAnswer") -> Iterator[str]:
+def kept_lines(answer: "StoredAnswer") -> Iterator[str]:
     """Yield a stored answer as text."""
     yield f"{answer.id:>4}  {output.local_time(answer.asked_at)}  {answer.question}"
     for line in answer.text.splitlines():
@@ -109,7 +109,7 @@ def kept_lines(answer: "KeptAnswer") -> Iterator[str]:
             yield f"      [{source.number}] {source.title} {clock(source.at_ms)}"
 
 
-def kept_values(answer: "KeptAnswer") -> dict[str, Any]:
+def kept_values(answer: "StoredAnswer") -> dict[str, Any]:
     """Return a stored answer as `--json` has it."""
     return {
         "id": answer.id,

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 def channels(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
     """Complete the channels of the library."""
-    from subtitle_rag.library.peeking import channel_names
+    from subtitle_rag.library.completion_names import channel_names
 
     return _items(channel_names(_settings(ctx).paths.library), incomplete)
 
 
 def videos(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
     """Complete ids of videos and, behind a typed letter, titles."""
-    from subtitle_rag.library.peeking import video_names
+    from subtitle_rag.library.completion_names import video_names
 
     names = video_names(_settings(ctx).paths.library)
     titles = [(title, id) for id, title in names] if incomplete else []
@@ -40,10 +40,10 @@ def channels_and_videos(ctx: "click.Context", param: "click.Parameter", incomple
 def context_models(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
     """Complete models of Ollama: offered, named in the config, or used for contexts. Ollama is not asked."""
     from subtitle_rag import models
-    from subtitle_rag.library import peeking
+    from subtitle_rag.library import completion_names
 
     settings = _settings(ctx)
-    used_names = [name for name, _about in peeking.context_models(settings.paths.library)]
+    used_names = [name for name, _about in completion_names.context_models(settings.paths.library)]
     names = [settings.llm.model, *settings.llm.cloud, *used_names, *(model.name for model in models.offered())]
     return _items([(name, "") for name in names], incomplete)
 

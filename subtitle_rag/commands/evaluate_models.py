@@ -254,9 +254,9 @@ def _tally(counts: Mapping[str, int]) -> str:
 @contextmanager
 def _evaluation_lock(runtime: Runtime) -> Iterator[None]:
     """Hold the lock: two runs would ask the same model for the same, and write into each other's file."""
-    from subtitle_rag.library.locks import alone
+    from subtitle_rag.library.locks import hold_lock
 
     folder = runtime.library.path.parent
     folder.mkdir(parents=True, exist_ok=True)
-    with alone(folder / "evaluation.lock", BusyError("evaluation_busy", path=str(folder))):
+    with hold_lock(folder / "evaluation.lock", BusyError("evaluation_busy", path=str(folder))):
         yield

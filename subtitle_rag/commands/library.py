@@ -15,7 +15,7 @@ from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import WindowsIndexed
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.leaving import Leaving, of_channels
+from subtitle_rag.library.removal_set import RemovalSet, of_channels
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.sources import FollowedSource
 from subtitle_rag.retrieval.query import tidy
@@ -116,7 +116,7 @@ def _source_values(source: FollowedSource) -> dict[str, Any]:
     return {
         **output.fields(source, "url name videos"),
         "listed_at": output.moment(source.listed_at),
-        "complete": source.whole,
+        "complete": source.complete,
         "tabs": list(options.tabs) or None,
         **output.fields(options, "languages translated limit since match"),
     }
@@ -171,7 +171,7 @@ def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool
             if not sys.stdin.isatty():
                 raise click.UsageError(_("Without a terminal to ask on, --yes is needed."))
             if not click.confirm(question, err=True):
-                leaving = Leaving()
+                leaving = RemovalSet()
         events = runtime.indexer.remove(sorted(leaving.videos))
         removed = [{"id": event.video, "title": event.title} for event in events]
         runtime.library.sources.unfollow(leaving.sources)
@@ -182,13 +182,13 @@ def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool
     return output.finish("remove", outcome, lines, as_json=as_json)
 
 
-def _removal_set(runtime: Runtime, targets: Sequence[str]) -> Leaving:
+def _removal_set(runtime: Runtime, targets: Sequence[str]) -> RemovalSet:
     """Resolve ids, channels and addresses; raises UsageError `unknown_video`."""
-    leaving = Leaving()
+    leaving = RemovalSet()
     states, followed = runtime.library.videos(), runtime.library.sources.followed()
     for target in targets:
         if any(state.video.id == target for state in states):
-            leaving |= Leaving(frozenset({target}))
+            leaving |= RemovalSet(frozenset({target}))
             continue
         sources = [s for s in followed if target in (s.name, s.channel_id)] or _followed_at(runtime, target)
         removal = of_channels(runtime.library, {target, *(s.channel_id for s in sources if s.channel_id)}, sources)

@@ -19,7 +19,7 @@ from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.context_store import Recipe, WindowSelection
-from subtitle_rag.library.locks import alone
+from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.log_file import counts_of, logged_stage
@@ -201,4 +201,4 @@ class Writer:
     def _lock(self) -> AbstractContextManager[None]:
         """Keep a second run away, which would ask for the same windows."""
         path = self._library.path
-        return alone(path.with_name("contexts.lock"), BusyError("contexts_busy", path=str(path.parent)))
+        return hold_lock(path.with_name("contexts.lock"), BusyError("contexts_busy", path=str(path.parent)))

@@ -26,7 +26,7 @@ from subtitle_rag.errors import BusyError, CaptionError, FetchError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, Resting, VideoDone, VideoFailed
 from subtitle_rag.fetching.lister import Lister, pattern
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library.locks import alone
+from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
 from subtitle_rag.library.store import Library
 from subtitle_rag.log_file import counts_of, logged_stage
@@ -119,7 +119,7 @@ class Fetcher:
     def _lock(self) -> AbstractContextManager[None]:
         """Lock out other processes: two runs would double the rate of requests."""
         path = self._library.path
-        return alone(path.with_name("youtube.lock"), BusyError("youtube_busy", path=str(path.parent)))
+        return hold_lock(path.with_name("youtube.lock"), BusyError("youtube_busy", path=str(path.parent)))
 
 
 @dataclass(slots=True)

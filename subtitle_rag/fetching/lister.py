@@ -59,7 +59,7 @@ class Lister:
         self._seen: set[str] = set()
         self._pattern = pattern(followed.options.match) if followed.options.match else None
         # all that is new stands above what is known, so nothing is left to look for below
-        self._news_only = followed.whole and listing.by_date and not refresh
+        self._news_only = followed.complete and listing.by_date and not refresh
         # what a limit has left out is not known, and begins right below what is
         few = max(1, followed.videos // 2) if followed.options.limit else KNOWN_IN_A_ROW
         self._enough = min(KNOWN_IN_A_ROW, few)
@@ -88,7 +88,7 @@ class Lister:
             if self._limit is not None and len(self.accepted) >= self._limit:
                 self._rows.clear()
             if not self._rows:
-                self._library.sources.put_whole(self._followed.id)
+                self._library.sources.mark_complete(self._followed.id)
 
     def _is_over(self, row: _Row) -> bool:
         known = self._news_only and row.known >= self._enough
@@ -100,7 +100,7 @@ class Lister:
         known = listed or stage is not None
         row.known = row.known + 1 if known else 0
         if not known and self._news_only and not self._begun:
-            sources.put_begun(self._followed.id)
+            sources.mark_incomplete(self._followed.id)
             self._begun = True
         if not self._is_wished(entry, row):
             if not known:

@@ -11,7 +11,7 @@ from subtitle_rag.library.connection import Database
 
 
 @dataclass(frozen=True, slots=True)
-class KeptSource:
+class CitedScene:
     """A scene that an answer was made from; its window may have left the library since."""
 
     number: int
@@ -23,7 +23,7 @@ class KeptSource:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptAnswer:
+class StoredAnswer:
     """An answer as it is kept."""
 
     id: int
@@ -36,7 +36,7 @@ class KeptAnswer:
     """The version of the prompt."""
     way: str
     ending: str
-    sources: tuple[KeptSource, ...]
+    sources: tuple[CitedScene, ...]
     """Those that it cites; of a search all."""
     citations: tuple[Citation, ...]
 
@@ -67,12 +67,12 @@ class Answers:
             done = db.execute("INSERT INTO answer VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
             return int(done.lastrowid or 0)
 
-    def latest(self, limit: int = 50) -> list[KeptAnswer]:
+    def latest(self, limit: int = 50) -> list[StoredAnswer]:
         """The newest first."""
         with self._read() as db:
             return [_answer(row) for row in db.execute("SELECT * FROM answer ORDER BY id DESC LIMIT ?", (limit,))]
 
-    def get(self, id: int) -> KeptAnswer | None:
+    def get(self, id: int) -> StoredAnswer | None:
         with self._read() as db:
             row = db.execute("SELECT * FROM answer WHERE id = ?", (id,)).fetchone()
         return _answer(row) if row else None
@@ -85,17 +85,17 @@ class Answers:
             return db.execute("DELETE FROM answer WHERE id = ?", (id,)).rowcount
 
 
-def _kept(source: EvidenceSource, at_ms: int | None) -> KeptSource:
+def _kept(source: EvidenceSource, at_ms: int | None) -> CitedScene:
     """A source at the time of its first citation, or at the question's best line."""
     at = source.at_ms if at_ms is None else at_ms
-    return KeptSource(source.number, source.scene, source.video.id, source.video.title, at, source.line(at))
+    return CitedScene(source.number, source.scene, source.video.id, source.video.title, at, source.line(at))
 
 
-def _answer(row: Sequence[Any]) -> KeptAnswer:
+def _answer(row: Sequence[Any]) -> StoredAnswer:
     id, asked_at, question, text, model, prompt, way, ending, sources, citations = row
-    kept = tuple(KeptSource(**entry) for entry in json.loads(sources))
+    kept = tuple(CitedScene(**entry) for entry in json.loads(sources))
     marks = tuple(map(_citation, json.loads(citations)))
-    return KeptAnswer(id, asked_at, question, text, model, prompt, way, ending, kept, marks)
+    return StoredAnswer(id, asked_at, question, text, model, prompt, way, ending, kept, marks)
 
 
 def _citation(entry: dict[str, Any]) -> Citation:

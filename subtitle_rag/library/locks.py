@@ -9,7 +9,7 @@ from subtitle_rag.library.connection import unwritable
 
 
 @contextmanager
-def alone(lock: Path, busy: BusyError, patience: float = 0) -> Iterator[None]:
+def hold_lock(lock: Path, busy: BusyError, patience: float = 0) -> Iterator[None]:
     """Hold a lock, across processes; raises `busy` where another holds it for longer than so many seconds."""
     from filelock import FileLock, Timeout
 

@@ -13,7 +13,7 @@ _LOWER = {ord(letter): ord(letter.lower()) for letter in ascii_uppercase}
 """SQLite's `lower` knows ASCII alone."""
 
 
-class Named(NamedTuple):
+class VideoFacets(NamedTuple):
     """A video, as far as a search can be narrowed to it."""
 
     id: str
@@ -27,7 +27,7 @@ class Named(NamedTuple):
     """It has some, so that it can be found."""
 
 
-def named(library: "Library") -> list[Named]:
+def video_facets(library: "Library") -> list[VideoFacets]:
     """All videos, the newest first."""
     with library.database.read() as db:
         found = db.execute(
@@ -36,12 +36,14 @@ def named(library: "Library") -> list[Named]:
                FROM video JOIN channel ON channel.id = channel_id ORDER BY published DESC, title, video.id"""
         ).fetchall()
     return [
-        Named(id, title, channel_id, channel, date.fromisoformat(published) if published else None, kind, bool(windows))
+        VideoFacets(
+            id, title, channel_id, channel, date.fromisoformat(published) if published else None, kind, bool(windows)
+        )
         for id, title, channel_id, channel, published, kind, windows in found
     ]
 
 
-def of_kinds(library: "Library", kinds: Collection[str]) -> frozenset[str]:
+def videos_of_kinds(library: "Library", kinds: Collection[str]) -> frozenset[str]:
     """The ids of the videos of these kinds."""
     with library.database.read() as db:
         found = db.execute(
@@ -50,7 +52,7 @@ def of_kinds(library: "Library", kinds: Collection[str]) -> frozenset[str]:
         return frozenset(id for (id,) in found)
 
 
-def channels_called(name: str, channels: Iterable[tuple[str, str]]) -> list[str]:
+def match_channels(name: str, channels: Iterable[tuple[str, str]]) -> list[str]:
     """Of channels (id, name) the ids of those that have this name or id, else of those whose name holds it.
 
     Regardless of case and spaces.
@@ -61,7 +63,7 @@ def channels_called(name: str, channels: Iterable[tuple[str, str]]) -> list[str]
     return exact or [id for id, full in known if wanted in full]
 
 
-def videos_called(name: str, videos: Iterable[tuple[str, str]]) -> list[str]:
+def match_videos(name: str, videos: Iterable[tuple[str, str]]) -> list[str]:
     """Of videos (id, title) those that `Library.find_videos` finds."""
     known = list(videos)
     wanted = "".join(name.translate(_LOWER).split())

@@ -45,7 +45,7 @@ class FollowedSource:
     """Of a channel; None for a playlist."""
     name: str
     options: SourceOptions
-    whole: bool
+    complete: bool
     """The list was read to the end that the options set, so only its new entries are read."""
     listed_at: int | None
     videos: int
@@ -113,8 +113,8 @@ class Sources:
                 values,
             ).fetchall()
         return [
-            FollowedSource(id, url, channel_id, name, _unpacked(options), bool(whole), listed_at, videos)
-            for id, url, channel_id, name, options, whole, listed_at, videos in found
+            FollowedSource(id, url, channel_id, name, _unpacked(options), bool(complete), listed_at, videos)
+            for id, url, channel_id, name, options, complete, listed_at, videos in found
         ]
 
     def unfollow(self, source_ids: Iterable[int]) -> None:
@@ -163,12 +163,12 @@ class Sources:
             for video in videos:
                 _put_due(db, video)
 
-    def put_whole(self, source_id: int) -> None:
+    def mark_complete(self, source_id: int) -> None:
         """The list was read to its end, or to where everything is known."""
         with self._write() as db:
             db.execute("UPDATE source SET whole = 1, listed_at = ? WHERE id = ?", (int(time.time()), source_id))
 
-    def put_begun(self, source_id: int) -> None:
+    def mark_incomplete(self, source_id: int) -> None:
         """What is new is being taken from the list's top; until that is done there may be more of it below."""
         with self._write() as db:
             db.execute("UPDATE source SET whole = 0 WHERE id = ?", (source_id,))

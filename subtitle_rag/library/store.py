@@ -140,9 +140,9 @@ class Library:
             drop_empty_channels(db)
 
     def video(self, video_id: str) -> Video | None:
-        return self.known(video_id).get(video_id)
+        return self.videos_by_id(video_id).get(video_id)
 
-    def known(self, *ids: str) -> dict[str, Video]:
+    def videos_by_id(self, *ids: str) -> dict[str, Video]:
         """The videos of these ids that are there."""
         wanted = f"SELECT {rows.VIDEO_COLUMNS} WHERE video.id IN (SELECT value FROM json_each(?))"
         with self._read() as db:
@@ -341,7 +341,7 @@ class Library:
         with self._read() as db:
             return [video_id for (video_id,) in db.execute("SELECT video_id FROM purge ORDER BY video_id")]
 
-    def purged(self, video_id: str) -> None:
+    def finish_purge(self, video_id: str) -> None:
         """The index has let go of this video's points (or of `ALL`)."""
         with self._write() as db:
             if video_id == ALL:

@@ -49,7 +49,7 @@ class VectorCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class StoredVector:
     """Of what a window's vectors are made: the dense one's name, the encoder, and the passage's source."""
 
     name: str
@@ -182,9 +182,9 @@ class Vectors:
             )
             return [id for (id,) in rows]
 
-    def noted(self, ids: Sequence[str]) -> dict[str, list[Noted]]:
+    def stored(self, ids: Sequence[str]) -> dict[str, list[StoredVector]]:
         """What the index holds of these windows."""
-        found: dict[str, list[Noted]] = {}
+        found: dict[str, list[StoredVector]] = {}
         with self._read() as db:
             for id, *values in db.execute(
                 """SELECT window_id, vector, encoder, source_hash FROM indexed
@@ -192,10 +192,10 @@ class Vectors:
                      AND instr(source_hash, '/') > 0""",
                 (json.dumps(list(ids)),),
             ):
-                found.setdefault(id, []).append(Noted(*values))
+                found.setdefault(id, []).append(StoredVector(*values))
         return found
 
-    def put(self, made: Mapping[str, Sequence[Noted]]) -> None:
+    def put(self, made: Mapping[str, Sequence[StoredVector]]) -> None:
         """Note what the index holds of windows, where it was brought there otherwise than by a claim."""
         values = [(one.name, one.encoder, one.source, id) for id, own in made.items() for one in own]
         if values:

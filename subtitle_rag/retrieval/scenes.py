@@ -92,7 +92,7 @@ class OwnWindows:
         return {id: context.text for id, context in self._library.contexts.of_windows(ids).items()}
 
     def videos(self, ids: Iterable[str]) -> dict[str, Video]:
-        return self._library.known(*ids)
+        return self._library.videos_by_id(*ids)
 
 
 def scenes(source: Windows, groups: Sequence[Sequence[Ranked]], lexical: LexicalQuery) -> tuple[Scene, ...]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.library.names import channels_called, of_kinds
+from subtitle_rag.library.names import match_channels, videos_of_kinds
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.fusion import Ranked, fuse, merge_neighbours
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, VectorSearch
@@ -318,7 +318,7 @@ class Searcher:
         only = self._library.containing(query.phrases) if query.phrases else None
         if query.kinds:
             # from the library: older points lack the kind
-            ids = of_kinds(self._library, query.kinds)
+            ids = videos_of_kinds(self._library, query.kinds)
             videos = tuple(sorted(ids.intersection(videos) if videos else ids))
             only = only if videos else frozenset()
         return Filter(
@@ -334,7 +334,7 @@ class Searcher:
         ids: list[str] = []
         channels = self._library.channels() if names else []
         for name in names:
-            matches = channels_called(name, channels)
+            matches = match_channels(name, channels)
             if not matches:
                 raise UsageError("unknown_channel", channel=name)
             ids += matches

@@ -15,7 +15,7 @@ from pathlib import Path
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.library.connection import translated
 from subtitle_rag.library.store import Library
-from subtitle_rag.library.vector_store import Noted
+from subtitle_rag.library.vector_store import StoredVector
 from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, SparseVector, Vector
 from subtitle_rag.retrieval.index_client import open_index
 from subtitle_rag.retrieval.index_document import IndexDocument
@@ -106,9 +106,9 @@ class VectorBackup:
                     raise
                 logger.warning("vectors cannot be read from the index", exc_info=True)
                 return  # the index is damaged: the remaining vectors are encoded again
-            self._put(points, library.vectors.noted(page))
+            self._put(points, library.vectors.stored(page))
 
-    def _put(self, points: Sequence[Point], notes: Mapping[str, Sequence[Noted]]) -> None:
+    def _put(self, points: Sequence[Point], notes: Mapping[str, Sequence[StoredVector]]) -> None:
         rows = [
             (point.id, note.name, note.encoder, note.source, *_packed(point, note))
             for point in points
@@ -132,14 +132,14 @@ class VectorBackup:
             if sparse_count:
                 index.add_vector(sparse)
 
-    def restore(self, document: IndexDocument) -> tuple[NamedVectors, dict[str, list[Noted]]]:
+    def restore(self, document: IndexDocument) -> tuple[NamedVectors, dict[str, list[StoredVector]]]:
         """Return the vectors of the document's unchanged passages, and the library's notes of them by window."""
         vectors: NamedVectors = {}
-        notes: dict[str, list[Noted]] = {}
+        notes: dict[str, list[StoredVector]] = {}
         for window in document.windows:
             for row in self._rows(window.id):
                 if row[2] == document.passage_source(window.id):
-                    notes.setdefault(window.id, []).append(Noted(row[0], row[1], row[2]))
+                    notes.setdefault(window.id, []).append(StoredVector(row[0], row[1], row[2]))
                     vectors.setdefault(window.id, {}).update(_unpacked(row))
         return vectors, notes
 
@@ -150,7 +150,7 @@ class VectorBackup:
             ).fetchall()
 
 
-def _packed(point: Point, note: Noted) -> tuple[bytes, bytes | None, bytes | None]:
+def _packed(point: Point, note: StoredVector) -> tuple[bytes, bytes | None, bytes | None]:
     dense, sparse = point.vectors[note.name], point.vectors.get(vector_names(note.encoder)[1])
     packed = array("f", dense.values).tobytes()
     if not isinstance(sparse, SparseVector):

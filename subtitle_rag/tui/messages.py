@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from subtitle_rag.domain import Video
     from subtitle_rag.errors import AppError
     from subtitle_rag.events import Answer, Evidence
-    from subtitle_rag.library.answers import KeptAnswer
+    from subtitle_rag.library.answers import StoredAnswer
     from subtitle_rag.library.overview import ChannelState
     from subtitle_rag.library.rows import Counts, VideoState
     from subtitle_rag.retrieval.scenes import Scene
@@ -340,5 +340,5 @@ class AnswersLeft(AppMessage):
 class AnswersListed(Message):
     """The kept answers, the newest first, and the videos of their scenes that are still in the library."""
 
-    kept: "list[KeptAnswer]"
+    kept: "list[StoredAnswer]"
     videos: "dict[str, Video]"

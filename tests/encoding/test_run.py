@@ -175,7 +175,7 @@ def test_what_changes_while_it_is_encoded_is_due_again(desk: Desk, encoder_folde
     assert report.left == 0
     last = [text for text in encoder.read if "장면입니다" in text][-1]
     assert "식혜를 마시는 장면입니다." in last
-    (own,) = desk.library.vectors.noted([first])[first]
+    (own,) = desk.library.vectors.stored([first])[first]
     assert own.source.endswith(desk.library.contexts.of_windows([first])[first].key)
 
 

@@ -8,7 +8,7 @@ import filelock
 import pytest
 
 from subtitle_rag.errors import BusyError
-from subtitle_rag.library.locks import alone
+from subtitle_rag.library.locks import hold_lock
 
 
 def test_a_lock_that_one_thread_took_is_released_by_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,12 +21,12 @@ def test_a_lock_that_one_thread_took_is_released_by_another(tmp_path: Path, monk
 
     monkeypatch.setattr(filelock, "FileLock", keep)
     lock, busy = tmp_path / "library.lock", BusyError("library_busy", path=str(tmp_path))
-    held = alone(lock, busy)
+    held = hold_lock(lock, busy)
     taking = threading.Thread(target=held.__enter__)
     taking.start()
     taking.join()
-    with pytest.raises(BusyError), alone(lock, busy):
+    with pytest.raises(BusyError), hold_lock(lock, busy):
         pass
     held.__exit__(None, None, None)
-    with alone(lock, busy):
+    with hold_lock(lock, busy):
         pass

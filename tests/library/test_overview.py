@@ -47,7 +47,7 @@ def rows(library: Library) -> dict[str, ChannelState]:
 def test_a_channel_has_its_videos_windows_tracks_and_what_is_due_or_failed(library: Library) -> None:
     id = follow(library, "https://www.youtube.com/@slow", "느린 부엌", KITCHEN)
     library.sources.put_listed(id, [video(number) for number in range(6)])
-    library.sources.put_whole(id)
+    library.sources.mark_complete(id)
     put(library, video(0))
     put(library, video(1), "manual", minutes=3)
     for number, code in ((2, "members_only"), (3, "members_only"), (4, "caption_damaged")):

@@ -63,11 +63,11 @@ def test_sources_come_in_the_order_in_which_they_were_named(sources: Sources) ->
 def test_a_source_that_is_followed_again_takes_its_newest_name_and_keeps_its_list(sources: Sources) -> None:
     first = follow(sources, URL, None, HANDLE)
     sources.put_listed(first.id, [video("a")], passed_over=["b"])
-    sources.put_whole(first.id)
+    sources.mark_complete(first.id)
     again = sources.follow(
         URL, name="빠른 부엌", channel_id="UCother", options=SourceOptions(), aliases=["https://new"]
     )
-    assert (again.id, again.name, again.channel_id, again.whole, again.videos) == (
+    assert (again.id, again.name, again.channel_id, again.complete, again.videos) == (
         first.id,
         "빠른 부엌",
         "UCother",
@@ -94,21 +94,21 @@ def test_other_wishes_make_a_list_be_read_anew_and_lose_no_video(sources: Source
     other = follow(sources, "https://other")
     for one in (first, other):
         sources.put_listed(one.id, [video("a")], passed_over=["b"])
-        sources.put_whole(one.id)
+        sources.mark_complete(one.id)
     changed = follow(sources, URL, options)
-    assert (changed.id, changed.options, changed.whole, changed.videos) == (first.id, options, False, 0)
+    assert (changed.id, changed.options, changed.complete, changed.videos) == (first.id, options, False, 0)
     assert sources.listed(first.id, ["a", "b"]) == frozenset()
     assert sources.listed(other.id, ["a", "b"]) == {"a", "b"}
-    assert sources.followed()[1].whole
+    assert sources.followed()[1].complete
     assert sources.due(0) == ["a"]
 
 
 def test_wishes_that_come_back_do_not_bring_the_list_back(sources: Sources) -> None:
     first = follow(sources)
     sources.put_listed(first.id, [video("a")])
-    sources.put_whole(first.id)
+    sources.mark_complete(first.id)
     follow(sources, URL, SourceOptions(limit=1))
-    assert (follow(sources).whole, follow(sources).videos) == (False, 0)
+    assert (follow(sources).complete, follow(sources).videos) == (False, 0)
 
 
 @pytest.mark.parametrize(
@@ -145,8 +145,8 @@ def test_a_list_read_to_its_end_is_whole_and_says_when(sources: Sources, monkeyp
     followed = follow(sources)
     other = follow(sources, "https://other")
     monkeypatch.setattr(module, "time", SimpleNamespace(time=lambda: 1_700_000_000.9))
-    sources.put_whole(followed.id)
-    found = {one.id: (one.whole, one.listed_at) for one in sources.followed()}
+    sources.mark_complete(followed.id)
+    found = {one.id: (one.complete, one.listed_at) for one in sources.followed()}
     assert found == {followed.id: (True, 1_700_000_000), other.id: (False, None)}
 
 
@@ -166,10 +166,10 @@ def test_a_source_that_is_no_longer_followed_leaves_its_videos(library: Library,
 def test_a_source_that_is_followed_anew_begins_anew(sources: Sources) -> None:
     first = follow(sources)
     sources.put_listed(first.id, [video("a")])
-    sources.put_whole(first.id)
+    sources.mark_complete(first.id)
     sources.unfollow([first.id])
     again = follow(sources)
-    assert (again.whole, again.listed_at, again.videos) == (False, None, 0)
+    assert (again.complete, again.listed_at, again.videos) == (False, None, 0)
 
 
 def test_the_videos_of_one_source_alone_are_those_that_no_other_lists(sources: Sources, library: Library) -> None:
@@ -204,12 +204,12 @@ def test_threads_follow_and_list_in_one_library(library: Library) -> None:
         ids = [f"video-{n:05d}" for n in range(100)]
         for id in ids if number % 2 else reversed(ids):
             library.sources.put_listed(followed.id, [video(id)])
-        library.sources.put_whole(followed.id)
+        library.sources.mark_complete(followed.id)
         library.close()
         return len(library.sources.due(0, source_id=followed.id))
 
     with ThreadPoolExecutor(2) as pool:
         assert list(pool.map(work, range(2))) == [100, 100]
-    assert [(one.videos, one.whole) for one in library.sources.followed()] == [(100, True)] * 2
+    assert [(one.videos, one.complete) for one in library.sources.followed()] == [(100, True)] * 2
     assert len(library.sources.due(0)) == library.counts().due == 100
     assert library.sources.find(HANDLE) in library.sources.followed()

@@ -344,9 +344,9 @@ def test_purges_are_remembered_until_they_are_done(library: Library) -> None:
         put(library, id)
         library.remove_video(id)
     assert library.purges() == ["video-00001", "video-00002"]
-    library.purged("video-00001")
+    library.finish_purge("video-00001")
     assert library.purges() == ["video-00002"]
-    library.purged(ALL)
+    library.finish_purge(ALL)
     assert library.purges() == []
 
 

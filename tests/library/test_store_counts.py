@@ -92,7 +92,7 @@ class LibraryModel(RuleBasedStateMachine):
 
     @rule(id=st.sampled_from((*VIDEOS, ALL)))
     def purged(self, id: str) -> None:
-        self.library.purged(id)
+        self.library.finish_purge(id)
         self.purges = set() if id == ALL else self.purges - {id}
 
     @invariant()

@@ -10,7 +10,7 @@ import pytest
 
 from subtitle_rag.library.context_store import Context
 from subtitle_rag.library.store import Library
-from subtitle_rag.library.vector_store import DueWindow, Noted, VectorCounts
+from subtitle_rag.library.vector_store import DueWindow, StoredVector, VectorCounts
 from tests.invented import RULE, analysis, dump, track, video, windows
 
 ONE, OTHER = "one@00000001", "other@00000002"
@@ -79,7 +79,7 @@ def test_what_was_made_is_due_no_more_for_that_encoder(library: Library) -> None
     assert (due(library), due(library, OTHER)) == (["a/1"], ["a/0", "a/1", "a/2"])
     assert library.vectors.counts(ONE) == VectorCounts(3, 2)
     assert library.vectors.encoders() == {ONE: (NAMES[ONE], 2)}
-    assert library.vectors.noted(["a/0", "a/1"]) == {"a/0": [Noted(NAMES[ONE], ONE, "digest/")]}
+    assert library.vectors.stored(["a/0", "a/1"]) == {"a/0": [StoredVector(NAMES[ONE], ONE, "digest/")]}
     assert library.counts().searchable == 3
 
 
@@ -87,7 +87,7 @@ def test_a_claim_is_no_vector(library: Library) -> None:
     put(library, "a")
     library.vectors.claim(ONE, NAMES[ONE], ["a/0", "a/1"])
     assert due(library) == due(library, without=True) == ["a/0", "a/1"]
-    assert (library.vectors.counts(ONE).made, library.vectors.windows(), library.vectors.noted(["a/0"])) == (0, [], {})
+    assert (library.vectors.counts(ONE).made, library.vectors.windows(), library.vectors.stored(["a/0"])) == (0, [], {})
 
 
 def test_a_context_that_arrives_makes_its_window_due(library: Library) -> None:
@@ -175,7 +175,7 @@ def test_vectors_are_redone_for_all_or_for_some(library: Library) -> None:
 def test_what_is_noted_can_be_put_back(library: Library) -> None:
     put(library, "a")
     make(library, ["a/0", "a/1"])
-    noted = library.vectors.noted(library.vectors.windows())
+    noted = library.vectors.stored(library.vectors.windows())
     rows = dump(library.database.path)["indexed"]
     library.vectors.redo(ONE)
     library.vectors.put({**noted, "absent/0": noted["a/0"]})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from subtitle_rag import i18n
 from subtitle_rag.errors import UsageError
-from subtitle_rag.library.names import Named, channels_called, videos_called
+from subtitle_rag.library.names import VideoFacets, match_channels, match_videos
 from subtitle_rag.retrieval.query import Query, parse, parts, tidy
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.filter_options import LONGEST, MOST, FilterCatalogue, FilterOption, spelled
@@ -162,8 +162,8 @@ def test_of_two_days_the_last_counts_and_both_go() -> None:
 
 def one(
     id: str, title: str, channel: str = "느긋한 식탁", kind: str = "", *, windows: bool = True, at: str = "UC1"
-) -> Named:
-    return Named(id, title, at, channel, date(2026, 1, 2), kind, windows)
+) -> VideoFacets:
+    return VideoFacets(id, title, at, channel, date(2026, 1, 2), kind, windows)
 
 
 VIDEOS = [
@@ -271,7 +271,7 @@ def test_a_chosen_video_is_the_only_one_that_is_found(id: str, written: str) -> 
     chip = FilterCatalogue(VIDEOS).chip(offer)
     assert chip == Chip("video", written)
     [part] = [p for p in parts(query_filters.with_("치킨", chip)) if p.name]
-    assert videos_called(part.value, [(v.id, v.title) for v in VIDEOS]) == [id]
+    assert match_videos(part.value, [(v.id, v.title) for v in VIDEOS]) == [id]
 
 
 @pytest.mark.parametrize(("id", "written"), [("UC1", "느긋한 식탁"), ("UC3", "UC3"), ("UC4", "그집 밥")])
@@ -280,7 +280,7 @@ def test_a_chosen_channel_is_the_only_one_that_is_found(id: str, written: str) -
     assert FilterCatalogue(VIDEOS).chip(offer) == Chip("channel", written)
 
 
-@pytest.mark.parametrize("called", [channels_called, videos_called])
+@pytest.mark.parametrize("called", [match_channels, match_videos])
 @given(st.lists(NAMES, min_size=1, max_size=4))
 @pytest.mark.campaign(part="app")
 def test_whatever_names_are_they_can_be_told_apart(called: Called, names: list[str]) -> None:

@@ -309,11 +309,11 @@ class TestTheList:
     ) -> None:
         threads: list[threading.Thread] = []
 
-        def read(library: Library) -> list[names.Named]:
+        def read(library: Library) -> list[names.VideoFacets]:
             threads.append(threading.current_thread())
-            return names.named(library)
+            return names.video_facets(library)
 
-        monkeypatch.setattr(filter_screen, "named", read)
+        monkeypatch.setattr(filter_screen, "video_facets", read)
         app = app_of("en")
         async with app.run_test() as pilot:
             await settle(pilot)
@@ -323,10 +323,10 @@ class TestTheList:
     async def test_a_library_that_cannot_be_read_is_told_and_filters_can_still_be_taken_away(
         self, app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def damaged(_library: object) -> list[names.Named]:
+        def damaged(_library: object) -> list[names.VideoFacets]:
             raise AppError("library_damaged", path="library.db", reason="a page is torn")
 
-        monkeypatch.setattr(filter_screen, "named", damaged)
+        monkeypatch.setattr(filter_screen, "video_facets", damaged)
         app = app_of("en", scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)

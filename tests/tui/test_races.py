@@ -243,7 +243,7 @@ class TestScreensThatHaveGone:
     """Their answers come to nobody, and harm nobody."""
 
     async def test_filters(self, app_of: MakeApp, slow: MakeSlow) -> None:
-        named = slow(filter_screen, "named")
+        named = slow(filter_screen, "video_facets")
         app = app_of(scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)
@@ -328,7 +328,7 @@ class TestEnterTooEarly:
 
     @pytest.mark.campaign(part="app")
     async def test_in_filters_that_are_not_read_yet(self, app_of: MakeApp, slow: MakeSlow) -> None:
-        named = slow(filter_screen, "named")
+        named = slow(filter_screen, "video_facets")
         app = app_of("en", scenes=[scene()])
         async with app.run_test() as pilot:
             await settle(pilot)

@@ -3,7 +3,7 @@
 import pytest
 
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.library.locks import alone
+from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.state.removal import Removal
@@ -21,7 +21,7 @@ class TestTrouble:
         lock = filled.library.path.with_suffix(".lock")
         async with app.run_test(size=(120, 40)) as pilot:
             screen = await open_library(pilot)
-            with alone(lock, BusyError("library_busy", path="")):
+            with hold_lock(lock, BusyError("library_busy", path="")):
                 await pilot.press("d")
                 await pilot.pause(0.8)
                 assert len(videos(filled)) == 2
@@ -71,7 +71,7 @@ class TestTheEnd:
             await open_library(pilot)
             await pilot.press("d")
             await settle(pilot)
-        with alone(filled.library.path.with_suffix(".lock"), BusyError("library_busy", path="")):
+        with hold_lock(filled.library.path.with_suffix(".lock"), BusyError("library_busy", path="")):
             app.wait_for_threads(1)
         assert "! " in capsys.readouterr().err
         assert len(videos(filled)) == 2

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag import output
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library.leaving import counts_without
+from subtitle_rag.library.removal_set import counts_without
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import ActionFailed, RemovalEnded, RemovalPlanned
 from subtitle_rag.tui.state.job_request import JobRequest

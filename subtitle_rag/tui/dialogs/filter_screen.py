@@ -17,7 +17,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _
-from subtitle_rag.library.names import named
+from subtitle_rag.library.names import video_facets
 from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
@@ -88,7 +88,7 @@ class FilterScreen(ModalScreen[str]):
     def _read(self) -> None:
         run_in_thread(
             self,
-            lambda: FilterCatalogue(named(self.context.runtime.library)),
+            lambda: FilterCatalogue(video_facets(self.context.runtime.library)),
             OffersRead,
             self._reading_failed,
             paths=self.context.settings.paths,

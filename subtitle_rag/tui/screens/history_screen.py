@@ -24,7 +24,7 @@ from subtitle_rag.tui.widgets.footer import KeyBar
 
 if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
-    from subtitle_rag.library.answers import KeptAnswer
+    from subtitle_rag.library.answers import StoredAnswer
     from subtitle_rag.tui.context import AppContext
 
 MOST = 200
@@ -149,7 +149,7 @@ class HistoryScreen(BaseScreen):
         self._say(Content.styled(said, "bold $text-warning"))
 
 
-def _row(kept: "KeptAnswer") -> Content:
+def _row(kept: "StoredAnswer") -> Content:
     """When, and what was asked; then how the answer begins."""
     return Content.assemble(
         failure_reasons.moment(kept.asked_at, time.time()).rjust(WHEN_CELLS - 2) + "  ",

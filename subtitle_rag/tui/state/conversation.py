@@ -10,7 +10,7 @@ from subtitle_rag.events import Answer, Citation, Evidence, EvidenceKind, Eviden
 from subtitle_rag.retrieval.scenes import Scene
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.answers import KeptAnswer
+    from subtitle_rag.library.answers import StoredAnswer
 
 SIGNS = {"supported": "", "unsupported": "?", "unknown": "✗"}
 """Sign behind a citation, by its status; the words for it stand under the answer."""
@@ -97,7 +97,7 @@ def scene_of(source: EvidenceSource, at_ms: int) -> Scene:
     )
 
 
-def turn_of_answer(record: "KeptAnswer", videos: Mapping[str, Video]) -> QuestionTurn:
+def turn_of_answer(record: "StoredAnswer", videos: Mapping[str, Video]) -> QuestionTurn:
     """Return the turn of a stored answer; scenes of removed videos have only their words."""
     sources = tuple(
         EvidenceSource(

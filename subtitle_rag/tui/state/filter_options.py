@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.names import Named, channels_called, videos_called
+from subtitle_rag.library.names import VideoFacets, match_channels, match_videos
 from subtitle_rag.retrieval.query import KINDS, QUOTES, tidy
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.query_filters import Chip
@@ -52,7 +52,7 @@ class FilterOptions:
 class FilterCatalogue:
     """The options of a library, made once for all typed text."""
 
-    def __init__(self, videos: Sequence[Named]) -> None:
+    def __init__(self, videos: Sequence[VideoFacets]) -> None:
         searchable = [video for video in videos if video.windows]
         names = {video.channel_id: video.channel for video in searchable}
         counts = Counter(video.channel_id for video in searchable)
@@ -90,10 +90,10 @@ class FilterCatalogue:
         return option.chip or Chip(option.name, spelled(option.label, option.id, lookup))
 
     def _channels_called(self, name: str) -> list[str]:
-        return channels_called(name, self._names)
+        return match_channels(name, self._names)
 
     def _videos_called(self, name: str) -> list[str]:
-        return videos_called(name, self._titles)
+        return match_videos(name, self._titles)
 
 
 def spelled(name: str, id: str, lookup: Callable[[str], list[str]]) -> str:
@@ -160,5 +160,5 @@ def _videos(count: int) -> str:
     return n_("{n} video", "{n} videos", count).format(n=f"{count:,}")
 
 
-def _about(video: Named) -> str:
+def _about(video: VideoFacets) -> str:
     return " · ".join(filter(None, (video.published.isoformat() if video.published else "", video.channel)))

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.library import leaving
-from subtitle_rag.library.leaving import Leaving
+from subtitle_rag.library.removal_set import RemovalSet, of_channels, source_addresses, window_counts
 from subtitle_rag.tui.state.job_request import JobRequest
 
 if TYPE_CHECKING:
@@ -36,12 +35,12 @@ class RemovalTarget:
         """It is a channel or a playlist."""
         return not self.video
 
-    def removal_set(self, library: "Library") -> Leaving:
+    def removal_set(self, library: "Library") -> RemovalSet:
         """Return its content at the moment; a job may have brought more of it."""
         if self.video:
-            return Leaving(frozenset({self.video}))
+            return RemovalSet(frozenset({self.video}))
         followed = [source for source in library.sources.followed() if source.id in self.sources]
-        return leaving.of_channels(library, {self.channel_id} if self.channel_id else (), followed)
+        return of_channels(library, {self.channel_id} if self.channel_id else (), followed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +60,11 @@ class Removal:
     def of(cls, target: RemovalTarget, library: "Library") -> "Removal":
         """Read the content of a target. Raises the errors of `Library`."""
         removal_set = target.removal_set(library)
-        windows, contexts = leaving.size(library, removal_set.videos)
+        windows, contexts = window_counts(library, removal_set.videos)
         videos = (library.video(id) for id in removal_set.videos)
         files = frozenset(video.source for video in videos if video and video.source)
-        return cls(
-            target, removal_set.videos, leaving.addresses(library, removal_set.sources), files, windows, contexts
-        )
+        addresses = source_addresses(library, removal_set.sources)
+        return cls(target, removal_set.videos, addresses, files, windows, contexts)
 
     def named_by(self, request: JobRequest) -> bool:
         """Return whether the request would bring some of it back."""

@@ -13,26 +13,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
+class RemovalSet:
     """Every function here raises what `Library` raises."""
 
     videos: frozenset[str] = frozenset()
     sources: dict[int, str] = field(default_factory=dict)
     """Id → address."""
 
-    def __or__(self, other: "Leaving") -> "Leaving":
-        return Leaving(self.videos | other.videos, self.sources | other.sources)
+    def __or__(self, other: "RemovalSet") -> "RemovalSet":
+        return RemovalSet(self.videos | other.videos, self.sources | other.sources)
 
 
-def of_channels(library: "Library", channels: Collection[str], sources: Collection["FollowedSource"] = ()) -> Leaving:
+def of_channels(
+    library: "Library", channels: Collection[str], sources: Collection["FollowedSource"] = ()
+) -> RemovalSet:
     """The videos of channels of these ids or names; with sources also those that no other source lists."""
     found = [state.video for state in library.videos()]
     videos = {video.id for video in found if video.channel_id in channels or video.channel in channels}
     videos.update(*(library.sources.only_of(source.id) for source in sources))
-    return Leaving(frozenset(videos), {source.id: source.url for source in sources})
+    return RemovalSet(frozenset(videos), {source.id: source.url for source in sources})
 
 
-def size(library: "Library", videos: Iterable[str]) -> tuple[int, int]:
+def window_counts(library: "Library", videos: Iterable[str]) -> tuple[int, int]:
     """How many windows these videos have, and how many of those have a context."""
     with library.database.read() as db:
         row = db.execute(
@@ -43,7 +45,7 @@ def size(library: "Library", videos: Iterable[str]) -> tuple[int, int]:
     return row[0], row[1]
 
 
-def addresses(library: "Library", sources: Iterable[int]) -> frozenset[str]:
+def source_addresses(library: "Library", sources: Iterable[int]) -> frozenset[str]:
     """All addresses under which sources are known."""
     with library.database.read() as db:
         found = db.execute(
