@@ -1,4 +1,4 @@
-"""The answers that were given, kept so that they can be read again; whoever asked may delete them."""
+"""Stored answers: the history of questions, which the user can delete."""
 
 import json
 import time
@@ -12,7 +12,7 @@ from subtitle_rag.library.connection import Database
 
 @dataclass(frozen=True, slots=True)
 class CitedScene:
-    """A scene that an answer was made from; its window may have left the library since."""
+    """A source of a stored answer. Its window may have left the library since."""
 
     number: int
     scene: str
@@ -24,7 +24,7 @@ class CitedScene:
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """An answer as it is kept."""
+    """An answer with its citations, as stored."""
 
     id: int
     asked_at: int
@@ -37,19 +37,19 @@ class StoredAnswer:
     way: str
     ending: str
     sources: tuple[CitedScene, ...]
-    """Those that it cites; of a search all."""
+    """Cited sources, or all sources of a search."""
     citations: tuple[Citation, ...]
 
 
 class Answers:
-    """The part of a library that is about answers. Raises what `Library` raises."""
+    """The library's table of answers. Every method can raise the errors of `Library`."""
 
     def __init__(self, database: Database) -> None:
         self._read = database.read
         self._write = database.write
 
     def put(self, answer: Answer, prompt: str) -> int:
-        """Keep an answer; its id."""
+        """Store an answer and return its id."""
         cited = {citation.number: citation.at_ms for citation in reversed(answer.citations)}
         sources = [s for s in answer.evidence.sources if s.number in cited or answer.evidence.kind == "search"]
         values = (
@@ -60,7 +60,7 @@ class Answers:
             prompt,
             answer.evidence.kind,
             answer.ending,
-            json.dumps([asdict(_kept(source, cited.get(source.number))) for source in sources], ensure_ascii=False),
+            json.dumps([asdict(_cited_scene(s, cited.get(s.number))) for s in sources], ensure_ascii=False),
             json.dumps([asdict(citation) for citation in answer.citations], ensure_ascii=False),
         )
         with self._write() as db:
@@ -68,7 +68,7 @@ class Answers:
             return int(done.lastrowid or 0)
 
     def latest(self, limit: int = 50) -> list[StoredAnswer]:
-        """The newest first."""
+        """Return the latest answers, the newest first."""
         with self._read() as db:
             return [_answer(row) for row in db.execute("SELECT * FROM answer ORDER BY id DESC LIMIT ?", (limit,))]
 
@@ -78,24 +78,24 @@ class Answers:
         return _answer(row) if row else None
 
     def forget(self, id: int | None = None) -> int:
-        """Delete one answer, or all; how many there were."""
+        """Delete one answer, or all, and return their number."""
         with self._write() as db:
             if id is None:
                 return db.execute("DELETE FROM answer").rowcount
             return db.execute("DELETE FROM answer WHERE id = ?", (id,)).rowcount
 
 
-def _kept(source: EvidenceSource, at_ms: int | None) -> CitedScene:
-    """A source at the time of its first citation, or at the question's best line."""
+def _cited_scene(source: EvidenceSource, at_ms: int | None) -> CitedScene:
+    """Return a source at the time of its first citation, or at the question's best line."""
     at = source.at_ms if at_ms is None else at_ms
     return CitedScene(source.number, source.scene, source.video.id, source.video.title, at, source.line(at))
 
 
 def _answer(row: Sequence[Any]) -> StoredAnswer:
     id, asked_at, question, text, model, prompt, way, ending, sources, citations = row
-    kept = tuple(CitedScene(**entry) for entry in json.loads(sources))
+    scenes = tuple(CitedScene(**entry) for entry in json.loads(sources))
     marks = tuple(map(_citation, json.loads(citations)))
-    return StoredAnswer(id, asked_at, question, text, model, prompt, way, ending, kept, marks)
+    return StoredAnswer(id, asked_at, question, text, model, prompt, way, ending, scenes, marks)
 
 
 def _citation(entry: dict[str, Any]) -> Citation:

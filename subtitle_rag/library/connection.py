@@ -1,4 +1,4 @@
-"""Opening the library's SQLite file, and its failures in the program's own words."""
+"""Connections to the library's SQLite file, and its failures as `AppError`."""
 
 import errno
 import sqlite3
@@ -15,7 +15,7 @@ BUSY_TIMEOUT_MS = 5_000
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the library, make it where there is none, and bring its schema up to date.
+    """Open the library or create it, and migrate its schema.
 
     Raises:
         BusyError: `library_readonly`, `disk_full`, `library_locked`.
@@ -44,7 +44,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _enter_wal(db: sqlite3.Connection) -> None:
-    """Of several that open a new library at once, SQLite refuses all but one at once, whatever its busy timeout."""
+    """Switch to WAL, with retries: while several processes open a new library, SQLite ignores the busy timeout here."""
     deadline = time.monotonic() + BUSY_TIMEOUT_MS / 1000
     while True:
         try:
@@ -58,7 +58,7 @@ def _enter_wal(db: sqlite3.Connection) -> None:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """SQLite's failures as the program's: which file, why, and what helps."""
+    """Translate SQLite's errors into `AppError`."""
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -78,20 +78,20 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def unwritable(folder: Path, error: OSError) -> BusyError:
-    """Why the library's folder cannot be written: `disk_full` or `library_readonly`."""
+    """Return the error for a failed write into the library's folder: `disk_full` or `library_readonly`."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return BusyError("disk_full", path=str(folder))
     return BusyError("library_readonly", path=str(folder), reason=error.strerror)
 
 
 class Database:
-    """One SQLite file, usable from any thread (each has a connection of its own)."""
+    """One SQLite file, with one connection per thread."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._local = threading.local()
-        self._watching = threading.Lock()
-        self._watch: sqlite3.Connection | None = None
+        self._version_lock = threading.Lock()
+        self._version_db: sqlite3.Connection | None = None
         self._db()
 
     def close(self) -> None:
@@ -100,20 +100,20 @@ class Database:
         if db is not None:
             db.close()
             del self._local.db
-        with self._watching:
-            if self._watch is not None:
-                self._watch.close()
-                self._watch = None
+        with self._version_lock:
+            if self._version_db is not None:
+                self._version_db.close()
+                self._version_db = None
 
     def version(self) -> int:
-        """Changes when anybody has committed something, and is the same in all threads.
+        """Return a number, the same in all threads, which changes with every commit of any process.
 
-        SQLite counts by connection, and only what others commit: so there is one for this alone.
+        SQLite counts per connection the commits of all others, so this has a connection of its own.
         """
-        with self._watching, translated(self.path):
-            if self._watch is None:
-                self._watch = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
-            return int(self._watch.execute("PRAGMA data_version").fetchone()[0])
+        with self._version_lock, translated(self.path):
+            if self._version_db is None:
+                self._version_db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            return int(self._version_db.execute("PRAGMA data_version").fetchone()[0])
 
     def _db(self) -> sqlite3.Connection:
         db: sqlite3.Connection | None = getattr(self._local, "db", None)

@@ -1,7 +1,7 @@
-"""The contexts that models have written, the expensive part of a library: each is one transaction.
+"""Contexts, the expensive part of a library: each is stored in one transaction.
 
-A context belongs to a window of a certain transcript. Where captions change, what was written of them before no longer
-counts; where a model or a prompt changes, it counts until it is replaced.
+A context belongs to a window of one version of the transcript. New captions make it invalid. A new model or prompt
+leaves it valid until it is replaced.
 """
 
 import json
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from subtitle_rag.library.connection import Database
 
 TRIES = 2
-"""Times that a model is asked for a window's context; the second time with another seed."""
+"""Requests for a window's context; the second one has another seed."""
 
 _COLUMNS = """context.key, context.window_id, context.video_id, model, digest, prompt, scope, seed, context.text,
   context.raw, doubts, prompt_tokens, tokens, prompt_ms, ms, tries, stale, written_at"""
@@ -23,29 +23,29 @@ _OF_PRESENT_WINDOWS = """context
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What contexts are made by: the model's digest and the prompt's version."""
+    """The model's digest and the prompt's version."""
 
     digest: str
     prompt: str
     keeps: bool = False
-    """What other models have written by this prompt need not be written anew."""
+    """Contexts of other models by the same prompt are valid too."""
 
 
 @dataclass(frozen=True, slots=True)
 class WindowSelection:
-    """What contexts are to be written for; empty means all."""
+    """Windows to write contexts for. Empty means all."""
 
     channels: tuple[str, ...] = ()
     videos: tuple[str, ...] = ()
     limit: int | None = None
     """Windows, at most."""
     anew: bool = False
-    """Also those that have one; it counts until it is replaced."""
+    """Replace existing contexts, which stay valid until then."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a model answered for a window. `text` is empty where nothing of `raw` could be used."""
+    """A model's answer for a window. `text` is empty if nothing of `raw` is usable."""
 
     key: str
     window_id: str
@@ -54,36 +54,36 @@ class Context:
     digest: str
     prompt: str
     scope: str
-    """`full` where the model saw the whole transcript, `block` where it saw an overview and a part."""
+    """`full`: the prompt held the whole transcript; `block`: an overview and a part of it."""
     seed: int
     text: str
     raw: str
     doubts: tuple[tuple[str, str], ...]
-    """(kind, what) of names and numbers that stand nowhere in the video."""
+    """(kind, text) of names and numbers without support in the video."""
     prompt_tokens: int
     tokens: int
     prompt_ms: int
     ms: int
     tries: int
     stale: bool
-    """To be written anew; it counts until then."""
+    """Queued for replacement, and valid until then."""
     written_at: int
 
 
 @dataclass(frozen=True, slots=True)
 class ContextCounts:
-    """How far the contexts have come, and what they have cost."""
+    """Progress and cost of the contexts."""
 
     windows: int
     written: int
     empty: int
-    """Windows for which no answer could be used."""
+    """Windows without a usable answer."""
     suspect: int
     prompt_tokens: int
     tokens: int
     ms: int
     in_part: int = 0
-    """Windows of videos too long for the model, which saw an overview and the part around them."""
+    """Windows whose context has the scope `block`."""
 
     @property
     def due(self) -> int:
@@ -91,7 +91,7 @@ class ContextCounts:
 
 
 class Contexts:
-    """The part of a library that is about contexts. Raises what `Library` raises."""
+    """The library's tables of contexts. Every method can raise the errors of `Library`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -99,7 +99,7 @@ class Contexts:
         self._write = database.write
 
     def transcript(self, video_id: str) -> str:
-        """Names the captions and windows that a video has now; empty where it has none."""
+        """Return the version of a video's captions and windows; empty without any."""
         with self._read() as db:
             row = db.execute(
                 "SELECT track.sha256 || ':' || rule_hash FROM window JOIN track USING (video_id) WHERE video_id = ?",
@@ -108,14 +108,14 @@ class Contexts:
         return row[0] if row else ""
 
     def put(self, context: Context, transcript: str | None = None) -> bool:
-        """Store a context; one of the same key is replaced, but a text never by nothing.
+        """Store a context in place of one with the same key. An empty text never replaces another.
 
-        False where its window has left, or where its video's captions are no longer those of `transcript`.
+        Return False if its window is gone, or if the video's captions are not those of `transcript`.
         """
         with self._write() as db:
             if not context.text and _keeps_text(db, context):
                 return True
-            db.execute(  # its vectors are made of another text now
+            db.execute(  # its vectors are of another text
                 """UPDATE indexed SET source_hash = '' WHERE window_id = ?1
                      AND EXISTS (SELECT 1 FROM context WHERE key = ?2 AND text <> ?3)""",
                 (context.window_id, context.key, context.text),
@@ -132,17 +132,17 @@ class Contexts:
             return done.rowcount > 0
 
     def of_video(self, video_id: str) -> dict[str, Context]:
-        """The contexts that count, by window: of each the latest with a text."""
+        """Return the valid contexts by window: the latest with a text."""
         return self._latest("window.video_id = ?", (video_id,))
 
     def of_windows(self, ids: Sequence[str]) -> dict[str, Context]:
-        """The contexts that count of these windows."""
+        """Return the valid contexts of these windows."""
         return self._latest("window.id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
 
     def suspects(self) -> dict[str, Context]:
-        """Those of them that name what stands nowhere in their video."""
+        """Return the valid contexts with doubts."""
         test = "context.window_id IN (SELECT window_id FROM context WHERE doubts <> '[]')"
-        return {id: one for id, one in self._latest(test, ()).items() if one.doubts}
+        return {id: context for id, context in self._latest(test, ()).items() if context.doubts}
 
     def _latest(self, test: str, values: tuple[object, ...]) -> dict[str, Context]:
         with self._read() as db:
@@ -154,8 +154,7 @@ class Contexts:
             return {row[1]: _context(row) for row in rows}
 
     def missing(self, video_id: str, recipe: Recipe) -> dict[str, int]:
-        """The windows of a video for which a context of this recipe is still to be asked, in order, with the tries
-        so far."""
+        """Return a video's windows without a valid context of this recipe, in order, with the tries so far."""
         with self._read() as db:
             rows = db.execute(
                 f"""SELECT own.id, coalesce(max(done.tries), 0) FROM window AS own LEFT JOIN
@@ -171,7 +170,7 @@ class Contexts:
             return dict(rows.fetchall())
 
     def work(self, recipe: Recipe, *, channels: Sequence[str] = (), videos: Sequence[str] = ()) -> dict[str, int]:
-        """Videos with windows to be asked for, the newest first, and how many each has; of some channels or videos."""
+        """Count the missing contexts by video, the newest first."""
         with self._read() as db:
             rows = db.execute(
                 f"""SELECT video.id, count(*) FROM window AS own JOIN video ON video.id = own.video_id
@@ -192,7 +191,7 @@ class Contexts:
             return dict(rows.fetchall())
 
     def unindexed(self) -> dict[str, list[str]]:
-        """Windows whose `bm25` vector was made before their context came: video → window ids."""
+        """Return the windows whose `bm25` vector lacks their context: video → window ids."""
         with self._read() as db:
             rows = db.execute(
                 f"""SELECT video_id, window_id FROM
@@ -203,13 +202,13 @@ class Contexts:
                     JOIN indexed USING (window_id)
                     WHERE age = 1 AND vector = 'bm25' AND source_hash NOT LIKE '%/' || key"""
             ).fetchall()
-        late: dict[str, list[str]] = {}
+        window_ids: dict[str, list[str]] = {}
         for video_id, window_id in rows:
-            late.setdefault(video_id, []).append(window_id)
-        return late
+            window_ids.setdefault(video_id, []).append(window_id)
+        return window_ids
 
     def redo(self, *, channels: Sequence[str] = (), videos: Sequence[str] = ()) -> int:
-        """Have all contexts, or those of some channels or videos, written anew; how many."""
+        """Queue contexts for replacement and return their number."""
         with self._write() as db:
             return db.execute(
                 """UPDATE context SET stale = 1 WHERE NOT stale
@@ -232,11 +231,11 @@ class Contexts:
                           FROM {_OF_PRESENT_WINDOWS} GROUP BY window_id)""",
                 (TRIES,),
             ).fetchone()
-        written, empty, prompt_tokens, tokens, ms, in_part = row
-        return ContextCounts(windows, written, empty, len(self.suspects()), prompt_tokens, tokens, ms, in_part)
+        with_text, empty, prompt_tokens, tokens, ms, in_part = row
+        return ContextCounts(windows, with_text, empty, len(self.suspects()), prompt_tokens, tokens, ms, in_part)
 
     def by_model(self) -> dict[str, dict[str, int]]:
-        """How many of the contexts that count each model has written: channel → model → windows."""
+        """Count the valid contexts: channel → model → windows."""
         with self._read() as db:
             rows = db.execute(
                 f"""SELECT channel_id, model, count(*) FROM
@@ -245,29 +244,29 @@ class Contexts:
                        FROM {_OF_PRESENT_WINDOWS} WHERE context.text <> '')
                     JOIN video ON video.id = video_id WHERE age = 1 GROUP BY channel_id, model ORDER BY 1, 2"""
             ).fetchall()
-        written: dict[str, dict[str, int]] = {}
+        counts: dict[str, dict[str, int]] = {}
         for channel_id, model, windows in rows:
-            written.setdefault(channel_id, {})[model] = windows
-        return written
+            counts.setdefault(channel_id, {})[model] = windows
+        return counts
 
-    # What is known beside
+    # Settings of channels and models
 
     def models(self) -> dict[str, str]:
-        """The channels whose model was chosen, with the model; empty for the usual one, chosen again."""
+        """Return the channels' own models; empty: the usual one, set again."""
         with self._read() as db:
             return dict(db.execute("SELECT channel_id, model FROM channel_model ORDER BY channel_id"))
 
     def put_model(self, channel_id: str, model: str) -> None:
-        """Have a channel's contexts written by this model from here on; empty: by the usual one.
+        """Set a channel's own model for new contexts; empty: the usual one.
 
-        What is written stays: from now on a change of models is no reason to write this channel's contexts anew.
+        Existing contexts stay. From this call on a change of models replaces none of this channel.
         """
         with self._write() as db:
             if model or db.execute("SELECT 1 FROM channel_model WHERE channel_id = ?", (channel_id,)).fetchone():
                 db.execute("INSERT OR REPLACE INTO channel_model VALUES (?, ?)", (channel_id, model))
 
     def glossary(self, channel_id: str) -> tuple[str, ...]:
-        """The proper nouns of a channel, as the user has them."""
+        """Return the user's proper nouns of a channel."""
         with self._read() as db:
             row = db.execute("SELECT names FROM glossary WHERE channel_id = ?", (channel_id,)).fetchone()
         return tuple(json.loads(row[0])) if row else ()
@@ -278,7 +277,7 @@ class Contexts:
             db.execute("INSERT OR REPLACE INTO glossary VALUES (?, ?)", (channel_id, packed))
 
     def overview(self, key: str) -> str | None:
-        """What a model wrote of a video that is too long to be shown whole."""
+        """Return the stored summary of a video too long for one prompt."""
         with self._read() as db:
             row = db.execute("SELECT text FROM overview WHERE key = ?", (key,)).fetchone()
         return row[0] if row else None
@@ -288,7 +287,7 @@ class Contexts:
             db.execute("INSERT OR REPLACE INTO overview VALUES (?, ?, ?)", (key, video_id, text))
 
     def tokens_per_character(self, digest: str) -> float | None:
-        """What a model's tokenizer makes of Korean, as measured."""
+        """Return the measured token rate of a model for Korean."""
         ratio = self._database.get_setting(f"tokens {digest}")
         return float(ratio) if ratio else None
 
@@ -297,14 +296,14 @@ class Contexts:
 
 
 def _keeps_text(db: sqlite3.Connection, context: Context) -> bool:
-    """Whether an earlier answer stays, because nothing could be used of this one; after the last try for good."""
+    """Return whether an earlier text stays in place of this empty one. After the last try it is not queued again."""
     again = context.tries < TRIES
     done = db.execute("UPDATE context SET stale = ? WHERE key = ? AND text <> ''", (again, context.key))
     return done.rowcount > 0
 
 
 def drop_outdated(db: sqlite3.Connection, video_id: str) -> None:
-    """Forget what was written of a video's earlier captions."""
+    """Delete the contexts of a video's earlier captions."""
     db.execute(
         """DELETE FROM context WHERE video_id = ?1 AND NOT EXISTS
              (SELECT 1 FROM window JOIN track USING (video_id) WHERE window.id = context.window_id

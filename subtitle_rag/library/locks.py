@@ -1,4 +1,4 @@
-"""Locks beside the library's file: one at a time indexes, one fetches, one writes contexts."""
+"""File locks beside the library: one process at a time indexes, fetches, writes contexts or makes vectors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,13 +10,13 @@ from subtitle_rag.library.connection import unwritable
 
 @contextmanager
 def hold_lock(lock: Path, busy: BusyError, patience: float = 0) -> Iterator[None]:
-    """Hold a lock, across processes; raises `busy` where another holds it for longer than so many seconds."""
+    """Hold a lock across processes. Raise `busy` if another process holds it for more than `patience` seconds."""
     from filelock import FileLock, Timeout
 
-    # what holds it may be ended by another thread than the one that began it
-    held = FileLock(lock, thread_local=False)
+    # another thread may release it
+    file_lock = FileLock(lock, thread_local=False)
     try:
-        held.acquire(timeout=patience)
+        file_lock.acquire(timeout=patience)
     except Timeout:
         raise busy from None
     except OSError as error:
@@ -24,4 +24,4 @@ def hold_lock(lock: Path, busy: BusyError, patience: float = 0) -> Iterator[None
     try:
         yield
     finally:
-        held.release()
+        file_lock.release()

@@ -1,4 +1,4 @@
-"""The library's schema as a list of steps; `PRAGMA user_version` counts the ones that were taken."""
+"""Migrations of the library's schema. `PRAGMA user_version` counts the applied ones."""
 
 import sqlite3
 from collections.abc import Callable

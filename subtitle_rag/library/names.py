@@ -1,4 +1,4 @@
-"""What the videos and channels are called, and of which kind they are: all that a search can be narrowed to."""
+"""Names and kinds of videos and channels, for the filters of a search."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -14,7 +14,7 @@ _LOWER = {ord(letter): ord(letter.lower()) for letter in ascii_uppercase}
 
 
 class VideoFacets(NamedTuple):
-    """A video, as far as a search can be narrowed to it."""
+    """The filterable values of a video."""
 
     id: str
     title: str
@@ -24,13 +24,13 @@ class VideoFacets(NamedTuple):
     kind: str
     """As in `Video`."""
     windows: bool
-    """It has some, so that it can be found."""
+    """It has windows, so a search can find it."""
 
 
 def video_facets(library: "Library") -> list[VideoFacets]:
-    """All videos, the newest first."""
+    """Return all videos, the newest first."""
     with library.database.read() as db:
-        found = db.execute(
+        rows = db.execute(
             """SELECT video.id, title, channel_id, channel.name, published, kind,
                       EXISTS (SELECT 1 FROM window WHERE video_id = video.id)
                FROM video JOIN channel ON channel.id = channel_id ORDER BY published DESC, title, video.id"""
@@ -39,36 +39,36 @@ def video_facets(library: "Library") -> list[VideoFacets]:
         VideoFacets(
             id, title, channel_id, channel, date.fromisoformat(published) if published else None, kind, bool(windows)
         )
-        for id, title, channel_id, channel, published, kind, windows in found
+        for id, title, channel_id, channel, published, kind, windows in rows
     ]
 
 
 def videos_of_kinds(library: "Library", kinds: Collection[str]) -> frozenset[str]:
-    """The ids of the videos of these kinds."""
+    """Return the ids of the videos of these kinds."""
     with library.database.read() as db:
-        found = db.execute(
+        rows = db.execute(
             "SELECT id FROM video WHERE kind IN (SELECT value FROM json_each(?))", (json.dumps(list(kinds)),)
         )
-        return frozenset(id for (id,) in found)
+        return frozenset(id for (id,) in rows)
 
 
 def match_channels(name: str, channels: Iterable[tuple[str, str]]) -> list[str]:
-    """Of channels (id, name) the ids of those that have this name or id, else of those whose name holds it.
+    """Return the ids of channels (id, name) with this name or id, else with a name that contains it.
 
-    Regardless of case and spaces.
+    Case and spaces are ignored.
     """
-    wanted = _squeezed(name)
-    known = [(id, _squeezed(full)) for id, full in channels]
-    exact = [id for id, full in known if wanted in (full, id.casefold())]
-    return exact or [id for id, full in known if wanted in full]
+    query = _squeezed(name)
+    squeezed_names = [(id, _squeezed(full_name)) for id, full_name in channels]
+    exact = [id for id, full_name in squeezed_names if query in (full_name, id.casefold())]
+    return exact or [id for id, full_name in squeezed_names if query in full_name]
 
 
 def match_videos(name: str, videos: Iterable[tuple[str, str]]) -> list[str]:
-    """Of videos (id, title) those that `Library.find_videos` finds."""
-    known = list(videos)
-    wanted = "".join(name.translate(_LOWER).split())
-    exact = [id for id, _title in known if id == name]
-    return exact or [id for id, title in known if wanted and wanted in title.replace(" ", "").translate(_LOWER)]
+    """Match videos (id, title) by the rule of `Library.find_videos`, and return their ids."""
+    videos = list(videos)
+    query = "".join(name.translate(_LOWER).split())
+    exact = [id for id, _title in videos if id == name]
+    return exact or [id for id, title in videos if query and query in title.replace(" ", "").translate(_LOWER)]
 
 
 def _squeezed(name: str) -> str:

@@ -1,6 +1,6 @@
-"""The library's channels and playlists in sums, for whoever wants to see what is in it and how it stands.
+"""The library's channels and playlists with their counts.
 
-What would surprise: a video stands in several rows. Its channel has it, and so has each playlist that lists it.
+A video counts in several rows: in its channel, and in each playlist that lists it.
 """
 
 import json
@@ -31,44 +31,44 @@ _SUMS = """
 
 @dataclass(frozen=True, slots=True)
 class ChannelState:
-    """A channel or a playlist, with how much of it is in the library and how far it has come."""
+    """A channel or playlist with its counts."""
 
     key: str
-    """Of its row, the same as long as it is there."""
+    """Stable id of the row."""
     name: str
     kind: Literal["channel", "playlist"]
     channel_id: str | None = None
-    """None of a playlist."""
+    """None for a playlist."""
     sources: tuple[int, ...] = ()
-    """Under which it is followed, the first one named first; a channel can be followed by its tabs. None: it came with
-    files, or with single videos and lists."""
+    """Followed sources, in the order of their addition; tabs of one channel can be several. Empty for channels of
+    files, single videos and playlists."""
     urls: tuple[str, ...] = ()
-    """Of the sources."""
+    """Addresses of the sources."""
     listed_at: int | None = None
-    """When the list was last read to its end (Unix seconds); None: never."""
+    """Time of the last complete reading of the list (Unix seconds); None: never."""
     videos: int = 0
     windows: int = 0
     due: int = 0
     """Videos whose captions are still to be fetched."""
     done: int = 0
-    """Videos whose captions are there."""
+    """Videos with captions."""
     tracks: dict[str, int] = field(default_factory=dict)
     """Videos by the kind of their track: `manual`, `asr`, `file`."""
     failures: dict[str, int] = field(default_factory=dict)
-    """Videos by the code of what keeps them out."""
+    """Failed videos by error code."""
     listed: frozenset[str] = frozenset()
-    """Of a playlist: the videos that it names."""
+    """Videos on the playlist."""
 
     @property
     def source_id(self) -> int | None:
-        """The source under which it is followed, the first of several."""
+        """The first of its sources."""
         return self.sources[0] if self.sources else None
 
 
 def channel_states(database: Database) -> list[ChannelState]:
-    """All channels and playlists: those that are followed first, each part by name.
+    """Return all channels and playlists: the followed ones first, each part by name.
 
-    Raises what `Library` raises. 50 ms at 300 channels, 5,000 videos and 100,000 windows.
+    Raises the errors of `Library`. 50 ms at 300 channels, 5,000 videos and 100,000 windows.
     """
     with database.read() as db:
         rows = {f"channel {id}": ChannelState(f"channel {id}", name, "channel", id) for id, name in _channels(db)}
@@ -82,7 +82,7 @@ def _channels(db: sqlite3.Connection) -> list[tuple[str, str]]:
 
 
 def _put_sources(db: sqlite3.Connection, rows: dict[str, ChannelState]) -> None:
-    """What is followed, videos or none."""
+    """Add the followed sources, also those without videos."""
     listed: dict[int, set[str]] = {}
     for source, video_id in db.execute(
         "SELECT source_id, video_id FROM listed JOIN source ON source.id = source_id WHERE channel_id IS NULL"
@@ -90,21 +90,20 @@ def _put_sources(db: sqlite3.Connection, rows: dict[str, ChannelState]) -> None:
         listed.setdefault(source, set()).add(video_id)
     for id, url, channel, name, at in db.execute("SELECT id, url, channel_id, name, listed_at FROM source ORDER BY id"):
         key = f"channel {channel}" if channel else f"source {id}"
-        named = ChannelState(key, name, "channel" if channel else "playlist", channel)
-        row = rows.get(key, named)
-        ends = [one for one in (row.listed_at, at) if one is not None]
+        row = rows.get(key) or ChannelState(key, name, "channel" if channel else "playlist", channel)
+        listed_at = [seconds for seconds in (row.listed_at, at) if seconds is not None]
         rows[key] = replace(
             row,
             sources=(*row.sources, id),
             urls=(*row.urls, url),
-            listed_at=max(ends, default=None),
+            listed_at=max(listed_at, default=None),
             listed=frozenset(listed.get(id, ())),
         )
 
 
 def _put_sums(db: sqlite3.Connection, rows: dict[str, ChannelState]) -> None:
     for key, videos, windows, due, done, parts in db.execute(_SUMS):
-        if key not in rows:  # it has come since the channels were read
+        if key not in rows:  # inserted after the channels were read
             continue
         tracks: dict[str, int] = {}
         failures: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""What leaves a library together: videos, and the sources that are not to bring them back."""
+"""Videos and sources that leave a library together."""
 
 import json
 from collections.abc import Collection, Iterable
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RemovalSet:
-    """Every function here raises what `Library` raises."""
+    """Videos to delete, and sources to unfollow. Every function here can raise the errors of `Library`."""
 
     videos: frozenset[str] = frozenset()
     sources: dict[int, str] = field(default_factory=dict)
     """Id → address."""
 
-    def __or__(self, other: "RemovalSet") -> "RemovalSet":
-        return RemovalSet(self.videos | other.videos, self.sources | other.sources)
+    def __or__(self, second: "RemovalSet") -> "RemovalSet":
+        return RemovalSet(self.videos | second.videos, self.sources | second.sources)
 
 
 def of_channels(
     library: "Library", channels: Collection[str], sources: Collection["FollowedSource"] = ()
 ) -> RemovalSet:
-    """The videos of channels of these ids or names; with sources also those that no other source lists."""
-    found = [state.video for state in library.videos()]
-    videos = {video.id for video in found if video.channel_id in channels or video.channel in channels}
+    """Return the videos of channels (ids or names), and the videos listed only by these sources."""
+    all_videos = [state.video for state in library.videos()]
+    videos = {video.id for video in all_videos if video.channel_id in channels or video.channel in channels}
     videos.update(*(library.sources.only_of(source.id) for source in sources))
     return RemovalSet(frozenset(videos), {source.id: source.url for source in sources})
 
 
 def window_counts(library: "Library", videos: Iterable[str]) -> tuple[int, int]:
-    """How many windows these videos have, and how many of those have a context."""
+    """Count the windows of these videos, and those with a context."""
     with library.database.read() as db:
         row = db.execute(
             """SELECT count(*), count(*) FILTER (WHERE id IN (SELECT window_id FROM context WHERE text <> ''))
@@ -46,16 +46,16 @@ def window_counts(library: "Library", videos: Iterable[str]) -> tuple[int, int]:
 
 
 def source_addresses(library: "Library", sources: Iterable[int]) -> frozenset[str]:
-    """All addresses under which sources are known."""
+    """Return all addresses of these sources."""
     with library.database.read() as db:
-        found = db.execute(
+        rows = db.execute(
             "SELECT url FROM alias WHERE source_id IN (SELECT value FROM json_each(?))", (json.dumps(list(sources)),)
         )
-        return frozenset(url for (url,) in found)
+        return frozenset(url for (url,) in rows)
 
 
 def counts_without(library: "Library", videos: Collection[str]) -> Counts:
-    """The size of the library as if these videos had left."""
+    """Return the library's counts without these videos."""
     if not videos:
         return library.counts()
     with library.database.read() as db:

@@ -92,29 +92,29 @@ class Sources:
         return self._followed("WHERE id = ?", (id,))[0]
 
     def find(self, url: str) -> FollowedSource | None:
-        """The source of this address."""
-        found = self._followed("WHERE id = (SELECT source_id FROM alias WHERE alias.url = ?)", (url,))
-        return found[0] if found else None
+        """Return the source with this address."""
+        sources = self._followed("WHERE id = (SELECT source_id FROM alias WHERE alias.url = ?)", (url,))
+        return sources[0] if sources else None
 
     def lister(self, video_id: str) -> FollowedSource | None:
-        """The source that lists a video, the first one named of several."""
-        found = self._followed("WHERE id = (SELECT min(source_id) FROM listed WHERE video_id = ?)", (video_id,))
-        return found[0] if found else None
+        """Return the first source whose list has a video."""
+        sources = self._followed("WHERE id = (SELECT min(source_id) FROM listed WHERE video_id = ?)", (video_id,))
+        return sources[0] if sources else None
 
     def followed(self) -> list[FollowedSource]:
-        """All sources, in the order in which they were named."""
+        """Return all sources, in the order of their addition."""
         return self._followed("ORDER BY id")
 
     def _followed(self, which: str, values: Sequence[object] = ()) -> list[FollowedSource]:
         with self._read() as db:
-            found = db.execute(
+            source_rows = db.execute(
                 f"""SELECT id, url, channel_id, name, options, whole, listed_at,
                            (SELECT count(*) FROM listed WHERE source_id = source.id) FROM source {which}""",
                 values,
             ).fetchall()
         return [
             FollowedSource(id, url, channel_id, name, _unpacked(options), bool(complete), listed_at, videos)
-            for id, url, channel_id, name, options, complete, listed_at, videos in found
+            for id, url, channel_id, name, options, complete, listed_at, videos in source_rows
         ]
 
     def unfollow(self, source_ids: Iterable[int]) -> None:
@@ -122,19 +122,19 @@ class Sources:
             db.executemany("DELETE FROM source WHERE id = ?", ((id,) for id in source_ids))
 
     def only_of(self, source_id: int) -> list[str]:
-        """The videos in the library that no other source lists."""
+        """Return the videos in the library that only this source lists."""
         with self._read() as db:
-            found = db.execute(
+            ids = db.execute(
                 """SELECT video_id FROM listed JOIN video ON video.id = video_id WHERE source_id = ?1 AND NOT EXISTS
                    (SELECT 1 FROM listed AS other WHERE other.video_id = video.id AND other.source_id <> ?1)""",
                 (source_id,),
             )
-            return [id for (id,) in found]
+            return [id for (id,) in ids]
 
     # The queue's rest
 
     def rest(self) -> tuple[int, str]:
-        """Until when (Unix seconds) nothing is to be asked for, and the code of what the queue rests from."""
+        """Return the end of the queue's rest (Unix seconds), and the error code behind it."""
         until, code = (self._database.get_setting(REST) or "0 ").split(" ")
         return int(until), code
 
@@ -147,16 +147,16 @@ class Sources:
     # Lists
 
     def listed(self, source_id: int, ids: Sequence[str]) -> frozenset[str]:
-        """Which of these videos the source has listed before, whether they are in the library or not."""
+        """Return those of these videos which the source has listed before, in the library or not."""
         with self._read() as db:
-            found = db.execute(
+            listed_ids = db.execute(
                 "SELECT video_id FROM listed WHERE source_id = ? AND video_id IN (SELECT value FROM json_each(?))",
                 (source_id, json.dumps(list(ids))),
             )
-            return frozenset(id for (id,) in found)
+            return frozenset(id for (id,) in listed_ids)
 
     def put_listed(self, source_id: int, videos: Sequence[Video], passed_over: Sequence[str] = ()) -> None:
-        """Note what a source lists: `videos` that are not in the library become due, those `passed_over` do not."""
+        """Note listed videos. Those of `videos` not in the library become due; those in `passed_over` do not."""
         with self._write() as db:
             ids = [*(video.id for video in videos), *passed_over]
             db.executemany("INSERT OR IGNORE INTO listed VALUES (?, ?)", ((source_id, id) for id in ids))
@@ -164,24 +164,24 @@ class Sources:
                 _put_due(db, video)
 
     def mark_complete(self, source_id: int) -> None:
-        """The list was read to its end, or to where everything is known."""
+        """Note that all new entries of the list were read."""
         with self._write() as db:
             db.execute("UPDATE source SET whole = 1, listed_at = ? WHERE id = ?", (int(time.time()), source_id))
 
     def mark_incomplete(self, source_id: int) -> None:
-        """What is new is being taken from the list's top; until that is done there may be more of it below."""
+        """Note that a run reads new entries from the top: until it ends, more may stand below."""
         with self._write() as db:
             db.execute("UPDATE source SET whole = 0 WHERE id = ?", (source_id,))
 
-    # What is due
+    # Due videos
 
     def put_due(self, video: Video) -> None:
-        """A video is to be asked for, if it is not in the library."""
+        """Make a video due unless it is in the library."""
         with self._write() as db:
             _put_due(db, video)
 
     def put_title(self, video: Video) -> None:
-        """What a video without captions says of itself: lists can name it in another language."""
+        """Store the metadata of a video without captions: lists can have its title in another language."""
         with self._write() as db:
             if not db.execute("SELECT 1 FROM track WHERE video_id = ?", (video.id,)).fetchone():
                 put_metadata(db, video)
@@ -196,26 +196,22 @@ class Sources:
         return Stage(*row) if row else None
 
     def due(self, now: int, *, source_id: int | None = None, all_failed: bool = False) -> list[str]:
-        """Videos to be asked for at `now` (Unix seconds), in the order of the lists: of one source, or of all.
+        """Return the due videos at `now` (Unix seconds), in the order of the lists: of one source, or of all.
 
-        `all_failed` adds those whose time has not come, and those that are not asked for again by themselves. Videos
-        that come from files are never due.
+        `all_failed` adds failed videos before their retry, and those without one. Videos of files are never due.
         """
         with self._read() as db:
-            found = db.execute(
+            ids = db.execute(
                 """SELECT video.id FROM stage JOIN video ON video.id = video_id
                    WHERE stage.name = 'captions' AND video.source IS NULL
                      AND (:source IS NULL OR video.id IN (SELECT video_id FROM listed WHERE source_id = :source))
                      AND (state = 'due' OR state = 'failed' AND (:all OR retry_at <= :now)) ORDER BY video.rowid""",
                 {"source": source_id, "now": now, "all": all_failed},
             )
-            return [id for (id,) in found]
+            return [id for (id,) in ids]
 
     def pass_over(self, video_id: str) -> None:
-        """Forget a due video that turned out not to be wished for; its source does not bring it again.
-
-        One that has captions stays.
-        """
+        """Delete a due video outside the options; its source does not list it as new again. With captions it stays."""
         with self._write() as db:
             db.execute(
                 "DELETE FROM video WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM track WHERE video_id = ?1)", (video_id,)
@@ -223,11 +219,8 @@ class Sources:
             drop_empty_channels(db)
 
     def put_refused(self, video: Video, code: str, details: Mapping[str, Any], retry_at: int | None) -> None:
-        """Remember that a video was refused, and when to ask again (Unix seconds; None: not by itself).
-
-        What was stored of the video before stays.
-        """
-        told = json.dumps(details, sort_keys=True, default=str)
+        """Store a refusal and the time of its retry (Unix seconds; None: no retry). The stored captions stay."""
+        details_json = json.dumps(details, sort_keys=True, default=str)
         with self._write() as db:
             if not db.execute("SELECT 1 FROM video WHERE id = ?", (video.id,)).fetchone():
                 put_metadata(db, video)
@@ -238,7 +231,7 @@ class Sources:
                      since = iif(failure IS excluded.failure, since, excluded.since),
                      tries = iif(failure IS excluded.failure, tries + 1, 1),
                      retry_at = excluded.retry_at""",
-                (video.id, code, told, int(time.time()), retry_at),
+                (video.id, code, details_json, int(time.time()), retry_at),
             )
 
 
@@ -253,7 +246,7 @@ def drop_empty_channels(db: sqlite3.Connection) -> None:
 
 
 def put_metadata(db: sqlite3.Connection, video: Video) -> None:
-    """Write a video's row and its channel's; what was there is replaced."""
+    """Write a video's row and its channel's, or replace them."""
     db.execute(
         "INSERT INTO channel VALUES (?, ?) ON CONFLICT DO UPDATE SET name = excluded.name",
         (video.channel_id, video.channel),

@@ -1,7 +1,7 @@
 """The library: videos, their raw tracks, their windows and the state of every stage, in one SQLite file.
 
-Each method is one transaction. What a run has committed survives whatever happens next; the index is only a cache of
-what stands here, and the table `purge` remembers the points that it may still hold of videos that changed or left.
+Each method is one transaction. The index is only a cache of this file. The table `purge` names the changed and deleted
+videos whose points the index may still hold.
 """
 
 import json
@@ -22,11 +22,11 @@ from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metad
 from subtitle_rag.library.vector_store import Vectors
 
 ALL = "*"
-"""In the list of purges: every point of the index."""
+"""Purge of every point of the index."""
 
 
 class Library:
-    """One library file, usable from any thread (each has a connection of its own).
+    """One library file, with one connection per thread.
 
     Raises, in every method:
         BusyError: `library_readonly`, `disk_full`, `library_locked`.
@@ -52,7 +52,7 @@ class Library:
     def put_video(
         self, video: Video, track: Track, windows: Sequence[Window], rule: str, details: Details | None = None
     ) -> None:
-        """Store a video whose captions were read; whatever was there of it before is replaced."""
+        """Store a video with its captions, or replace it."""
         with self._write() as db:
             _drop_windows(db, video.id)
             put_metadata(db, video)
@@ -69,7 +69,7 @@ class Library:
             drop_empty_channels(db)
 
     def put_windows(self, video_id: str, windows: Sequence[Window], rule: str) -> None:
-        """Replace a video's windows, made anew from the track that is there."""
+        """Replace a video's windows, cut again from the stored track."""
         with self._write() as db:
             _drop_windows(db, video_id)
             _put_windows(db, windows, rule)
@@ -80,60 +80,57 @@ class Library:
             _put_details(db, video_id, details)
 
     def has(self, video: Video, sha256: str, rule: str) -> int | None:
-        """The number of windows of a video that is there with just this metadata, track and rule, else None."""
+        """Return the number of windows if the video is stored with this metadata, track and rule, else None."""
         with self._read() as db:
-            found = db.execute(
+            row = db.execute(
                 """SELECT count(window.id), count(window.id) FILTER (WHERE rule_hash <> ?)
                    FROM track JOIN stage USING (video_id) LEFT JOIN window USING (video_id)
                    WHERE video_id = ? AND sha256 = ? AND stage.name = 'captions' AND state = 'done'
                    GROUP BY video_id""",
                 (rule, video.id, sha256),
             ).fetchone()
-        if found is None or found[1] or self.video(video.id) != video:
+        if row is None or row[1] or self.video(video.id) != video:
             return None
-        return int(found[0])
+        return int(row[0])
 
     def stale(self, rule: str) -> list[str]:
-        """The videos that have windows of another rule than this."""
+        """Return the videos with windows of another rule."""
         if self.database.get_setting("rule") == rule:
             return []
         with self._read() as db:
             return [id for (id,) in db.execute("SELECT DISTINCT video_id FROM window WHERE rule_hash <> ?", (rule,))]
 
     def put_rule(self, rule: str) -> None:
-        """Note that no window is of another rule."""
+        """Note that all windows are of this rule."""
         self.database.put_setting("rule", rule)
 
     def put_failure(self, video: Video, code: str, details: Mapping[str, Any]) -> None:
-        """Remember why a video's captions could not be used; what was stored of it before stays.
-
-        A failure that is known already changes nothing.
-        """
-        told = json.dumps(details, ensure_ascii=False, sort_keys=True, default=str)
+        """Store the reason why a video's captions are unusable. Earlier captions stay; the same failure is a no-op."""
+        details_json = json.dumps(details, ensure_ascii=False, sort_keys=True, default=str)
         with self._write() as db:
-            known = db.execute(
+            failure = db.execute(
                 "SELECT failure, details FROM stage WHERE video_id = ? AND name = 'captions'", (video.id,)
             ).fetchone()
-            if known == (code, told):
+            if failure == (code, details_json):
                 return
-            if known is None:
+            if failure is None:
                 put_metadata(db, video)
             db.execute(
                 """INSERT INTO stage (video_id, name, state, failure, details, since, tries)
                    VALUES (?, 'captions', 'failed', ?, ?, ?, 1)
                    ON CONFLICT DO UPDATE SET state = 'failed', failure = excluded.failure,
                      details = excluded.details, since = excluded.since, tries = tries + 1""",
-                (video.id, code, told, int(time.time())),
+                (video.id, code, details_json, int(time.time())),
             )
 
     def failure_details(self, code: str) -> list[dict[str, Any]]:
-        """The details of the videos' failures of one code."""
+        """Return the details of all failures of one code."""
         with self._read() as db:
             rows = db.execute("SELECT details FROM stage WHERE state = 'failed' AND failure = ?", (code,)).fetchall()
         return [json.loads(details or "{}") for (details,) in rows]
 
     def remove_video(self, video_id: str) -> None:
-        """Forget a video; its points leave the index with the next purge."""
+        """Delete a video. The next purge removes its points from the index."""
         with self._write() as db:
             _drop_windows(db, video_id)
             db.execute("DELETE FROM video WHERE id = ?", (video_id,))
@@ -143,13 +140,13 @@ class Library:
         return self.videos_by_id(video_id).get(video_id)
 
     def videos_by_id(self, *ids: str) -> dict[str, Video]:
-        """The videos of these ids that are there."""
-        wanted = f"SELECT {rows.VIDEO_COLUMNS} WHERE video.id IN (SELECT value FROM json_each(?))"
+        """Return the stored ones of these videos."""
+        query = f"SELECT {rows.VIDEO_COLUMNS} WHERE video.id IN (SELECT value FROM json_each(?))"
         with self._read() as db:
-            return {row[0]: rows.video_from(row) for row in db.execute(wanted, (json.dumps(ids),))}
+            return {row[0]: rows.video_from(row) for row in db.execute(query, (json.dumps(ids),))}
 
     def track(self, video_id: str) -> Track | None:
-        """The raw caption track of a video, as it came."""
+        """Return the raw caption track of a video."""
         with self._read() as db:
             row = db.execute(
                 "SELECT language, kind, format, raw, sha256, fetched_at, flag FROM track WHERE video_id = ?",
@@ -158,7 +155,7 @@ class Library:
         return rows.track_from(row) if row else None
 
     def details(self, video_id: str) -> Details:
-        """What YouTube says of a video; empty where nothing is known."""
+        """Return the details of a video, empty by default."""
         with self._read() as db:
             row = db.execute(
                 "SELECT description, thumbnail, storyboard, heatmap FROM detail WHERE video_id = ?", (video_id,)
@@ -166,7 +163,7 @@ class Library:
         return rows.details_from(row) if row else Details()
 
     def videos(self) -> list[VideoState]:
-        """All videos with their state, by channel, newest first."""
+        """Return all videos with their state, by channel, the newest first."""
         with self._read() as db:
             windows = dict(db.execute("SELECT video_id, count(*) FROM window GROUP BY video_id"))
             missing = dict(db.execute(rows.UNSEARCHABLE))
@@ -176,7 +173,7 @@ class Library:
                     "SELECT video_id, state, failure, details, retry_at FROM stage WHERE state <> 'done'"
                 )
             }
-            found = db.execute(
+            video_rows = db.execute(
                 f"SELECT {rows.VIDEO_COLUMNS} ORDER BY channel.name, channel_id, published DESC, title, video.id"
             ).fetchall()
         return [
@@ -186,21 +183,21 @@ class Library:
                 windows.get(row[0], 0) - missing.get(row[0], 0),
                 *open_.get(row[0], (False, None, {}, None)),
             )
-            for row in found
+            for row in video_rows
         ]
 
     def find_videos(self, name: str) -> list[str]:
-        """The id of the video `name`, else of all videos whose title holds it, regardless of spaces and ASCII case."""
+        """Return the id of the video `name`, else of all whose title has it, ignoring spaces and ASCII case."""
         with self._read() as db:
-            found = db.execute("SELECT id FROM video WHERE id = ?", (name,)).fetchall()
-            if not found and (wanted := _squeezed(name)):
-                found = db.execute(
-                    "SELECT id FROM video WHERE instr(lower(replace(title, ' ', '')), ?) ORDER BY id", (wanted,)
+            ids = db.execute("SELECT id FROM video WHERE id = ?", (name,)).fetchall()
+            if not ids and (query := _squeezed(name)):
+                ids = db.execute(
+                    "SELECT id FROM video WHERE instr(lower(replace(title, ' ', '')), ?) ORDER BY id", (query,)
                 ).fetchall()
-            return [id for (id,) in found]
+            return [id for (id,) in ids]
 
     def channels(self) -> list[tuple[str, str]]:
-        """(id, name) of every channel, by name."""
+        """Return (id, name) of every channel, by name."""
         with self._read() as db:
             return list(db.execute("SELECT id, name FROM channel ORDER BY name, id"))
 
@@ -220,57 +217,58 @@ class Library:
         return next(iter(self.windows([window_id]).values()), None)
 
     def windows(self, ids: Sequence[str]) -> dict[str, Window]:
-        """The windows of these ids that are there."""
+        """Return the stored ones of these windows."""
         with self._read() as db:
-            found = db.execute(
+            window_rows = db.execute(
                 f"SELECT {rows.WINDOW_COLUMNS} FROM window WHERE id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(ids)),),
             )
-            return {row[0]: rows.window_from(row) for row in found}
+            return {row[0]: rows.window_from(row) for row in window_rows}
 
     def places(self, ids: Sequence[str]) -> dict[str, tuple[str, int]]:
-        """The video and ordinal of those of these windows that are there."""
+        """Return video and ordinal of the stored ones of these windows."""
         with self._read() as db:
-            found = db.execute(
+            positions = db.execute(
                 """SELECT id, video_id, ordinal FROM window INDEXED BY window_place
                    WHERE id IN (SELECT value FROM json_each(?))""",
                 (json.dumps(list(ids)),),
             )
-            return {id: (video_id, ordinal) for id, video_id, ordinal in found}
+            return {id: (video_id, ordinal) for id, video_id, ordinal in positions}
 
     def window_count(self, video_id: str) -> int:
-        """How many windows a video has."""
+        """Count the windows of a video."""
         with self._read() as db:
             return int(db.execute("SELECT count(*) FROM window WHERE video_id = ?", (video_id,)).fetchone()[0])
 
     def windows_of(self, video_id: str) -> list[Window]:
-        """A video's windows, in order."""
+        """Return a video's windows, in order."""
         with self._read() as db:
-            found = db.execute(
+            window_rows = db.execute(
                 f"SELECT {rows.WINDOW_COLUMNS} FROM window WHERE video_id = ? ORDER BY ordinal", (video_id,)
             )
-            return [rows.window_from(row) for row in found]
+            return [rows.window_from(row) for row in window_rows]
 
     def morphemes(self, ids: Sequence[str]) -> dict[str, Morphemes]:
-        """The stored morphemes of these windows."""
+        """Return the stored morphemes of these windows."""
         with self._read() as db:
-            found = db.execute(
+            analyses = db.execute(
                 "SELECT window_id, morphemes, count FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(ids)),),
             )
-            return {row[0]: rows.unpack(row[1], row[2]) for row in found}
+            return {row[0]: rows.unpack(row[1], row[2]) for row in analyses}
 
     def containing(self, phrases: Sequence[str]) -> frozenset[str]:
-        """The ids of the windows whose text holds all `phrases`, regardless of spaces and of ASCII case."""
+        """Return the ids of windows whose text contains all `phrases`, ignoring spaces and ASCII case."""
         tests = " AND ".join("instr(lower(replace(text, ' ', '')), ?)" for _ in phrases)
-        wanted = [_squeezed(phrase) for phrase in phrases]
+        squeezed_phrases = [_squeezed(phrase) for phrase in phrases]
         with self._read() as db:
-            return frozenset(id for (id,) in db.execute(f"SELECT id FROM window WHERE {tests}", wanted))
+            ids = db.execute(f"SELECT id FROM window WHERE {tests}", squeezed_phrases)
+            return frozenset(id for (id,) in ids)
 
     # The bm25 stage
 
     def pending(self, encoder: str) -> Iterator[tuple[Video, list[Window]]]:
-        """Videos with windows that have no `bm25` vector of this encoder, each with all its windows."""
+        """Yield each video with a window without `bm25` vector of this encoder, and all its windows."""
         with self._read() as db:
             ids = db.execute(
                 """SELECT DISTINCT video_id FROM window LEFT JOIN indexed
@@ -286,7 +284,7 @@ class Library:
     def put_indexed(self, encoder: str, analyses: Mapping[str, tuple[str, Morphemes]]) -> None:
         """Note that the index holds these windows' `bm25` vectors: window id → (source hash, morphemes).
 
-        A window that has left the library in the meantime is passed over.
+        Windows deleted in the meantime are skipped.
         """
         with self._write() as db:
             present = _present(db, analyses)
@@ -306,7 +304,7 @@ class Library:
             )
 
     def put_source_hashes(self, encoder: str, hashes: Mapping[str, str]) -> None:
-        """Note of what the index's `bm25` vectors of these windows are made, where they were made anew."""
+        """Note the source hashes of replaced `bm25` vectors by window."""
         with self._write() as db:
             db.executemany(
                 "UPDATE indexed SET source_hash = ? WHERE window_id = ? AND vector = 'bm25' AND encoder = ?",
@@ -314,7 +312,7 @@ class Library:
             )
 
     def term_counts(self, forms: Sequence[str]) -> dict[str, int]:
-        """In how many windows each form stands; forms that stand nowhere are left out."""
+        """Return the document frequency of each form. Forms without windows are left out."""
         with self._read() as db:
             return dict(
                 db.execute(
@@ -324,25 +322,25 @@ class Library:
             )
 
     def version(self) -> int:
-        """Changes when another connection (of this or another process) has committed something."""
+        """Return a number which changes with every commit of another connection, in this or another process."""
         with self._read() as db:
             return int(db.execute("PRAGMA data_version").fetchone()[0])
 
     def vocabulary(self, *, letters: int) -> list[str]:
-        """The forms of at least so many letters that stand in some window."""
+        """Return the forms of at least so many letters with windows."""
         with self._read() as db:
-            found = db.execute("SELECT form FROM term WHERE length(form) >= ? AND windows > 0", (letters,))
-            return [form for (form,) in found]
+            forms = db.execute("SELECT form FROM term WHERE length(form) >= ? AND windows > 0", (letters,))
+            return [form for (form,) in forms]
 
-    # What the index must let go of
+    # Purges of the index
 
     def purges(self) -> list[str]:
-        """Videos whose points must leave the index before new ones enter; `ALL` means every point of the library."""
+        """Return the videos to purge from the index before new points enter; `ALL` means every point."""
         with self._read() as db:
             return [video_id for (video_id,) in db.execute("SELECT video_id FROM purge ORDER BY video_id")]
 
     def finish_purge(self, video_id: str) -> None:
-        """The index has let go of this video's points (or of `ALL`)."""
+        """Note that the index has no points of this video (or of `ALL`) left."""
         with self._write() as db:
             if video_id == ALL:
                 db.execute("DELETE FROM purge")
@@ -350,7 +348,7 @@ class Library:
                 db.execute("DELETE FROM purge WHERE video_id = ?", (video_id,))
 
     def forget_index(self) -> None:
-        """Treat every window as not indexed, and have the index emptied before it is filled again."""
+        """Mark every window as not indexed, and queue a purge of the whole index."""
         with self._write() as db:
             for table in ("indexed", "analysis", "term"):
                 db.execute(f"DELETE FROM {table}")
@@ -358,7 +356,7 @@ class Library:
 
 
 def _squeezed(text: str) -> str:
-    """`text` as SQL's `lower(replace(text, ' ', ''))` has it: SQLite's `lower` knows ASCII alone."""
+    """Return `text` as by SQL's `lower(replace(text, ' ', ''))`. SQLite's `lower` changes only ASCII."""
     return "".join(c.lower() if c.isascii() else c for c in text if not c.isspace())
 
 
@@ -380,12 +378,12 @@ def _drop_windows(db: sqlite3.Connection, video_id: str) -> None:
 
 
 def _forget_analyses(db: sqlite3.Connection, ids: Sequence[str]) -> None:
-    found = db.execute(
+    analyses = db.execute(
         """DELETE FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))
            RETURNING morphemes, count""",
         (json.dumps(list(ids)),),
     ).fetchall()
-    counts = Counter(form for packed, count in found for form in set(rows.unpack(packed, count).forms))
+    counts = Counter(form for packed, count in analyses for form in set(rows.unpack(packed, count).forms))
     db.executemany(
         "UPDATE term SET windows = windows - ? WHERE form = ?",
         ((count, form) for form, count in counts.items()),
@@ -395,8 +393,8 @@ def _forget_analyses(db: sqlite3.Connection, ids: Sequence[str]) -> None:
 
 
 def _present(db: sqlite3.Connection, ids: Mapping[str, Any]) -> list[str]:
-    found = db.execute(
+    ids_present = db.execute(
         "SELECT id FROM window WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
         (json.dumps(list(ids)),),
     )
-    return [id for (id,) in found]
+    return [id for (id,) in ids_present]

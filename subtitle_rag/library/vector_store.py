@@ -1,8 +1,8 @@
-"""Which windows have neural vectors, of which encoder, and whose vectors are searched.
+"""Neural vectors of windows by encoder, and the encoder in use for searches.
 
-One row of `indexed`, under the name of an encoder's dense vector, stands for all that a pass over a window made. Its
-`source_hash` is the passage's digest, a slash, and the key of the context that the passage held: where another context
-counts since, the window is due again. Without a slash it is a claim: a run is making the vectors, or was ended.
+One row of `indexed`, under the name of an encoder's dense vector, stands for all vectors of one pass over a window. Its
+`source_hash` is the passage's digest, a slash, and the key of the passage's context: with another valid context the
+window is due again. Without a slash it is the claim of a run, which may have ended early.
 """
 
 import json
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from subtitle_rag.library.connection import Database, write_setting
 
 ACTIVE = "encoder"
-"""The setting that names the encoder whose vectors are searched."""
+"""Key of the setting with the encoder in use for searches."""
 RECENT = 64
-"""Contexts that tell which videos are being written: more than hosts write side by side."""
+"""Latest contexts to look at for videos in work: more than hosts write at once."""
 
-# `drop_outdated` leaves no context of other captions than those that are there
+# `drop_outdated` deletes the contexts of earlier captions
 _KEY = """coalesce((SELECT key FROM context WHERE context.window_id = window.id AND context.text <> ''
   ORDER BY written_at DESC, context.rowid DESC LIMIT 1), '')"""
 _CURRENT = f"""(instr(source_hash, '/') > 0 AND substr(source_hash, instr(source_hash, '/') + 1) = {_KEY})"""
@@ -27,21 +27,21 @@ _ONLY = """(:channels = '[]' OR video.channel_id IN (SELECT value FROM json_each
 
 @dataclass(frozen=True, slots=True)
 class DueWindow:
-    """A window whose vectors are to be made."""
+    """A window without current vectors."""
 
     id: str
     video_id: str
     asked: bool
-    """A model has been asked for its context."""
+    """It has a context, or a try of one."""
 
 
 @dataclass(frozen=True, slots=True)
 class VectorCounts:
-    """How far an encoder's vectors have come."""
+    """Progress of an encoder's vectors."""
 
     windows: int
     made: int
-    """Windows whose vectors are those of their present text and context."""
+    """Windows with vectors of their current text and context."""
 
     @property
     def due(self) -> int:
@@ -50,7 +50,7 @@ class VectorCounts:
 
 @dataclass(frozen=True, slots=True)
 class StoredVector:
-    """Of what a window's vectors are made: the dense one's name, the encoder, and the passage's source."""
+    """Note of a window's vectors: name of the dense one, encoder, and source of the passage."""
 
     name: str
     encoder: str
@@ -58,34 +58,34 @@ class StoredVector:
 
 
 class Vectors:
-    """The part of a library that is about neural vectors. Raises what `Library` raises."""
+    """The library's notes of neural vectors. Every method can raise the errors of `Library`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._read = database.read
         self._write = database.write
 
-    # Whose vectors are searched
+    # The encoder in use
 
     def active(self) -> str | None:
-        """The id of the encoder whose vectors are searched; None where there is none yet."""
+        """Return the id of the encoder in use for searches; None at first."""
         return self._database.get_setting(ACTIVE)
 
     def activate(self, encoder_id: str, *, forget: Iterable[str] = ()) -> None:
-        """Have this encoder's vectors searched, and forget what is noted of others."""
+        """Use this encoder for searches, and delete the notes of those in `forget`."""
         with self._write() as db:
             write_setting(db, ACTIVE, encoder_id)
             db.executemany("DELETE FROM indexed WHERE encoder = ? AND vector <> 'bm25'", ((id,) for id in forget))
 
     def encoders(self) -> dict[str, tuple[str, int]]:
-        """The encoders of which something is noted: the dense vector's name, and how many windows."""
+        """Return the encoders with vectors: id → (name of the dense vector, number of windows)."""
         with self._read() as db:
             rows = db.execute(
                 "SELECT encoder, vector, count(*) FROM indexed WHERE vector <> 'bm25' GROUP BY encoder, vector"
             )
             return {encoder: (name, count) for encoder, name, count in rows}
 
-    # What is to be made
+    # Due windows
 
     def due(
         self,
@@ -95,10 +95,9 @@ class Vectors:
         videos: Sequence[str] = (),
         without: bool = False,
     ) -> list[DueWindow]:
-        """The searchable windows whose vectors are missing or of an earlier context, those of the newest videos
-        first, in the order in which contexts are written; of some channels or videos.
+        """Return the searchable windows with missing or outdated vectors, those of the newest videos first.
 
-        `without`: only those that have none. A second at 100,000 windows, half of one where `without`.
+        `without`: only those without vectors. Takes 1 s at 100,000 windows, half of it with `without`.
         """
         test = "coalesce(instr(source_hash, '/'), 0) = 0" if without else f"own.window_id IS NULL OR NOT {_CURRENT}"
         with self._read() as db:
@@ -112,21 +111,21 @@ class Vectors:
                     ORDER BY published DESC, video.rowid, ordinal""",
                 {"encoder": encoder_id, **_only(channels, videos)},
             )
-            return [DueWindow(id, video_id, bool(asked)) for id, video_id, asked in rows]
+            return [DueWindow(id, video_id, bool(has_context)) for id, video_id, has_context in rows]
 
     def counts(self, encoder_id: str | None) -> VectorCounts:
-        """How far this encoder's vectors have come; of no encoder, none."""
+        """Return the progress of this encoder's vectors."""
         with self._read() as db:
             (windows,) = db.execute("SELECT count(*) FROM window").fetchone()
-            (made,) = db.execute(
+            (current,) = db.execute(
                 f"""SELECT count(*) FROM indexed AS own JOIN window ON window.id = own.window_id
                     WHERE own.encoder = ? AND own.vector <> 'bm25' AND {_CURRENT}""",
                 (encoder_id,),
             ).fetchone()
-        return VectorCounts(windows, made)
+        return VectorCounts(windows, current)
 
     def videos_in_work(self, now: float, seconds: float) -> set[str]:
-        """The videos of the latest contexts that were written within so many seconds of `now` (Unix seconds)."""
+        """Return the videos of the latest contexts, written at most `seconds` from `now` (Unix seconds)."""
         with self._read() as db:
             rows = db.execute(
                 """SELECT video_id FROM (SELECT video_id, written_at FROM context ORDER BY rowid DESC LIMIT ?)
@@ -135,12 +134,12 @@ class Vectors:
             )
             return {video_id for (video_id,) in rows}
 
-    # What was made
+    # Notes of vectors
 
     def claim(self, encoder_id: str, name: str, ids: Sequence[str]) -> str:
-        """Begin to make vectors of these windows, the dense ones called `name`; read them after this.
+        """Claim these windows for a run, with dense vectors named `name`. Read their texts after this.
 
-        The claim ends where a window leaves, its captions or its context change, or the index is emptied.
+        Deletion, a change of captions or context, and an emptied index end the claim of a window.
         """
         claim = secrets.token_hex(8)
         with self._write() as db:
@@ -152,7 +151,7 @@ class Vectors:
         return claim
 
     def note(self, claim: str, sources: Mapping[str, str]) -> list[str]:
-        """Note that the index holds the vectors (window id → source); the ids of those whose claim still stands."""
+        """Note vectors in the index (window id → source), and return the ids whose claim still holds."""
         with self._write() as db:
             return [
                 id
@@ -165,8 +164,7 @@ class Vectors:
             ]
 
     def redo(self, encoder_id: str, *, channels: Sequence[str] = (), videos: Sequence[str] = ()) -> int:
-        """Have this encoder's vectors, or those of some channels or videos, made anew; how many. They are searched
-        until they are replaced."""
+        """Queue this encoder's vectors for replacement and return their number. Searches use them until then."""
         with self._write() as db:
             return db.execute(
                 f"""DELETE FROM indexed WHERE encoder = :encoder AND vector <> 'bm25' AND window_id IN
@@ -175,7 +173,7 @@ class Vectors:
             ).rowcount
 
     def windows(self) -> list[str]:
-        """The ids of all windows that have vectors."""
+        """Return the ids of all windows with vectors."""
         with self._read() as db:
             rows = db.execute(
                 "SELECT DISTINCT window_id FROM indexed WHERE vector <> 'bm25' AND instr(source_hash, '/') > 0"
@@ -183,8 +181,8 @@ class Vectors:
             return [id for (id,) in rows]
 
     def stored(self, ids: Sequence[str]) -> dict[str, list[StoredVector]]:
-        """What the index holds of these windows."""
-        found: dict[str, list[StoredVector]] = {}
+        """Return the notes of these windows' vectors."""
+        vectors: dict[str, list[StoredVector]] = {}
         with self._read() as db:
             for id, *values in db.execute(
                 """SELECT window_id, vector, encoder, source_hash FROM indexed
@@ -192,12 +190,12 @@ class Vectors:
                      AND instr(source_hash, '/') > 0""",
                 (json.dumps(list(ids)),),
             ):
-                found.setdefault(id, []).append(StoredVector(*values))
-        return found
+                vectors.setdefault(id, []).append(StoredVector(*values))
+        return vectors
 
-    def put(self, made: Mapping[str, Sequence[StoredVector]]) -> None:
-        """Note what the index holds of windows, where it was brought there otherwise than by a claim."""
-        values = [(one.name, one.encoder, one.source, id) for id, own in made.items() for one in own]
+    def put(self, vectors: Mapping[str, Sequence[StoredVector]]) -> None:
+        """Note vectors that entered the index without a claim, by window."""
+        values = [(v.name, v.encoder, v.source, id) for id, window_vectors in vectors.items() for v in window_vectors]
         if values:
             with self._write() as db:
                 db.executemany(
