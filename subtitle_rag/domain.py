@@ -1,4 +1,4 @@
-"""The words of the domain as values. Nothing here reads, writes or imports outside the standard library.
+"""Values of the domain. Nothing here reads, writes or imports outside the standard library.
 
 All times inside the program are whole milliseconds from the start of the video; seconds appear only in JSON and on
 screen. All text is NFC.
@@ -17,7 +17,7 @@ NAMESPACE = uuid.UUID("5b3c1c0a-8f0e-5d52-9a53-7d0b6c1e4f11")
 
 
 TABS = ("videos", "shorts", "streams")
-"""The tabs of a channel that list what it has published."""
+"""Tabs of a channel with its own videos."""
 
 
 def nfc(text: str) -> str:
@@ -45,7 +45,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What is indexed: about a minute of one video's captions.
+    """The unit of the index: about a minute of one video's captions.
 
     `text` joins the cues with single spaces; `lines` says where each cue begins in it. The overlaps are the
     neighbouring seconds of speech, kept apart from `text` (they would drown known-item search).
@@ -62,12 +62,12 @@ class Window:
     overlap_after: str = ""
 
     def spoken(self) -> list[tuple[int, str]]:
-        """Its lines: when each begins (ms), and what is said in it."""
+        """Return its lines as (beginning in ms, text)."""
         return spoken(self.text, self.lines)
 
 
 def spoken(text: str, lines: Sequence[Line]) -> list[tuple[int, str]]:
-    """The lines of a text: when each begins (ms), and what is said in it."""
+    """Split a text into its lines as (beginning in ms, text)."""
     ends = [line.offset - 1 for line in lines[1:]] + [len(text)]
     return [(line.start_ms, text[line.offset : end]) for line, end in zip(lines, ends, strict=True)]
 
@@ -105,10 +105,10 @@ class Video:
     source: str | None = None
     """Path of the caption file, or None for a video that came from YouTube."""
     kind: str = ""
-    """`video`, `short` or `stream`; empty where it is not known."""
+    """`video`, `short` or `stream`; empty if unknown."""
 
     def values(self) -> dict[str, Any]:
-        """What names it in JSON."""
+        """Return its identifying values for JSON."""
         return {
             "id": self.id,
             "title": self.title,
@@ -149,7 +149,7 @@ class Heat(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What YouTube says of a video beside what identifies it; `heatmap` is the "most replayed" curve."""
+    """Further metadata of a video on YouTube. `heatmap` is the "most replayed" curve."""
 
     description: str = ""
     thumbnail: str | None = None
@@ -169,7 +169,7 @@ class Track:
     fetched_at: int
     """Unix seconds: when the bytes were fetched, or the file's time of modification."""
     flag: str = ""
-    """`translated` by a machine, `dub` where the words may be an automatic dub's; empty for what was said."""
+    """`translated` by a machine, `dub` for a possible automatic dub; empty for the original speech."""
 
 
 def watch_url(youtube_id: str, at_ms: int = 0) -> str:

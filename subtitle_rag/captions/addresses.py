@@ -1,6 +1,6 @@
-"""What a user typed or pasted, read as one place on YouTube: a channel, a playlist or a video.
+"""Parser of a user's input as a channel, playlist or video on YouTube.
 
-What would surprise: nothing that was typed is ever handed on. A `Source` holds only ids and names that passed the
+The input itself is never passed on. A `Source` holds only ids and names that passed the
 checks here, and its address is written anew on www.youtube.com, so that no other host can be reached through it.
 Letters that merely look like YouTube's, ports, user names and second redirects are refused, never repaired.
 """
@@ -35,7 +35,7 @@ _RESERVED_WORDS = """
     watch_popup
 """
 _RESERVED = frozenset(_RESERVED_WORDS.split())
-"""First words of a path that yt-dlp never takes for a channel's name, whatever follows but a letter or a digit."""
+"""First words of a path which yt-dlp never reads as a channel's name, unless a letter or digit follows."""
 
 _PAGE_WORDS = """
     activate ads apps artists attribution_link channels community create_channel creators gaming getpremium
@@ -48,7 +48,7 @@ _SITE_PAGES = frozenset(_PAGE_WORDS.split())
 _VIDEO_ID = re.compile(r"(?!videoseries|live_stream)[A-Za-z0-9_-]{11}")
 _CHANNEL_ID = re.compile(r"UC[A-Za-z0-9_-]{22}")
 _PLAYLIST_ID = re.compile(r"(?:PL|UU|FL|EC|PU|OLAK5uy_)[A-Za-z0-9_-]{10,100}")
-"""Lists that end and that anybody may read: no mixes (`RD…`, `UL…`), none of a signed-in user's (`WL`, `LL`)."""
+"""Public lists with an end: no mixes (`RD…`, `UL…`), no lists of a signed-in user (`WL`, `LL`)."""
 
 _LONG_ID = re.compile(
     r"(?:UC|FL|UU(?:[A-Z]{2})?)[A-Za-z0-9_-]{22}|PL(?:[0-9A-F]{16}|[A-Za-z0-9_-]{32})|OLAK5uy_[A-Za-z0-9_-]{33}"
@@ -229,7 +229,7 @@ def _head(id: str) -> str:
 
 
 def _handle(text: str) -> str | None:
-    """A handle in the one form that is kept: lower case, and not case-folded, which makes another name of `@straße`."""
+    """Return a handle in lower case. Case folding would make another name of `@straße`."""
     name = nfc(text.translate(_FULL_WIDTH)[1:].lower())
     return f"@{name}" if _is_name(name) else None
 

@@ -29,7 +29,7 @@ from subtitle_rag.i18n import _
 logger = logging.getLogger(__name__)
 
 FORMATS = ("json3", "vtt", "srt", "sbv")
-"""The formats that are read, the richest first; each is its file's suffix too."""
+"""Caption formats, which are file suffixes too, the richest first."""
 
 MEDIA_SUFFIXES = {".mp4", ".mkv", ".webm", ".mov", ".m4v", ".avi", ".m4a", ".mp3", ".opus", ".flac", ".wav"}
 
@@ -94,7 +94,7 @@ class CaptionGroup:
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """What a file's name says. `stem` is the name without language and suffixes, as the disk spells it."""
+    """The parts of a file's name. `stem` is the name without language and suffixes, as the disk spells it."""
 
     stem: str
     title: str
@@ -104,31 +104,31 @@ class _Name:
 
 
 def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> Iterator[CaptionGroup | VideoFailed]:
-    """The videos whose caption files `sources` (files, or folders with all below) hold, in the order of the walk.
+    """Yield the videos of all caption files in `sources` (files and folder trees), in the order of the walk.
 
     Folders are walked by NFC name, hidden entries are skipped, linked folders come last and once. Within a group the
-    preferred `languages` come first, then files without one, then the others; then tracks that are not automatic,
-    then the richer format. What cannot be read or is no caption file is yielded as VideoFailed in its place.
+    preferred `languages` come first, then files without language, then the rest; manual tracks before automatic ones,
+    and the richer format first. An unreadable file is yielded as VideoFailed in its place.
 
     Raises UsageError `unsupported_source`, before anything is yielded, for a path that does not exist.
     """
-    found: dict[str, dict[Path, _Name] | VideoFailed] = {}
+    groups: dict[str, dict[Path, _Name] | VideoFailed] = {}
     for source in sources:
         _check_exists(source)
     for source in sources:
         # resolve() would rename folders after the targets of links
         for entry in _walk(Path(os.path.abspath(source))):  # noqa: PTH100
             if isinstance(entry, VideoFailed):
-                found[f"failed {entry.video}"] = entry
+                groups[f"failed {entry.video}"] = entry
             elif name := _read_name(entry.name):
-                group = found.setdefault(_video_id(entry, name), {})
+                group = groups.setdefault(_video_id(entry, name), {})
                 assert isinstance(group, dict)
                 group[entry] = name
             else:
-                found[f"failed {entry}"] = _failure(
+                groups[f"failed {entry}"] = _failure(
                     entry, "not_captions", _("its name does not end in .vtt, .srt, .sbv or .json3")
                 )
-    for group in found.values():
+    for group in groups.values():
         yield group if isinstance(group, VideoFailed) else _group(group, languages)
 
 
@@ -190,14 +190,14 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
         yield source
         return
     folders = deque([source])
-    seen: set[tuple[int, int]] = set()
+    visited: set[tuple[int, int]] = set()
     while folders:
         folder = folders.popleft()
         try:
             info = folder.stat()
-            if (info.st_dev, info.st_ino) in seen:
+            if (info.st_dev, info.st_ino) in visited:
                 continue
-            seen.add((info.st_dev, info.st_ino))
+            visited.add((info.st_dev, info.st_ino))
             with os.scandir(folder) as entries:
                 listed = [(entry, _is_folder(entry)) for entry in entries if not entry.name.startswith(".")]
         except OSError as error:
@@ -214,7 +214,7 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
-    except OSError:  # a link to itself; reading it will tell
+    except OSError:  # a link to itself; reading it reports the error
         return False
 
 
@@ -256,7 +256,7 @@ def _read_name(name: str) -> _Name | None:
 
 
 def _language(tag: str) -> str | None:
-    """`tag` as a language tag with a two-letter code where there is one, or None for an ordinary end of a title."""
+    """Return `tag` as a language tag, with a two-letter code if one exists; None for an ordinary end of a title."""
     match = _LANGUAGE_TAG.fullmatch(tag)
     if not match:
         return None
@@ -270,7 +270,7 @@ def _video_id(path: Path, name: _Name) -> str:
 
 
 def _digest(path: str) -> str:
-    """The same for all ways to write a path on Windows, which tells neither cases nor slashes apart."""
+    """Hash a path, on Windows regardless of case and slashes."""
     return hashlib.sha256(os.path.normcase(path).encode()).hexdigest()[:16]
 
 
@@ -292,8 +292,8 @@ def _group(files: dict[Path, _Name], languages: Sequence[str]) -> CaptionGroup:
 
 
 def _language_rank(language: str, preferred: Sequence[str]) -> int:
-    for rank, wanted in enumerate(preferred):
-        if f"{language}-".lower().startswith(f"{wanted}-".lower()):
+    for rank, prefix in enumerate(preferred):
+        if f"{language}-".lower().startswith(f"{prefix}-".lower()):
             return rank
     return len(preferred) + (language != "und")
 
@@ -315,7 +315,7 @@ def _video(path: Path, name: _Name, info: metadata.Info) -> Video:
 
 
 def _sidecar(path: Path) -> dict[str, Any]:
-    """What yt-dlp wrote beside the captions; empty when there is none or it is of no use."""
+    """Read yt-dlp's `.info.json` beside the captions; empty if missing or unusable."""
     try:
         info = path.stat()
         if not stat.S_ISREG(info.st_mode) or info.st_size > SIDECAR_LIMIT:

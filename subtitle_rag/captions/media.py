@@ -1,4 +1,4 @@
-"""The file of a video: where it lies beside its captions, a player needs no network."""
+"""The media file beside a caption file, for playing without network."""
 
 import logging
 import os
@@ -10,28 +10,28 @@ from subtitle_rag.domain import Video, nfc
 logger = logging.getLogger(__name__)
 
 SOUND = frozenset({".m4a", ".mp3", ".opus", ".flac", ".wav"})
-"""Files without pictures: played where there is no other."""
+"""Sound files, the last choice."""
 
 
 def media(video: Video) -> Path | None:
-    """The video's file as the disk spells it: named as the captions are, but for their language. It reads folders."""
+    """Return the file named like the captions without their language, as the disk spells it. Reads folders."""
     if video.source is None:
         return None
     captions = Path(video.source)
     try:
         folder = _folder(captions.parent)
         with os.scandir(folder) as entries:
-            found = [Path(e.path) for e in entries if _belongs(nfc(e.name), captions.stem) and e.is_file()]
-    except OSError:  # a disk that is not there, for one
+            files = [Path(e.path) for e in entries if _belongs(nfc(e.name), captions.stem) and e.is_file()]
+    except OSError:  # an unmounted disk, for example
         logger.info("a video's folder cannot be read", exc_info=True)
         return None
-    return min(found, key=lambda path: (path.suffix.lower() in SOUND, path.name), default=None)
+    return min(files, key=lambda path: (path.suffix.lower() in SOUND, path.name), default=None)
 
 
 def _folder(path: Path) -> Path:
-    """A folder as the disk spells it: the library keeps composed syllables, other systems write others.
+    """Return a folder as the disk spells it: the library has composed syllables, a disk may have decomposed ones.
 
-    Raises FileNotFoundError, or what else the disk says.
+    Raises OSError, FileNotFoundError among others.
     """
     if path.is_dir() or path == path.parent:
         return path
@@ -43,7 +43,7 @@ def _folder(path: Path) -> Path:
 
 
 def _belongs(name: str, captions: str) -> bool:
-    """Whether a file is the media of captions with this name: `제목.mp4` of `제목`, `제목.ko` and `제목.mp4.ko`."""
+    """Return whether a file is the media of captions so named: `제목.mp4` of `제목`, `제목.ko` and `제목.mp4.ko`."""
     stem, suffix = os.path.splitext(name)  # noqa: PTH122 - as caption files' names are read
     if suffix.lower() not in MEDIA_SUFFIXES:
         return False

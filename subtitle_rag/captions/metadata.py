@@ -35,7 +35,7 @@ def named(text: str) -> str:
 
 
 def text(info: Info, key: str) -> str:
-    """A name or title, or "" where there is none."""
+    """Return a name or title, or ""."""
     value = info.get(key)
     return named(value[: 10 * MAX_NAME]) if isinstance(value, str) else ""
 
@@ -67,12 +67,12 @@ def ms(seconds: object) -> int | None:
 
 
 def chapters(value: object) -> tuple[Chapter, ...]:
-    found = []
+    chapters = []
     for item in _items(value):
         start, title = ms(item.get("start_time")), text(item, "title")
         if start is not None and title:
-            found.append(Chapter(start, title))
-    return tuple(sorted(found, key=lambda chapter: chapter.start_ms))
+            chapters.append(Chapter(start, title))
+    return tuple(sorted(chapters, key=lambda chapter: chapter.start_ms))
 
 
 def kind(info: Info) -> str:
@@ -104,25 +104,25 @@ def _address(value: object) -> str | None:
 
 
 def _thumbnail(info: Info) -> str | None:
-    """The widest that YouTube named; yt-dlp adds addresses that may not exist, without a width."""
+    """Return the widest one named by YouTube. yt-dlp adds guessed addresses, without a width."""
     sized = [item for item in _items(info.get("thumbnails")) if type(item.get("width")) is int]
     widest = max(sized, key=lambda item: int(item["width"]), default={})
     return _address(widest.get("url")) or _address(info.get("thumbnail"))
 
 
 def _heatmap(value: object) -> tuple[Heat, ...]:
-    found = []
+    heats = []
     for item in _items(value):
         start, end, height = ms(item.get("start_time")), ms(item.get("end_time")), item.get("value")
         if start is None or end is None or end < start or isinstance(height, bool):
             continue
         if isinstance(height, int | float) and 0 <= height <= 1:
-            found.append(Heat(start, end, round(height, 4)))
-    return tuple(found)
+            heats.append(Heat(start, end, round(height, 4)))
+    return tuple(heats)
 
 
 def _storyboard(formats: object) -> Storyboard | None:
-    """The largest one; yt-dlp tells no interval but the pictures per second, rounded by the video's length."""
+    """Return the largest one. yt-dlp gives its interval as pictures per second, rounded by the video's length."""
     boards = [board for item in _items(formats) if item.get("ext") == "mhtml" and (board := _board(item))]
     boards = [board for board in boards if board.width <= STORYBOARD_WIDTH]
     return max(boards, key=lambda board: board.width, default=None)
@@ -137,7 +137,7 @@ def _board(item: Info) -> Storyboard | None:
     if not isinstance(rate, int | float) or not SLOWEST <= rate <= FASTEST:
         return None
     interval = 1000 / rate
-    nearest = min(_INTERVALS_MS, key=lambda known: abs(known - interval))
+    nearest = min(_INTERVALS_MS, key=lambda interval_ms: abs(interval_ms - interval))
     width, height, rows, columns = (int(size or 0) for size in sizes)
     snapped = nearest if abs(nearest - interval) <= nearest / 10 else round(interval)
     return Storyboard(width, height, rows, columns, max(1, snapped), sheets)

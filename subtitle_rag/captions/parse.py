@@ -75,7 +75,7 @@ class _Line(NamedTuple):
 
 
 class _Screen(NamedTuple):
-    """What one cue shows, and when (milliseconds)."""
+    """The lines of one cue with its times (milliseconds)."""
 
     start_ms: int
     end_ms: int
@@ -242,8 +242,8 @@ def _vtt_payload(lines: list[str]) -> list[str]:
 
 def _clock_ms(sign: str, hours: str, minutes: str, seconds: str, fraction: str) -> int:
     """Milliseconds of a time's parts; before the video's start counts as its start."""
-    whole = (int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)
-    return 0 if sign else _bounded(whole * 1000 + int(fraction[:3].ljust(3, "0")))
+    total_s = (int(hours or 0) * 60 + int(minutes)) * 60 + int(seconds)
+    return 0 if sign else _bounded(total_s * 1000 + int(fraction[:3].ljust(3, "0")))
 
 
 def _bounded(ms: int) -> int:
@@ -285,7 +285,7 @@ def _line(pieces: Iterable[tuple[int, str]], timed: bool) -> _Line:
 
 
 def _screen(block: _Block) -> _Screen:
-    """What the block shows. Inline times count through the whole cue: text before the first shows at its start."""
+    """Return the block's screen. Inline times count through the whole cue: text before the first shows at its start."""
     lines: list[_Line] = []
     clock = block.start_ms
     for raw in block.lines:
@@ -312,30 +312,30 @@ def _rolls(screens: list[_Screen], timed: bool) -> bool:
 
     A repeated line alone proves nothing (people repeat themselves); it must stand above another, or be gone at once.
     """
-    scrolled = others = 0
+    scrolled = still = 0
     for before, after in pairwise(screens):
         old = [line.text for line in before.lines if line.text]
         if old and after.lines and after.lines[0].text:
             brief = after.end_ms - after.start_ms <= SETTLED_MS
             repeats = after.lines[0].text in old and (brief or len(after.lines) > 1)
-            scrolled, others = scrolled + repeats, others + (not repeats)
-    return scrolled >= others and scrolled >= (1 if timed else 2)
+            scrolled, still = scrolled + repeats, still + (not repeats)
+    return scrolled >= still and scrolled >= (1 if timed else 2)
 
 
 def _spoken(screens: list[_Screen], timed: bool, rolling: bool) -> Iterator[Cue]:
     """Each line once, in the cue where it appears first."""
-    shown: list[str] = []
+    last_lines: list[str] = []
     cleared_ms = 0
     for screen in screens:
         visible = [line for line in screen.lines if line.text]
-        old = _scrolled_up(shown, screen, visible, screen.start_ms > cleared_ms) if rolling else 0
+        old = _scrolled_up(last_lines, screen, visible, screen.start_ms > cleared_ms) if rolling else 0
         for line in visible[old:]:
             starts = line.starts if timed else ()
             yield Cue(line.starts[0], max(screen.end_ms, line.starts[-1]), line.text, starts)
-        shown, cleared_ms = [line.text for line in visible], screen.end_ms
+        last_lines, cleared_ms = [line.text for line in visible], screen.end_ms
 
 
-def _scrolled_up(shown: list[str], screen: _Screen, visible: list[_Line], after_gap: bool) -> int:
+def _scrolled_up(last_lines: list[str], screen: _Screen, visible: list[_Line], after_gap: bool) -> int:
     """How many of the cue's upper lines stood on the screen before: those above equal to the last ones shown.
 
     A line under a blank one is new, and so is one with inline times. A single line without a blank one beside it,
@@ -343,10 +343,10 @@ def _scrolled_up(shown: list[str], screen: _Screen, visible: list[_Line], after_
     """
     if not visible or not screen.lines[0].text:
         return 0
-    for count in range(min(len(shown), len(visible), SCREEN_ROWS), 0, -1):
-        if [line.text for line in visible[:count] if not line.timed] == shown[-count:]:
-            alone = len(screen.lines) == 1 and screen.end_ms - screen.start_ms > SETTLED_MS
-            return 0 if alone and after_gap else count
+    for count in range(min(len(last_lines), len(visible), SCREEN_ROWS), 0, -1):
+        if [line.text for line in visible[:count] if not line.timed] == last_lines[-count:]:
+            is_single = len(screen.lines) == 1 and screen.end_ms - screen.start_ms > SETTLED_MS
+            return 0 if is_single and after_gap else count
     return 0
 
 
@@ -372,9 +372,9 @@ def _json3_cues(text: str, path: str) -> list[Cue]:
     if events is None or (events and not any("tStartMs" in event for event in events)):
         raise CaptionError("not_captions", path=path, reason=_("its JSON is not YouTube's json3"))
     # aAppend only feeds a line; events without segs set up the window
-    spoken = [(event, segs) for event in events if not event.get("aAppend") and (segs := _segs(event))]
-    timed = any("tOffsetMs" in seg for _event, segs in spoken for seg in segs)
-    return _end_at_next(cue for event, segs in spoken if (cue := _json3_cue(event, segs, timed)))
+    captions = [(event, segs) for event in events if not event.get("aAppend") and (segs := _segs(event))]
+    timed = any("tOffsetMs" in seg for _event, segs in captions for seg in segs)
+    return _end_at_next(cue for event, segs in captions if (cue := _json3_cue(event, segs, timed)))
 
 
 def _segs(event: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""Why YouTube did not give something: which of our codes it is, and when to ask again.
+"""Refusals of YouTube: the error code of a failure, and the delay before its retry.
 
-The texts are yt-dlp's and YouTube's own, in English, for yt-dlp asks in English.
+The patterns match messages of yt-dlp and YouTube in English, the language of yt-dlp's requests.
 """
 
 import re
@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800
 BLOCKS = (429, 403)
-"""HTTP statuses by which YouTube refuses whoever asks, not what is asked for."""
+"""HTTP statuses of a block of this machine, whatever the request."""
 NOT_FOUND = 404
-LONGEST_S = 30 * DAY
-"""No failure that is asked for again waits longer."""
+MAX_DELAY_S = 30 * DAY
+"""Maximum delay before a retry."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What follows from a code.
+    """Consequences of an error code.
 
-    `again`: seconds until the video is asked for again, doubled with every try; None: never by itself.
-    `rests_after`: so many in a row say that it is not the video but the queue that is refused; 0: never.
+    `delay_s`: seconds before the retry, doubled with every try; None: no retry.
+    `rests_after`: number in a row after which the queue rests, as blocked; 0: never.
     """
 
-    again: int | None
+    delay_s: int | None
     rests_after: int = 0
 
 
@@ -60,40 +60,40 @@ _TEXTS = [
     )
 ]
 _STATUS = re.compile(r"HTTP ?Error \d{3}: [\w ]*")
-"""A server's own words on a status: "Service Unavailable" is nothing that is said of a video."""
+"""An HTTP reason phrase: "Service Unavailable" says nothing about a video."""
 _BEGINS_IN = re.compile(r"(?:begin|premieres) in (\d+) (minute|hour|day)s?", re.IGNORECASE)
 _UNITS = {"minute": MINUTE, "hour": HOUR, "day": DAY}
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
-    """What is known of a failure: its text, the HTTP status of a refusal on the way, and whether the way broke."""
+class Failure:
+    """A failure of yt-dlp: its text, the HTTP status of a refusal, and whether the connection broke."""
 
     text: str
     status: int | None = None
     retry_after: int | None = None
-    """Seconds, as the answer's header has it."""
+    """`Retry-After` in seconds."""
     transport: bool = False
     geo: bool = False
 
 
-def recognise(trouble: Trouble) -> str:
-    """The code of a failure: a key of `RULES`."""
-    if trouble.status in BLOCKS:
+def failure_code(failure: Failure) -> str:
+    """Return the code of a failure, a key of `RULES`."""
+    if failure.status in BLOCKS:
         return "rate_limited"
-    if trouble.geo:
+    if failure.geo:
         return "geo_blocked"
-    text = _STATUS.sub("", trouble.text)
+    text = _STATUS.sub("", failure.text)
     for code, pattern in _TEXTS:
         if pattern.search(text):
             return code
-    if trouble.status == NOT_FOUND:
+    if failure.status == NOT_FOUND:
         return "not_found"
-    return "network" if trouble.transport or trouble.status is not None else "yt_dlp_outdated"
+    return "network" if failure.transport or failure.status is not None else "yt_dlp_outdated"
 
 
 def begins_at(text: str, now: int) -> int | None:
-    """When an announced video begins, from a text such as "Premieres in 3 hours"."""
+    """Return the time in a text such as "Premieres in 3 hours"."""
     match = _BEGINS_IN.search(text)
     return now + int(match[1]) * _UNITS[match[2].lower()] if match else None
 
@@ -102,5 +102,5 @@ def retry_at(code: str, *, tries: int, now: int, stated_at: int | None = None) -
     """Return the time of the retry after `tries` failures in a row: `stated_at`, if YouTube stated one."""
     if stated_at is not None:
         return max(stated_at, now)
-    again = RULES[code].again
-    return None if again is None else now + min(again << min(tries - 1, 16), LONGEST_S)
+    delay_s = RULES[code].delay_s
+    return None if delay_s is None else now + min(delay_s << min(tries - 1, 16), MAX_DELAY_S)

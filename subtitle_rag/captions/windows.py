@@ -45,7 +45,7 @@ _CUT_WEIGHT = 0.3
 _TOO_SHORT = 10.0
 _LONG_PAUSE_MS = 2_000
 _BORDER_GAIN = 1.0
-"""What a cut at a chapter's border is worth: as much as a window 30 s off the target costs."""
+"""Bonus of a cut at a chapter's border: the cost of a window 30 s off the target."""
 _BORDER_MS = 5_000
 """Farthest that a border may be from the cue that begins its chapter; authors mark them by the second, and early."""
 _SENTENCE_END = re.compile(r"(?:니다|[요죠까네]|[.?!…。])[\"'”’)\]]*$")
@@ -55,18 +55,18 @@ _NEW_SPEAKER = re.compile(r"^(?:>>|- |\[)")
 def windows(
     video_id: str, cues: Sequence[Cue], borders: Sequence[int] = (), rule: WindowRule = SHIPPED
 ) -> list[Window]:
-    """The windows of one video, in order; `borders` are the times (ms) at which its chapters begin.
+    """Cut the windows of one video, in order. `borders` are the beginnings of its chapters (ms).
 
     A window lasts 20–90 s; shorter ones are left only where silence or the end of the video leaves no choice. A cue
     longer than a window is divided at its words, and other cues may begin before its parts.
     """
     pieces = sorted((piece for cue in cues for piece in _divided(cue, rule)), key=lambda piece: piece.start_ms)
-    seen: Counter[int] = Counter()
+    twins: Counter[int] = Counter()
     result = []
     for ordinal, (first, last) in enumerate(_best_cuts(pieces, borders, rule)):
         start = pieces[first].start_ms
-        result.append(_window(video_id, ordinal, pieces, first, last, seen[start], rule))
-        seen[start] += 1
+        result.append(_window(video_id, ordinal, pieces, first, last, twins[start], rule))
+        twins[start] += 1
     return result
 
 
@@ -79,10 +79,10 @@ def window_id(video_id: str, start_ms: int, twin: int = 0, rule: WindowRule = SH
 def _window(
     video_id: str, ordinal: int, cues: Sequence[Cue], first: int, last: int, twin: int, rule: WindowRule
 ) -> Window:
-    own = cues[first : last + 1]
-    start = own[0].start_ms
-    end = min(max(cue.end_ms for cue in own), start + rule.max_ms)
-    offsets = accumulate((len(cue.text) + 1 for cue in own[:-1]), initial=0)
+    window_cues = cues[first : last + 1]
+    start = window_cues[0].start_ms
+    end = min(max(cue.end_ms for cue in window_cues), start + rule.max_ms)
+    offsets = accumulate((len(cue.text) + 1 for cue in window_cues[:-1]), initial=0)
     before, after = first, last + 1
     room = MAX_CHARS + 1  # a joined text has one space less than cues
     while before > 0 and cues[before - 1].start_ms >= start - rule.overlap_ms:
@@ -102,8 +102,8 @@ def _window(
         ordinal=ordinal,
         start_ms=start,
         end_ms=end,
-        text=" ".join(cue.text for cue in own),
-        lines=tuple(Line(offset, cue.start_ms) for offset, cue in zip(offsets, own, strict=True)),
+        text=" ".join(cue.text for cue in window_cues),
+        lines=tuple(Line(offset, cue.start_ms) for offset, cue in zip(offsets, window_cues, strict=True)),
         overlap_before=" ".join(cue.text for cue in cues[before:first]),
         overlap_after=" ".join(cue.text for cue in cues[last + 1 : after]),
     )
@@ -130,14 +130,14 @@ def _best_cuts(cues: Sequence[Cue], borders: Sequence[int], rule: WindowRule) ->
 
 def _chapter_beginnings(cues: Sequence[Cue], borders: Sequence[int]) -> set[int]:
     """The cues, but for the first, that begin nearest to a border."""
-    found = set()
+    beginnings = set()
     starts = [cue.start_ms for cue in cues]
     for border in borders:
         at = bisect_left(starts, border)
         near = min(range(max(0, at - 1), min(at + 1, len(starts))), key=lambda i: abs(starts[i] - border), default=0)
         if near and abs(starts[near] - border) <= _BORDER_MS:
-            found.add(near)
-    return found
+            beginnings.add(near)
+    return beginnings
 
 
 def _best_window(cues: Sequence[Cue], last: int, costs: Sequence[float], rule: WindowRule) -> tuple[int, float]:
@@ -171,7 +171,7 @@ def _cut_cost(before: Cue, after: Cue) -> float:
 
 
 def _divided(cue: Cue, rule: WindowRule) -> list[Cue]:
-    """The cue, or where it is longer or wordier than a window may be, parts of half a window's size."""
+    """Yield the cue, or parts of half a window's size if it exceeds a window in time or text."""
     words = cue.text.split()
     if len(words) < 2 or (cue.end_ms - cue.start_ms <= rule.max_ms and len(cue.text) <= MAX_CHARS):
         return [cue]

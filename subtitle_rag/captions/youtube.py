@@ -1,8 +1,8 @@
-"""YouTube's channels, playlists and videos: what a list holds, what a video says of itself, and its caption tracks.
+"""YouTube's channels, playlists and videos: entries of lists, metadata of videos, and caption tracks.
 
-What would surprise: nothing is "extracted" to the end. `process=False` is the one mode in which a private or blocked
-video raises while a video without playable formats still shows its captions; and caption bytes are read by the same
-session, for yt-dlp's own downloader neither repeats a refused request nor paces itself.
+No extraction is processed to the end: only with `process=False` does a private or blocked video raise while a video
+without playable formats still has its captions. Caption bytes come through the same session, since yt-dlp's own
+downloader neither retries nor throttles.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.addresses import Source
 from subtitle_rag.captions.session import LIMIT, Info, Session
-from subtitle_rag.captions.tracks import Offer
+from subtitle_rag.captions.tracks import TrackChoice
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import TABS, Details, Track, Video
 from subtitle_rag.errors import FetchError
@@ -26,20 +26,20 @@ from subtitle_rag.errors import FetchError
 logger = logging.getLogger(__name__)
 
 SITE = "https://www.youtube.com"
-PICTURES = ".ytimg.com"
-"""What the hosts of its pictures end in."""
+PICTURE_HOSTS = ".ytimg.com"
+"""Suffix of the hosts of YouTube's pictures."""
 ATTEMPTS = 5
-"""Requests for one track, all in all."""
-PATIENCE_S = 60
-"""Longest wait between them; whoever is to wait longer gives the video up for this time."""
-ELSEWHERE = "youtube"
-"""Channel of videos of which no channel is known."""
+"""Maximum requests for one track."""
+MAX_PAUSE_S = 60
+"""Longest pause between them. Before a longer one the video fails, until its retry in a later run."""
+UNKNOWN_CHANNEL = "youtube"
+"""Id of the channel of videos without a known one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A video as a list has it. The title may be a translation; `about` is the latest day on which it can have been
-    published; `refusal` is the code of what the list itself says will happen."""
+    """A video on a list. Its title may be a translation. `about` is the latest possible day of publication; `refusal`
+    is the code of a refusal stated by the list itself."""
 
     video: Video
     about: date | None = None
@@ -49,8 +49,8 @@ class Entry:
 
 @dataclass(slots=True)
 class Listing:
-    """A source that answered. Each of its `lists` fetches the next page when it is asked for an entry there; where
-    they are `by_date` the newest comes first. Taking an entry raises FetchError."""
+    """A source with its lists. Each of `lists` fetches its pages on iteration, which can raise FetchError; with
+    `by_date` the newest comes first."""
 
     url: str
     name: str
@@ -61,7 +61,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a video says of itself; `info` is what tracks are chosen from, and it may have some `withheld`."""
+    """A video's page. Tracks are chosen from `info`; YouTube may have `withheld` some."""
 
     video: Video
     details: Details
@@ -80,7 +80,7 @@ class YouTube:
     """
 
     def __init__(self, settings: YoutubeSettings, wait: Callable[[float], object] = time.sleep) -> None:
-        """`wait` sleeps for so many seconds between the repetitions of a refused request."""
+        """`wait` sleeps for so many seconds between the retries of a refused request."""
         self._session = Session(settings)
         self._back_off = settings.back_off
         self._is_guest = not (settings.cookie_file or settings.cookies_from_browser)
@@ -100,7 +100,7 @@ class YouTube:
     # Lists
 
     def listing(self, source: Source, tabs: Sequence[str], channel_id: str | None = None) -> Listing:
-        """Ask for a source's first page: of a playlist, or of `tabs` of a channel, whose id saves a request.
+        """Request the first page of a playlist, or of `tabs` of a channel. A known `channel_id` saves a request.
 
         All of a channel's uploads are one playlist, by date and with a hundred videos to the page.
         """
@@ -109,43 +109,43 @@ class YouTube:
             name = metadata.text(info, "title") or source.key
             by_date = source.key.startswith("UU")
             return Listing(source.url, name, None, [self._entries(info)], by_date)
-        wanted = source.tabs or tabs
-        if set(wanted) == set(TABS):
+        tabs = source.tabs or tabs
+        if set(tabs) == set(TABS):
             return self._uploads(source, channel_id)
-        return self._tabs(source, wanted)
+        return self._tabs(source, tabs)
 
     def _uploads(self, source: Source, channel_id: str | None) -> Listing:
         about = {} if channel_id else self._list(f"{source.url}/about")
-        known = channel_id or metadata.channel_id(about)
-        if not known or not known.startswith("UC"):
+        channel_id = channel_id or metadata.channel_id(about)
+        if not channel_id or not channel_id.startswith("UC"):
             return self._tabs(source, TABS)
         try:
-            info = self._list(f"{SITE}/playlist?list=UU{known[2:]}")
+            info = self._list(f"{SITE}/playlist?list=UU{channel_id[2:]}")
         except FetchError as error:
             if error.code != "not_found":
                 raise
             return self._tabs(source, TABS)
         name = metadata.channel_name(about) or metadata.channel_name(info) or source.key
-        return Listing(f"{SITE}/channel/{known}", name, known, [self._entries(info)])
+        return Listing(f"{SITE}/channel/{channel_id}", name, channel_id, [self._entries(info)])
 
     def _tabs(self, source: Source, tabs: Sequence[str]) -> Listing:
-        found: list[Info] = []
+        infos: list[Info] = []
         for tab in tabs:
             try:
-                found.append(self._list(replace(source, tabs=(tab,)).url))
+                infos.append(self._list(replace(source, tabs=(tab,)).url))
             except FetchError as error:
                 if error.code != "empty_tab" or len(tabs) == 1:
                     raise
-        if not found:
+        if not infos:
             raise FetchError("empty_tab", title=source.url)
-        channel_id = metadata.channel_id(found[0])
+        channel_id = metadata.channel_id(infos[0])
         url = replace(source, key=channel_id or source.key).url
-        name = metadata.channel_name(found[0]) or source.key
+        name = metadata.channel_name(infos[0]) or source.key
         by_date = all(tab in TABS for tab in tabs)
-        return Listing(url, name, channel_id, [self._entries(info) for info in found], by_date)
+        return Listing(url, name, channel_id, [self._entries(info) for info in infos], by_date)
 
     def _list(self, url: str) -> Info:
-        """The first page of a list; what only points somewhere else on YouTube is followed."""
+        """Return the first page of a list, after redirects inside YouTube."""
         for _hop in range(3):
             info = self._session.info(url, url)
             if info.get("_type") not in ("url", "url_transparent"):
@@ -171,13 +171,13 @@ class YouTube:
     # Videos
 
     def video(self, video_id: str, title: str) -> Page:
-        """Ask what a video says of itself: two requests. `title` names it if it is refused."""
+        """Request a video's page, in two requests. `title` names it in errors."""
         url = f"{SITE}/watch?v={video_id}"
         info = self._session.info(url, title, ie_key="Youtube")
         video = Video(
             id=video_id,
             title=metadata.text(info, "title") or title,
-            channel_id=metadata.channel_id(info) or ELSEWHERE,
+            channel_id=metadata.channel_id(info) or UNKNOWN_CHANNEL,
             channel=metadata.channel_name(info) or "YouTube",
             url=url,
             published=metadata.day(info.get("upload_date")),
@@ -187,29 +187,29 @@ class YouTube:
         )
         return Page(video, metadata.details(info), info, self._session.withheld)
 
-    def track(self, offer: Offer, title: str) -> Track:
-        """Fetch a track's bytes; what is refused with 429, 5xx or an empty answer is asked for again, ever slower."""
+    def track(self, choice: TrackChoice, title: str) -> Track:
+        """Fetch a track's bytes, with exponential backoff after 429, 5xx and empty responses."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                raw = self._body(offer.url, title)
+                raw = self._body(choice.url, title)
                 break
             except FetchError as error:
-                told = error.details.get("retry_at")
-                pause = max(self._back_off << attempt - 1, told - int(time.time()) if told else 0)
-                lasting = error.code not in ("rate_limited", "network", "caption_blocked") or pause > PATIENCE_S
-                if lasting or attempt == ATTEMPTS:
+                retry_at = error.details.get("retry_at")
+                pause = max(self._back_off << attempt - 1, retry_at - int(time.time()) if retry_at else 0)
+                is_final = error.code not in ("rate_limited", "network", "caption_blocked") or pause > MAX_PAUSE_S
+                if is_final or attempt == ATTEMPTS:
                     raise
                 logger.info("the track is asked for again in %g s, attempt %d", pause, attempt, exc_info=True)
                 if self._wait(pause):
                     raise
         digest = hashlib.sha256(raw).hexdigest()
-        return Track(offer.language, offer.kind, offer.format, raw, digest, int(time.time()), offer.flag)
+        return Track(choice.language, choice.kind, choice.format, raw, digest, int(time.time()), choice.flag)
 
     def _body(self, url: str, title: str) -> bytes:
         try:
             raw = self._session.body(url, title)
         except FetchError as error:
-            if error.code == "not_found":  # of the track alone: the video was there a moment ago
+            if error.code == "not_found":  # only the track: its video's page exists
                 raise FetchError("caption_damaged", title=title, reason=error.details["reason"]) from error
             raise
         if not raw:
@@ -219,14 +219,14 @@ class YouTube:
         return raw
 
     def sheet(self, url: str, title: str) -> bytes:
-        """The bytes of a storyboard's sheet, which may be any; `not_found` where the address has expired."""
+        """Return the bytes of a storyboard's sheet, not checked. An expired address raises `not_found`."""
         parts = urlsplit(url)
-        if parts.scheme != "https" or not (parts.hostname or "").endswith(PICTURES):
+        if parts.scheme != "https" or not (parts.hostname or "").endswith(PICTURE_HOSTS):
             raise FetchError("not_found", title=title, reason=parts.netloc)
         return self._session.body(url, title)
 
     def reach(self) -> None:
-        """Ask for YouTube's empty page, to see whether there is a way there."""
+        """Request YouTube's empty page, to test the connection."""
         self._session.body(f"{SITE}/generate_204", SITE)
 
 
@@ -238,7 +238,7 @@ def _entry(entry: Info, listed_by: Info, *, guest: bool) -> Entry:
     video = Video(
         id=entry["id"],
         title=metadata.text(entry, "title") or entry["id"],
-        channel_id=metadata.channel_id(entry) or metadata.channel_id(listed_by) or ELSEWHERE,
+        channel_id=metadata.channel_id(entry) or metadata.channel_id(listed_by) or UNKNOWN_CHANNEL,
         channel=metadata.channel_name(entry) or metadata.channel_name(listed_by) or "YouTube",
         url=f"{SITE}/watch?v={entry['id']}",
         duration_ms=metadata.ms(entry.get("duration")),

@@ -19,7 +19,7 @@ from typing import Any
 from subtitle_rag.captions import refusals
 from subtitle_rag.captions.addresses import Source, parse
 from subtitle_rag.captions.tracks import choose
-from subtitle_rag.captions.youtube import ELSEWHERE, SITE, Page, YouTube
+from subtitle_rag.captions.youtube import SITE, UNKNOWN_CHANNEL, Page, YouTube
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import Video
 from subtitle_rag.errors import BusyError, CaptionError, FetchError, UsageError
@@ -75,7 +75,7 @@ class RunOptions:
     retry: bool = False
     """Retry everything that failed before its time has come, and end the current rest."""
     refresh: bool = False
-    """Fetch videos again that are in the library."""
+    """Fetch videos in the library again."""
     include_due: bool = False
     """Fetch also the due videos of other sources."""
 
@@ -100,7 +100,7 @@ class Fetcher:
         """Carry out the requests. The last event is the `IndexReport`.
 
         Raises:
-            BusyError: `youtube_busy`, and what the library raises.
+            BusyError: `youtube_busy`, and those of the library.
             FetchError: `cookies_unreadable`.
         """
         report = IndexReport()
@@ -363,7 +363,7 @@ def _is_selected(video: Video, options: SourceOptions, *, listed_title: str) -> 
 
 
 def _placeholder(video_id: str) -> Video:
-    return Video(video_id, video_id, ELSEWHERE, "YouTube", url=f"{SITE}/watch?v={video_id}")
+    return Video(video_id, video_id, UNKNOWN_CHANNEL, "YouTube", url=f"{SITE}/watch?v={video_id}")
 
 
 def _without_captions(page: Page, languages: str) -> FetchError:

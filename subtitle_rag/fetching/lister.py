@@ -1,4 +1,4 @@
-"""Reading a source's lists into the library, as far as the options go and no page further than is needed."""
+"""Reader of a source's lists into the library, with as few page requests as its options allow."""
 
 import re
 import time
@@ -8,33 +8,33 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from subtitle_rag.captions import refusals
-from subtitle_rag.captions.youtube import ELSEWHERE, Entry, Listing
+from subtitle_rag.captions.youtube import UNKNOWN_CHANNEL, Entry, Listing
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import Listed, VideoDone, VideoFailed
 from subtitle_rag.library.sources import FollowedSource, Stage
 from subtitle_rag.library.store import Library
 
 KNOWN_IN_A_ROW = 30
-"""Then the rest of a list that is by date is known too. Not the first: what is pinned, announced or for members
-stands above what is new."""
+"""Known entries in a row at which a list by date has no more new ones. More than one, since pinned, announced and
+members' videos stand at the top."""
 HANGUL = re.compile("[가-힣]")
 STATED = ("upcoming", "live")
-"""Refusals that end by themselves, and that lists tell of."""
+"""Temporary refusals stated by lists."""
 
 ListEvent = Listed | VideoDone | VideoFailed
 
 
 @dataclass(slots=True)
 class _Row:
-    """One of the lists of a source, and how many entries in a row there were known, or too old."""
+    """One list of a source, with the number of known and of too old entries in a row."""
 
     entries: Iterator[Entry]
-    known: int = 0
-    old: int = 0
+    known_in_row: int = 0
+    old_in_row: int = 0
 
 
 class Lister:
-    """Takes the entries of a listing; `queue` holds the videos that are to be asked for, in the order of the lists."""
+    """Reads the entries of a listing. `queue` holds the videos to fetch, in the order of the lists."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Lister:
         retry: bool = False,
         refresh: bool = False,
     ) -> None:
-        """`retry`: what failed is asked for whenever its time is; `refresh`: what is there, too.
+        """`retry`: queue failed videos before their time; `refresh`: queue videos in the library too.
 
         Raises:
             UsageError: `bad_pattern`.
@@ -58,23 +58,23 @@ class Lister:
         self._rows = deque(_Row(entries) for entries in listing.lists)
         self._seen: set[str] = set()
         self._pattern = pattern(followed.options.match) if followed.options.match else None
-        # all that is new stands above what is known, so nothing is left to look for below
+        # new entries stand above the known ones of a complete list
         self._news_only = followed.complete and listing.by_date and not refresh
-        # what a limit has left out is not known, and begins right below what is
+        # entries beyond a limit are unknown, and begin right below the known ones
         few = max(1, followed.videos // 2) if followed.options.limit else KNOWN_IN_A_ROW
         self._enough = min(KNOWN_IN_A_ROW, few)
         self._begun = False
-        # of several lists one may hold nothing that is known
+        # one of several lists may hold no known entry
         is_one = len(listing.lists) == 1
         self._limit = None if self._news_only and is_one else followed.options.limit
         self.accepted: set[str] = set()
-        """Videos that the options let in."""
+        """Videos selected by the options."""
         self.queue: deque[str] = deque()
 
     def pull(self, more: Callable[[], bool]) -> Iterator[ListEvent]:
-        """Take entries until a video is queued, and for as long as there may be `more`; several lists take turns.
+        """Read entries until a video is queued, and on while `more()` is true. Several lists take turns.
 
-        Raises FetchError where a page is refused, and what `more` raises; what was taken before is kept.
+        Raises FetchError for a refused page, and the errors of `more`. Entries read before stay queued.
         """
         while self._rows and (more() or not self.queue):
             row = self._rows[0]
@@ -91,26 +91,26 @@ class Lister:
                 self._library.sources.mark_complete(self._followed.id)
 
     def _is_over(self, row: _Row) -> bool:
-        known = self._news_only and row.known >= self._enough
-        return known or (self._listing.by_date and row.old >= KNOWN_IN_A_ROW)
+        no_news = self._news_only and row.known_in_row >= self._enough
+        return no_news or (self._listing.by_date and row.old_in_row >= KNOWN_IN_A_ROW)
 
     def _take(self, entry: Entry, row: _Row) -> Iterator[ListEvent]:
         sources, id = self._library.sources, entry.video.id
         stage, listed = sources.stage(id), id in sources.listed(self._followed.id, [id])
-        known = listed or stage is not None
-        row.known = row.known + 1 if known else 0
-        if not known and self._news_only and not self._begun:
+        is_known = listed or stage is not None
+        row.known_in_row = row.known_in_row + 1 if is_known else 0
+        if not is_known and self._news_only and not self._begun:
             sources.mark_incomplete(self._followed.id)
             self._begun = True
-        if not self._is_wished(entry, row):
-            if not known:
+        if not self._is_selected(entry, row):
+            if not is_known:
                 sources.put_listed(self._followed.id, [], passed_over=[id])
             return
-        if known and stage is None:  # it was taken out of the library, or passed over when its date was known
+        if is_known and stage is None:  # deleted from the library, or passed over by its date
             return
         self.accepted.add(id)
         video = entry.video
-        if video.channel_id == ELSEWHERE and self._listing.channel_id:
+        if video.channel_id == UNKNOWN_CHANNEL and self._listing.channel_id:
             video = replace(video, channel_id=self._listing.channel_id, channel=self._listing.name)
         entry = replace(entry, video=video)
         if not listed:
@@ -120,16 +120,16 @@ class Lister:
         yield from self._queued(entry, stage or Stage("due"))
 
     def _queued(self, entry: Entry, stage: Stage) -> Iterator[ListEvent]:
-        """Queue a video that is due; what the list says will be refused costs no request."""
+        """Queue a due video. A refusal stated by the list is stored without a request."""
         video, now = entry.video, int(time.time())
         if stage.state == "done" and not self._refresh:
             yield VideoDone(video.id, video.title, "unchanged", self._library.window_count(video.id))
         elif entry.refusal and stage.state != "done":
-            again = refusals.retry_at(entry.refusal, tries=1, now=now, stated_at=entry.begins_at)
-            details = {"title": video.title, "retry_at": again}
+            retry_at = refusals.retry_at(entry.refusal, tries=1, now=now, stated_at=entry.begins_at)
+            details = {"title": video.title, "retry_at": retry_at}
             is_news = stage.failure != entry.refusal
             if is_news or entry.begins_at not in (None, stage.retry_at) or (stage.retry_at or now + 1) <= now:
-                self._library.sources.put_refused(video, entry.refusal, details, again)
+                self._library.sources.put_refused(video, entry.refusal, details, retry_at)
             if is_news:
                 yield VideoFailed(video.id, video.title, entry.refusal, details)
         elif (
@@ -140,23 +140,23 @@ class Lister:
         ):
             self.queue.append(video.id)
 
-    def _is_wished(self, entry: Entry, row: _Row) -> bool:
+    def _is_selected(self, entry: Entry, row: _Row) -> bool:
         since = self._followed.options.since
         # "3 weeks ago" is the latest day possible; a day more for the clocks' zones
         if since and entry.about and entry.about + timedelta(days=1) < since:
-            row.old += 1
+            row.old_in_row += 1
             return False
-        row.old = 0
+        row.old_in_row = 0
         return self._pattern is None or may_match(self._pattern, entry.video.title)
 
 
 def may_match(pattern: re.Pattern[str], title: str) -> bool:
-    """Whether a title from a list holds the pattern, or its original may: lists can name Korean videos in English."""
+    """Return whether a listed title matches, or its original may: lists can have Korean titles in English."""
     return pattern.search(title) is not None or (bool(HANGUL.search(pattern.pattern)) and not HANGUL.search(title))
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """Raises UsageError `bad_pattern`."""
+    """Compile a user's pattern. Raises UsageError `bad_pattern`."""
     try:
         return re.compile(text, re.IGNORECASE)
     except re.error as error:

@@ -1,7 +1,7 @@
-"""The picture of a scene, from the storyboard that YouTube keeps of its video: a sheet of many, fetched once and kept.
+"""Pictures of scenes from YouTube's storyboards: sheets of many pictures, each fetched once into a cache.
 
-Nothing here runs unless the user has switched pictures on: each sheet is a request to YouTube. While the queue rests
-from a block nothing is asked for. Whoever has no picture shows none.
+It runs only after the user has switched pictures on, since each sheet is a request to YouTube. During a rest of the
+queue it sends none.
 """
 
 import hashlib
@@ -21,20 +21,20 @@ from subtitle_rag.platforms import replace_path
 
 logger = logging.getLogger(__name__)
 
-MOST_BYTES = 4 * 2**20
-"""Of a sheet; real ones have less than a tenth."""
-KEPT = 300
-"""Sheets in the cache; the one that was used the longest ago goes first."""
+MAX_SHEET_BYTES = 4 * 2**20
+"""Maximum size of a sheet; real ones have less than a tenth."""
+MAX_SHEETS = 300
+"""Sheets in the cache, evicted by least recent use."""
 EXPIRED = ("not_found", "network", "rate_limited")
-"""What a sheet can be refused with when its address has expired; whoever is blocked is refused its renewal too."""
+"""Codes of the refusal of an expired address. After a block its renewal is refused too."""
 BLOCKED = ("rate_limited", "bot_check")
-KINDS = (b"\xff\xd8\xff", b"RIFF", b"\x89PNG")
-"""How the pictures begin that are kept: JPEG, WebP, PNG."""
+MAGIC_BYTES = (b"\xff\xd8\xff", b"RIFF", b"\x89PNG")
+"""First bytes of the accepted pictures: JPEG, WebP, PNG."""
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A part of a sheet in the cache: columns and rows are of `size`, the width and height of one picture in pixels."""
+    """A part of a cached sheet. `size` is the width and height of one picture in pixels."""
 
     sheet: Path
     size: tuple[int, int]
@@ -45,12 +45,12 @@ class Picture:
     def box(self) -> tuple[int, int, int, int]:
         """Left, top, right and bottom in pixels."""
         width, height = self.size
-        left, top = self.column * width, self.row * height
-        return left, top, left + width, top + height
+        x, y = self.column * width, self.row * height
+        return x, y, x + width, y + height
 
 
 class Pictures:
-    """The pictures of one library's scenes. Any thread may ask; one asks YouTube at a time."""
+    """The pictures of one library's scenes, for any thread. One request to YouTube runs at a time."""
 
     def __init__(self, library: Library, folder: Path, settings: YoutubeSettings) -> None:
         self._library = library
@@ -59,27 +59,27 @@ class Pictures:
         self._turn = threading.Lock()
         self._blocked = False
         self._without: set[str] = set()
-        """Videos that have none, or whose pictures could not be had; they are not asked for again."""
+        """Videos without pictures, or with a failed request. They are not requested again."""
 
     def of(self, video: Video, at_ms: int) -> Picture | None:
-        """The picture of a moment; None where there is none to be had.
+        """Return the picture of a moment, or None.
 
         Raises:
-            FetchError: what `YouTube` raises, once for a video.
-            OSError: where the cache cannot be written.
+            FetchError: of `YouTube`, once per video.
+            OSError: The cache is not writable.
         """
         with self._turn:
             if self._blocked or video.id in self._without or not re.fullmatch(r"[A-Za-z0-9_-]{11}", video.id):
                 return None
             try:
-                found = self._kept(video, at_ms) or self._fetched(video, at_ms)
+                picture = self._cached(video, at_ms) or self._fetch(video, at_ms)
             except FetchError as error:
                 self._without.add(video.id)
                 self._blocked = error.code in BLOCKED
                 raise
-            if found is None and not self._resting:
+            if picture is None and not self._resting:
                 self._without.add(video.id)
-            return found
+            return picture
 
     @property
     def _resting(self) -> bool:
@@ -89,7 +89,7 @@ class Pictures:
         board = self._library.details(video.id).storyboard
         return board if board and board.sheets else None
 
-    def _kept(self, video: Video, at_ms: int) -> Picture | None:
+    def _cached(self, video: Video, at_ms: int) -> Picture | None:
         board = self._board(video)
         if board is None:
             return None
@@ -101,11 +101,11 @@ class Pictures:
         return Picture(path, (board.width, board.height), column, row)
 
     def _path(self, video: Video, board: Storyboard, sheet: int) -> Path:
-        """Whatever the address becomes when it is renewed, the same sheet has the same name."""
+        """Return the path of a sheet, which is independent of its address."""
         shape = f"{board.width} {board.height} {board.rows} {board.columns} {board.interval_ms} {sheet}"
         return self._folder / f"{video.id}-{hashlib.sha256(shape.encode()).hexdigest()[:16]}"
 
-    def _fetched(self, video: Video, at_ms: int) -> Picture | None:
+    def _fetch(self, video: Video, at_ms: int) -> Picture | None:
         board = self._board(video)
         if board is None or self._resting:
             return None
@@ -125,7 +125,7 @@ class Pictures:
     def _store(self, youtube: YouTube, video: Video, board: Storyboard, at_ms: int) -> Picture | None:
         sheet, _column, _row = board.place(at_ms)
         raw = youtube.sheet(board.sheets[sheet], video.title)
-        if len(raw) > MOST_BYTES or not raw.startswith(KINDS):
+        if len(raw) > MAX_SHEET_BYTES or not raw.startswith(MAGIC_BYTES):
             return None
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._path(video, board, sheet)
@@ -133,9 +133,9 @@ class Pictures:
         unfinished.write_bytes(raw)
         replace_path(unfinished, path)
         self._forget_oldest()
-        return self._kept(video, at_ms)
+        return self._cached(video, at_ms)
 
     def _forget_oldest(self) -> None:
         sheets = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
-        for path in sheets[KEPT:]:
+        for path in sheets[MAX_SHEETS:]:
             path.unlink(missing_ok=True)

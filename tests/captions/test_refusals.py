@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subtitle_rag.captions.refusals import DAY, HOUR, LONGEST_S, RULES, WEEK, Trouble, begins_at, recognise, retry_at
+from subtitle_rag.captions.refusals import (
+    DAY,
+    HOUR,
+    MAX_DELAY_S,
+    RULES,
+    WEEK,
+    Failure,
+    begins_at,
+    failure_code,
+    retry_at,
+)
 from tests.cases import cases
 
 NOW = 1_700_000_000
@@ -69,9 +79,9 @@ TEXTS = [
 
 @cases(("code", "text"), TEXTS)
 def test_a_failure_is_recognised_by_its_words(code: str, text: str) -> None:
-    assert recognise(Trouble(text)) == code
-    assert recognise(Trouble(text.upper())) == code
-    assert recognise(Trouble(f"ERROR: [youtube] abcdefghijk: {text}")) == code
+    assert failure_code(Failure(text)) == code
+    assert failure_code(Failure(text.upper())) == code
+    assert failure_code(Failure(f"ERROR: [youtube] abcdefghijk: {text}")) == code
 
 
 @pytest.mark.parametrize("status", [403, 429])
@@ -80,14 +90,14 @@ def test_a_failure_is_recognised_by_its_words(code: str, text: str) -> None:
     ["", "HTTP Error 429: Too Many Requests", "HTTP Error 403: Forbidden", "Failed to extract any player response"],
 )
 def test_a_block_is_recognised_by_its_status_whatever_the_words(status: int, text: str) -> None:
-    assert recognise(Trouble(text, status=status)) == "rate_limited"
-    assert recognise(Trouble(text, status=status, retry_after=60, transport=True)) == "rate_limited"
+    assert failure_code(Failure(text, status=status)) == "rate_limited"
+    assert failure_code(Failure(text, status=status, retry_after=60, transport=True)) == "rate_limited"
 
 
 @pytest.mark.parametrize("text", ["HTTP Error 404: Not Found", "Unable to download API page", ""])
 def test_an_address_where_nothing_is_is_not_found(text: str) -> None:
-    assert recognise(Trouble(text, status=404)) == "not_found"
-    assert recognise(Trouble(text, status=404, transport=True)) == "not_found"
+    assert failure_code(Failure(text, status=404)) == "not_found"
+    assert failure_code(Failure(text, status=404, transport=True)) == "not_found"
 
 
 @pytest.mark.parametrize(
@@ -106,7 +116,7 @@ def test_an_address_where_nothing_is_is_not_found(text: str) -> None:
     ],
 )
 def test_any_other_status_is_trouble_on_the_way(status: int, text: str) -> None:
-    assert recognise(Trouble(text, status=status)) == "network"
+    assert failure_code(Failure(text, status=status)) == "network"
 
 
 @pytest.mark.parametrize(
@@ -121,16 +131,16 @@ def test_any_other_status_is_trouble_on_the_way(status: int, text: str) -> None:
     ],
 )
 def test_a_broken_way_is_no_word_of_youtubes(text: str) -> None:
-    assert recognise(Trouble(text, transport=True)) == "network"
+    assert failure_code(Failure(text, transport=True)) == "network"
 
 
 def test_what_yt_dlp_calls_a_matter_of_countries_is_one() -> None:
-    assert recognise(Trouble("Video unavailable", geo=True)) == "geo_blocked"
+    assert failure_code(Failure("Video unavailable", geo=True)) == "geo_blocked"
 
 
-@given(st.builds(Trouble, st.text(), st.none() | st.integers(100, 599), st.none() | st.integers(), st.booleans()))
-def test_every_failure_has_a_code_with_a_rule(trouble: Trouble) -> None:
-    assert recognise(trouble) in RULES
+@given(st.builds(Failure, st.text(), st.none() | st.integers(100, 599), st.none() | st.integers(), st.booleans()))
+def test_every_failure_has_a_code_with_a_rule(failure: Failure) -> None:
+    assert failure_code(failure) in RULES
 
 
 @pytest.mark.parametrize(
@@ -158,8 +168,8 @@ def test_a_beginning_that_is_not_told_is_none(text: str) -> None:
 def test_the_wait_doubles_with_every_try_up_to_a_month() -> None:
     waits = [retry_at("rate_limited", tries=tries, now=NOW) for tries in range(1, 13)]
     assert waits[:4] == [NOW + HOUR, NOW + 2 * HOUR, NOW + 4 * HOUR, NOW + 8 * HOUR]
-    assert waits[-3:] == [NOW + 512 * HOUR, NOW + LONGEST_S, NOW + LONGEST_S]
-    assert retry_at("network", tries=10**9, now=NOW) == NOW + LONGEST_S
+    assert waits[-3:] == [NOW + 512 * HOUR, NOW + MAX_DELAY_S, NOW + MAX_DELAY_S]
+    assert retry_at("network", tries=10**9, now=NOW) == NOW + MAX_DELAY_S
 
 
 def test_captions_that_are_missing_are_looked_for_in_a_week() -> None:
@@ -182,8 +192,8 @@ def test_youtubes_own_word_on_when_to_ask_again_is_taken(code: str, tries: int) 
 @given(st.sampled_from(sorted(RULES)), st.integers(1, 10_000))
 def test_every_wait_is_a_while_and_no_longer_than_a_month(code: str, tries: int) -> None:
     again = retry_at(code, tries=tries, now=NOW)
-    assert again is None or NOW + 60 <= again <= NOW + LONGEST_S
-    assert (again is None) == (RULES[code].again is None)
+    assert again is None or NOW + 60 <= again <= NOW + MAX_DELAY_S
+    assert (again is None) == (RULES[code].delay_s is None)
 
 
 def test_only_a_code_that_is_asked_for_again_makes_the_queue_rest() -> None:
@@ -194,4 +204,4 @@ def test_only_a_code_that_is_asked_for_again_makes_the_queue_rest() -> None:
         "network",
         "yt_dlp_outdated",
     }
-    assert all(rule.again for rule in RULES.values() if rule.rests_after)
+    assert all(rule.delay_s for rule in RULES.values() if rule.rests_after)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subtitle_rag.captions.tracks import FORMATS, Offer, choose
+from subtitle_rag.captions.tracks import FORMATS, TrackChoice, choose
 
 EXTENSIONS = ("json3", "srv1", "srv2", "srv3", "ttml", "srt", "vtt")
 KO = ["ko"]
@@ -52,7 +52,7 @@ def korean(**extra: Entries) -> dict[str, Entries]:
 ENGLISH = {"en-orig": heard("en"), "en": heard("en"), "ko": heard("en", tlang="ko")}
 
 
-def chosen(of: dict[str, Any], *languages: str, translated: bool = False) -> Offer:
+def chosen(of: dict[str, Any], *languages: str, translated: bool = False) -> TrackChoice:
     offer = choose(of, languages or KO, translated=translated)
     assert offer is not None
     assert f"&fmt={offer.format}" in offer.url

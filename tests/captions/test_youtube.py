@@ -11,7 +11,7 @@ import pytest
 
 from subtitle_rag.captions.addresses import parse
 from subtitle_rag.captions.parse import parse as cues
-from subtitle_rag.captions.tracks import Offer, choose
+from subtitle_rag.captions.tracks import TrackChoice, choose
 from subtitle_rag.captions.youtube import ATTEMPTS, YouTube
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import TABS, Track
@@ -54,7 +54,7 @@ def channel(*clips: Clip, **changes: Any) -> Channel:
     return Channel(f"UC{OWNER}", "@느린부엌", "느린 부엌", list(clips), **changes)
 
 
-def offer(door: YouTube, *languages: str, translated: bool = False) -> Offer | None:
+def offer(door: YouTube, *languages: str, translated: bool = False) -> TrackChoice | None:
     return choose(door.video(ID, ID).info, languages or ("ko",), translated=translated)
 
 

@@ -110,7 +110,7 @@ def test_sheets_come_from_youtube_alone(desk: Desk, video: Video, kept: Pictures
 def test_what_is_no_picture_is_not_kept(
     desk: Desk, video: Video, kept: Pictures, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pictures, "KINDS", (b"GIF89a",))
+    monkeypatch.setattr(pictures, "MAGIC_BYTES", (b"GIF89a",))
     assert kept.of(video, 0) is None
     assert not (tmp_path / "cache").exists()
 
@@ -121,7 +121,7 @@ def test_videos_that_are_files_have_none(desk: Desk, kept: Pictures) -> None:
 
 
 def test_the_cache_is_bounded(desk: Desk, video: Video, kept: Pictures, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "KEPT", 1)
+    monkeypatch.setattr(pictures, "MAX_SHEETS", 1)
     first, last = kept.of(video, 0), kept.of(video, 590_000)
     assert first
     assert last

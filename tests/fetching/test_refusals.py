@@ -213,7 +213,7 @@ def test_a_track_that_is_none_is_no_video_without_end(desk: Desk, body: bytes, c
     assert changes(events) == {"slowcook001": code, "slowcook002": "new"}
     again = desk.state("slowcook001").retry_at
     assert again
-    assert abs(again - time.time() - (RULES[code].again or 0)) < 5
+    assert abs(again - time.time() - (RULES[code].delay_s or 0)) < 5
     assert desk.place.sound()
 
 
