@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 LINES = 500
 """Lines of the log."""
 WITHHELD = frozenset({("youtube", "cookies_from_browser"), ("youtube", "cookie_file")})
-"""Settings of which only is told that they are set."""
+"""Settings reported only as set or empty."""
 NAMES_ONLY = frozenset({"players", "themes"})
 """Tables reported by their names alone: a player's command may hold anything."""
 
@@ -79,7 +79,7 @@ def compose(runtime: Runtime, checks: Iterable[Check]) -> str:
 def _lines_of(section: str, part: Callable[[], Iterable[str]]) -> list[str]:
     try:
         return list(part())
-    except Exception as error:  # a report on what is damaged must come all the same
+    except Exception as error:  # a report on a damaged part must come all the same
         logger.info("%s cannot be reported", section, exc_info=True)
         return [f"cannot be told: {describe(error)}"]
 

@@ -244,13 +244,15 @@ def envelope(command: str, outcome: Outcome) -> None:
     data(_json(document, indent=2))
 
 
-def finish(command: str, outcome: Outcome, lines: Iterable[str], *, as_json: bool) -> int:
-    """Write the outcome as one JSON document or the lines in its place; return the exit code."""
+def finish(command: str, outcome: Outcome, lines: Iterable[str], *, as_json: bool, notes: Iterable[str] = ()) -> int:
+    """Write one JSON document or, in its place, the lines with notes behind them on stderr; return the exit code."""
     if as_json:
         envelope(command, outcome)
     else:
         for line in lines:
             data(line)
+        for note in notes:
+            say(note)
     return outcome.exit_code
 
 

@@ -60,7 +60,7 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
     register_secret(key)
     command = command_line([sys.executable, "-m", "subtitle_rag", *arguments])
     if sys.platform != "win32":
-        command = f"exec {command}"  # the shell that starts it leaves, so that the app itself is what is stopped
+        command = f"exec {command}"  # replaces the shell, so that a signal stops the app itself
     textual_server.AppService = _app_process()  # type: ignore[attr-defined]  # `Server` takes no class
     server = textual_server.Server(command, host, port, NAME, f"http://{address}", templates_path=PAGE)
 

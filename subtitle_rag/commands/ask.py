@@ -272,11 +272,10 @@ def _lenient(options: AskOptions, text: str) -> Query:
 
 def _history(runtime: Runtime, options: AskOptions) -> int:
     answers = runtime.library.answers.latest()
-    if not answers and not options.as_json:
-        output.say(_("No answers are kept."))
     outcome = output.Outcome({"answers": [answer_text.kept_values(answer) for answer in answers]})
     lines = (line for answer in answers for line in answer_text.kept_lines(answer))
-    return output.finish("ask", outcome, lines, as_json=options.as_json)
+    notes = [] if answers else [_("No answers are kept.")]
+    return output.finish("ask", outcome, lines, as_json=options.as_json, notes=notes)
 
 
 def _forget(runtime: Runtime, id: str, *, as_json: bool) -> int:

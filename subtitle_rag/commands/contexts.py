@@ -125,10 +125,8 @@ def contexts_model(settings: Settings, channel: str, name: str | None, usual: bo
         model = channel_model or runtime.context_model
         others_count = model_choice.count_by_others(contexts.by_model().get(id, {}), model)
     values = {"channel": id, "model": model, "own": bool(channel_model), "written_by_others": others_count}
-    code = output.finish("contexts model", output.Outcome(values), [model], as_json=as_json)
-    if others_count and not as_json:
-        output.say(model_choice.kept_contexts(others_count, channel))
-    return code
+    notes = [model_choice.kept_contexts(others_count, channel)] if others_count else []
+    return output.finish("contexts model", output.Outcome(values), [model], as_json=as_json, notes=notes)
 
 
 def _status_lines(counts: "ContextCounts") -> Iterator[str]:

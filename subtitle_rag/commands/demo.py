@@ -47,17 +47,14 @@ def demo_(settings: Settings, as_json: bool) -> int:
     if not as_json:
         output.say(_("The sample library, and a search in it: {query}").format(query=DEMO_QUERY))
     lines = (line for scene in result.scenes for line in scene_lines(scene))
-    code = output.finish("demo", output.Outcome(result_values(result)), lines, as_json=as_json)
-    if as_json:
-        return code
-    output.say(_("On a terminal this opens the app. The channel and its links are invented."))
+    notes = [_("On a terminal this opens the app. The channel and its links are invented.")]
     if not NEURAL.is_installed:
         sentence = _(
             "These scenes were found by their words. Search by meaning, which finds other words too, is one step away "
             "({size} of packages, and models): {line}"
         )
-        output.say(sentence.format(size=f"{NEURAL.megabytes:,} MB", line=instruction(NEURAL)))
-    return code
+        notes.append(sentence.format(size=f"{NEURAL.megabytes:,} MB", line=instruction(NEURAL)))
+    return output.finish("demo", output.Outcome(result_values(result)), lines, as_json=as_json, notes=notes)
 
 
 def _demo_indexer(runtime: Runtime) -> "Indexer":

@@ -36,6 +36,5 @@ def desktop_remove(as_json: bool) -> int:
     from subtitle_rag import desktop
 
     paths = list(map(str, desktop.remove()))
-    if not paths and not as_json:
-        output.say(_("There is no entry of subtitle-rag in the menu."))
-    return output.finish("desktop remove", output.Outcome({"removed": paths}), paths, as_json=as_json)
+    notes = [] if paths else [_("There is no entry of subtitle-rag in the menu.")]
+    return output.finish("desktop remove", output.Outcome({"removed": paths}), paths, as_json=as_json, notes=notes)

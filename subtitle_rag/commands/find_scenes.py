@@ -68,10 +68,8 @@ def search_(
     for failure in failures:
         output.say_error(failure)
     lines = _result_lines(result, explain=explain)
-    code = output.finish("search", output.Outcome(result_values(result), failures), lines, as_json=as_json)
-    if not as_json:
-        _say_hint(result, is_empty=is_empty)
-    return code
+    outcome = output.Outcome(result_values(result), failures)
+    return output.finish("search", outcome, lines, as_json=as_json, notes=_hints(result, is_empty=is_empty))
 
 
 def _result_lines(result: SearchResult, *, explain: bool) -> Iterator[str]:
@@ -81,15 +79,13 @@ def _result_lines(result: SearchResult, *, explain: bool) -> Iterator[str]:
         yield from score_lines[at : at + 1]
 
 
-def _say_hint(result: SearchResult, *, is_empty: bool) -> None:
+def _hints(result: SearchResult, *, is_empty: bool) -> Iterator[str]:
     if not result.scenes:
-        output.say(_("No scenes found. Fewer or shorter words find more."))
+        yield _("No scenes found. Fewer or shorter words find more.")
     elif result.more:
-        output.say(_("There are more scenes; a larger --limit shows them."))
+        yield _("There are more scenes; a larger --limit shows them.")
     if is_empty:
-        output.say(
-            _("The library is empty. subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
-        )
+        yield _("The library is empty. subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
 
 
 @contextmanager

@@ -53,10 +53,8 @@ def _list(*, as_json: bool) -> int:
 
     topics = [{"name": topic.name, "korean": topic.korean, "title": _(topic.title)} for topic in TOPICS]
     lines = output.table([(topic.name, topic.korean, _(topic.title)) for topic in TOPICS])
-    code = output.finish("help", output.Outcome({"topics": topics}), lines, as_json=as_json)
-    if not as_json:
-        output.say(_("subtitle-rag help TOPIC explains one of these, subtitle-rag help COMMAND a command."))
-    return code
+    notes = [_("subtitle-rag help TOPIC explains one of these, subtitle-rag help COMMAND a command.")]
+    return output.finish("help", output.Outcome({"topics": topics}), lines, as_json=as_json, notes=notes)
 
 
 def _usage(ctx: click.Context, words: Sequence[str]) -> str | None:

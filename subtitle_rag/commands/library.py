@@ -34,10 +34,6 @@ def list_(settings: Settings, channel: str | None, as_json: bool) -> int:
         states = [s for s in states if name in s.video.channel.casefold() or name == s.video.channel_id.casefold()]
         if not states:
             raise UsageError("unknown_channel", channel=channel)
-    if not states and not as_json:
-        output.say(
-            _("The library is empty. subtitle-rag index SOURCE brings captions in, subtitle-rag demo shows a sample.")
-        )
     groups: dict[tuple[str, str], list[VideoState]] = {}
     for state in states:
         groups.setdefault((state.video.channel_id, state.video.channel), []).append(state)
@@ -46,7 +42,9 @@ def list_(settings: Settings, channel: str | None, as_json: bool) -> int:
         for (id, name), group in groups.items()
     ]
     lines = (line for (_id, name), group in groups.items() for line in _channel_lines(name, group))
-    return output.finish("list", output.Outcome({"channels": channels}), lines, as_json=as_json)
+    empty = _("The library is empty. subtitle-rag index SOURCE brings captions in, subtitle-rag demo shows a sample.")
+    notes = [] if states else [empty]
+    return output.finish("list", output.Outcome({"channels": channels}), lines, as_json=as_json, notes=notes)
 
 
 def _channel_lines(name: str, states: Sequence[VideoState]) -> Iterator[str]:

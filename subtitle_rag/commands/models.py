@@ -249,9 +249,8 @@ def models_check(settings: Settings, names: tuple[str, ...], as_json: bool) -> i
     outcome = output.Outcome.of({"models": checked}, errors)
     for entry in outcome.errors:
         output.say_error(entry)
-    if not (as_json or checked or errors):
-        output.say(_("No encoder and no reranker is here."))
-    return output.finish("models check", outcome, (), as_json=as_json)
+    notes = [] if checked or errors else [_("No encoder and no reranker is here.")]
+    return output.finish("models check", outcome, (), as_json=as_json, notes=notes)
 
 
 def _check(runtime: Runtime, name: str) -> dict[str, Any]:

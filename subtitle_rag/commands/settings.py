@@ -47,11 +47,9 @@ def config_show(ctx: click.Context, keys: Sequence[str], as_json: bool) -> int:
     path = reading.settings.paths.config
     outcome.result = {"file": str(path) if path.exists() else None, "settings": [asdict(each) for each in selected]}
     rows = [(each.key, json.dumps(each.value, ensure_ascii=False), _source_text(each)) for each in selected]
-    code = output.finish("config show", outcome, output.table(rows), as_json=as_json)
-    if not as_json:
-        sentence = _("The config file: {path}") if path.exists() else _("There is no config file: {path}")
-        output.say(sentence.format(path=path))
-    return code
+    sentence = _("The config file: {path}") if path.exists() else _("There is no config file: {path}")
+    notes = [sentence.format(path=path)]
+    return output.finish("config show", outcome, output.table(rows), as_json=as_json, notes=notes)
 
 
 def _print_errors(mistakes: Sequence[Mistake]) -> output.Outcome:

@@ -36,7 +36,7 @@ Block = Paragraph | Terms | Lines | Heading
 
 INDENT = 2
 WIDEST_TERM = 34
-"""Cells; what is explained of a wider one stands below it."""
+"""Cells of a term; a wider one has its explanation below it."""
 
 
 def text_lines(blocks: Iterable[Block], width: int) -> Iterator[str]:

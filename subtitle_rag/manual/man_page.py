@@ -13,7 +13,7 @@ from subtitle_rag.manual.topics import ENVIRONMENT, EXIT_CODES, TOPICS
 
 SUMMARY = N_("search the captions of Korean video on your own machine")
 OWN_SECTION = ("exit-codes",)
-"""Topics that have a section of their own by man's custom."""
+"""Topics with a section of their own by man's custom."""
 
 
 def man_page(root: click.Group, settings: Settings) -> str:

@@ -87,7 +87,7 @@ def _keys(settings: Settings) -> Iterator[Block]:
     try:
         keymap.check(settings.keys, settings.paths.config)
         keymap.activate(settings.keys)
-    except UsageError:  # config validate tells it; the usual keys are shown
+    except UsageError:  # config validate reports it; the default keys are shown
         keymap.activate({})
     kinds = dict.fromkeys(kind for kind, _binding in keymap.declared().values())
     rows = ((names, text) for names, text in key_help.rows(kinds) if text)
