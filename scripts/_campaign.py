@@ -196,11 +196,11 @@ def parse(arguments: Sequence[str], parts: Sequence[Part]) -> tuple[argparse.Nam
     parser.add_argument("--ci", action="store_true", help="the short half, which needs no program of Debian's")
     parser.add_argument("--list", action="store_true", help="print the parts and run nothing")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(part.name for part in parts))
-    given = parser.parse_args(arguments[:at])
-    unknown = [name for name in given.parts if name not in {part.name for part in parts}]
+    options = parser.parse_args(arguments[:at])
+    unknown = [name for name in options.parts if name not in {part.name for part in parts}]
     if unknown:
         parser.error(f"there is no part {', '.join(unknown)}; the parts are {', '.join(part.name for part in parts)}")
-    return given, list(arguments[at + 1 :])
+    return options, list(arguments[at + 1 :])
 
 
 def catalogue(parts: Sequence[Part]) -> Iterator[str]:
@@ -235,9 +235,9 @@ def command(part: Part, report: Path, rest: Sequence[str]) -> list[str]:
 
 def environment(part: Part, root: Path, *, ci: bool) -> dict[str, str]:
     """This process' environment; what the part sets gives way to what is set already."""
-    own = part.ci_variables if ci else part.variables
+    variables = part.ci_variables if ci else part.variables
     paths = [str(root), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**own, **os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    return {**variables, **os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 def counts(report: Path) -> tuple[int, int, int]:
@@ -288,33 +288,36 @@ def run(part: Part, rest: Sequence[str], *, ci: bool, root: Path) -> Outcome:
 def table(outcomes: Sequence[Outcome]) -> Iterator[str]:
     """The lines of the table at the end."""
     yield f"{'part':<13}{'passed':>7}{'failed':>7}{'skipped':>8}{'seconds':>8}  result"
-    for one in outcomes:
-        result = "passed" if one.is_success else f"FAILED {one.problem}".rstrip()
-        yield f"{one.name:<13}{one.passed:>7}{one.failed:>7}{one.skipped:>8}{one.seconds:>8.0f}  {result}"
+    for outcome in outcomes:
+        result = "passed" if outcome.is_success else f"FAILED {outcome.problem}".rstrip()
+        counts = f"{outcome.passed:>7}{outcome.failed:>7}{outcome.skipped:>8}"
+        yield f"{outcome.name:<13}{counts}{outcome.seconds:>8.0f}  {result}"
     passed, failed, skipped = (sum(getattr(o, name) for o in outcomes) for name in ("passed", "failed", "skipped"))
-    seconds = sum(one.seconds for one in outcomes)
-    result = "passed" if all(one.is_success for one in outcomes) else "FAILED"
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    result = "passed" if all(outcome.is_success for outcome in outcomes) else "FAILED"
     yield f"{'all':<13}{passed:>7}{failed:>7}{skipped:>8}{seconds:>8.0f}  {result}"
 
 
 def main(arguments: Sequence[str], parts: Sequence[Part] = PARTS, root: Path = ROOT) -> int:
-    given, rest = parse(arguments, parts)
-    if given.list:
+    options, rest = parse(arguments, parts)
+    if options.list:
         print(*catalogue(parts), sep="\n")
         return 0
-    chosen = [part for part in parts if (part.name in given.parts) or not (given.parts or (given.ci and not part.ci))]
+    selected = [
+        part for part in parts if (part.name in options.parts) or not (options.parts or (options.ci and not part.ci))
+    ]
     outcomes: list[Outcome] = []
     code = 0
     try:
-        for part in chosen:
+        for part in selected:
             print(f"== {part.name}: {part.proof}", flush=True)
-            outcomes.append(run(part, rest, ci=given.ci, root=root))
+            outcomes.append(run(part, rest, ci=options.ci, root=root))
             if outcomes[-1].problem:
                 print(f"{part.name} failed: {outcomes[-1].problem}", file=sys.stderr, flush=True)
     except KeyboardInterrupt:
         code = INTERRUPTED
     print("== campaign", *table(outcomes), sep="\n")
-    return code or int(not all(one.is_success for one in outcomes))
+    return code or int(not all(outcome.is_success for outcome in outcomes))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import os
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from itertools import count, islice
@@ -37,8 +38,8 @@ class Row:
     met: bool | None = None
 
     def __str__(self) -> str:
-        met = "" if self.met is None else ("yes" if self.met else "**no**")
-        return f"| {self.what} | {self.figure} | {self.budget} | {met} |"
+        verdict = "" if self.met is None else ("yes" if self.met else "**no**")
+        return f"| {self.what} | {self.figure} | {self.budget} | {verdict} |"
 
 
 @dataclass(frozen=True)
@@ -61,8 +62,8 @@ def timed(work: Callable[[], object]) -> float:
 def corpus_folders(data: Path | None, scratch: Path) -> list[Path]:
     """Where the corpus lies; without `data`, ten copies of the sample."""
     if data is not None:
-        found = [data / name for name in ("pyconkr_2019", "fashion_asr")]
-        return [folder for folder in found if folder.is_dir()] or [data]
+        folders = [data / name for name in ("pyconkr_2019", "fashion_asr")]
+        return [folder for folder in folders if folder.is_dir()] or [data]
     folder = scratch / "copies"
     folder.mkdir()
     for copy in range(10):
@@ -72,9 +73,9 @@ def corpus_folders(data: Path | None, scratch: Path) -> list[Path]:
 
 
 def joined(
-    tracks: Iterable[tuple[Video, Track]], own: Iterable[list[Window]], analyses: Iterator[Morphemes]
+    tracks: Iterable[tuple[Video, Track]], windows_by_video: Iterable[list[Window]], analyses: Iterator[Morphemes]
 ) -> Iterator[Analysed]:
-    for (video, track), some in zip(tracks, own, strict=True):
+    for (video, track), some in zip(tracks, windows_by_video, strict=True):
         yield Analysed(video, track, some, [next(analyses) for _window in some], [])
 
 
@@ -82,14 +83,14 @@ def analysed(folders: Sequence[Path], analyzer: Analyzer) -> list[Analysed]:
     """The corpus with all that indexing makes of it."""
     groups = [group for group in files.discover(folders) if not isinstance(group, VideoFailed)]
     tracks = [(group.video, files.read(group.candidates[0])) for group in groups]
-    own = [windows(video.id, list(parse(t.raw, t.format, path=video.id))) for video, t in tracks]
-    analyses = analyzer.morphemes([window.text for some in own for window in some])
-    made = []
-    for one in joined(tracks, own, iter(list(analyses))):
-        material = IndexDocument(one.video, one.windows, {})
-        vectors = material.vectors([*analyzer.morphemes(material.prefix_texts()), *one.analyses])
-        made.append(replace(one, vectors=list(vectors.values())))
-    return made
+    windows_by_video = [windows(video.id, list(parse(t.raw, t.format, path=video.id))) for video, t in tracks]
+    analyses = analyzer.morphemes([window.text for some in windows_by_video for window in some])
+    with_vectors = []
+    for video in joined(tracks, windows_by_video, iter(list(analyses))):
+        material = IndexDocument(video.video, video.windows, {})
+        vectors = material.vectors([*analyzer.morphemes(material.prefix_texts()), *video.analyses])
+        with_vectors.append(replace(video, vectors=list(vectors.values())))
+    return with_vectors
 
 
 # --- libraries of any size ---
@@ -106,13 +107,15 @@ class Filling:
         self.indexer = Indexer(self.library, self.index, analyzer)
 
     def put(self, some: Iterable[Analysed]) -> None:
-        for one in some:
-            self.library.put_video(one.video, one.track, one.windows, RULE)
-            noted = {w.id: ("bench", found) for w, found in zip(one.windows, one.analyses, strict=True)}
+        for entry in some:
+            self.library.put_video(entry.video, entry.track, entry.windows, RULE)
+            noted = {w.id: ("bench", analysis) for w, analysis in zip(entry.windows, entry.analyses, strict=True)}
             self.library.put_indexed(ANALYZER, noted)
 
     def insert(self, some: Iterable[Analysed]) -> None:
-        pairs = ((one.video, w, vector) for one in some for w, vector in zip(one.windows, one.vectors, strict=True))
+        pairs = (
+            (entry.video, w, vector) for entry in some for w, vector in zip(entry.windows, entry.vectors, strict=True)
+        )
         points = [Point(window.id, {"bm25": vector}, to_payload(video, window)) for video, window, vector in pairs]
         for start in range(0, len(points), BATCH):
             self.index.insert(points[start : start + BATCH])
@@ -129,21 +132,21 @@ class Filling:
 def copied(corpus: Sequence[Analysed], copy: int) -> Iterator[Analysed]:
     """The corpus once more: new ids, shuffled words, every twentieth form renamed."""
     rng = random.Random(copy)
-    forms = {form for one in corpus for found in one.analyses for form in found.forms}
+    forms = {form for entry in corpus for analysis in entry.analyses for form in analysis.forms}
     renamed = {form: f"{form}{copy}" for form in forms if crc32(f"{copy}{form}".encode()) % 20 == 0}
-    ids = {term_id("m", form): term_id("m", other) for form, other in renamed.items()}
-    for number, one in enumerate(corpus):
-        video = replace(one.video, id=f"bench-{copy}-{number}", title=f"{one.video.title} {copy}", source=None)
-        own = []
-        for window in one.windows:
+    ids = {term_id("m", form): term_id("m", renamed_form) for form, renamed_form in renamed.items()}
+    for number, entry in enumerate(corpus):
+        video = replace(entry.video, id=f"bench-{copy}-{number}", title=f"{entry.video.title} {copy}", source=None)
+        shuffled = []
+        for window in entry.windows:
             words = window.text.split(" ")
             rng.shuffle(words)
             id = hashlib.md5(f"{copy}{window.id}".encode()).hexdigest()
             id = "-".join((id[:8], id[8:12], id[12:16], id[16:20], id[20:]))
-            own.append(replace(window, id=id, video_id=video.id, text=" ".join(words), lines=window.lines[:1]))
-        analyses = [replace(a, forms=tuple(renamed.get(form, form) for form in a.forms)) for a in one.analyses]
-        vectors = [renumbered(vector, ids) for vector in one.vectors]
-        yield Analysed(video, one.track, own, analyses, vectors)
+            shuffled.append(replace(window, id=id, video_id=video.id, text=" ".join(words), lines=window.lines[:1]))
+        analyses = [replace(a, forms=tuple(renamed.get(form, form) for form in a.forms)) for a in entry.analyses]
+        vectors = [renumbered(vector, ids) for vector in entry.vectors]
+        yield Analysed(video, entry.track, shuffled, analyses, vectors)
 
 
 def renumbered(vector: SparseVector, ids: dict[int, int]) -> SparseVector:
@@ -153,21 +156,29 @@ def renumbered(vector: SparseVector, ids: dict[int, int]) -> SparseVector:
 
 
 def grown(
-    place: Filling,
+    filling: Filling,
     corpus: Sequence[Analysed],
     sizes: Sequence[int],
-    change: Callable[[Analysed], Analysed] = lambda one: one,
+    change: Callable[[Analysed], Analysed] = lambda entry: entry,
 ) -> Iterator[tuple[int, float]]:
     """Fill to one size after the other; yields (windows, seconds of filling) where a size is reached."""
-    held, copy, seconds = 0, 0, 0.0
+    filled, copy, seconds = 0, 0, 0.0
     for size in sizes:
-        while held < size:
+        while filled < size:
             some: list[Analysed] = []
-            for one in map(change, copied(corpus, copy)):
-                left = size - held
-                some.append(Analysed(one.video, one.track, one.windows[:left], one.analyses[:left], one.vectors[:left]))
-                held += len(some[-1].windows)
-            seconds += timed(lambda some=some: place.add(some))  # type: ignore[misc]
+            for entry in map(change, copied(corpus, copy)):
+                missing = size - filled
+                some.append(
+                    Analysed(
+                        entry.video,
+                        entry.track,
+                        entry.windows[:missing],
+                        entry.analyses[:missing],
+                        entry.vectors[:missing],
+                    )
+                )
+                filled += len(some[-1].windows)
+            seconds += timed(lambda some=some: filling.add(some))  # type: ignore[misc]
             copy += 1
         yield size, seconds
 
@@ -177,10 +188,10 @@ def regrouped(corpus: Sequence[Analysed], size: int, videos: int, channels: int)
 
     A video has a minute for each of its windows, lines of six words, an address, and a day of publication.
     """
-    copies = (one for copy in count() for one in copied(corpus, copy))
-    own = (row for one in copies for row in zip(one.windows, one.analyses, one.vectors, strict=True))
+    copies = (entry for copy in count() for entry in copied(corpus, copy))
+    window_rows = (row for entry in copies for row in zip(entry.windows, entry.analyses, entry.vectors, strict=True))
     for number in range(videos):
-        some = list(islice(own, (number + 1) * size // videos - number * size // videos))
+        some = list(islice(window_rows, (number + 1) * size // videos - number * size // videos))
         channel = f"UC{number % channels:022d}"
         video = Video(
             id=f"b{number:010d}",
@@ -191,8 +202,10 @@ def regrouped(corpus: Sequence[Analysed], size: int, videos: int, channels: int)
             published=date(2026, 1, 1) - timedelta(days=number),
             duration_ms=60_000 * len(some),
         )
-        made = [_placed(window, video.id, ordinal) for ordinal, (window, _analysis, _vector) in enumerate(some)]
-        yield Analysed(video, corpus[0].track, made, [row[1] for row in some], [row[2] for row in some])
+        placed_windows = [
+            _placed(window, video.id, ordinal) for ordinal, (window, _analysis, _vector) in enumerate(some)
+        ]
+        yield Analysed(video, corpus[0].track, placed_windows, [row[1] for row in some], [row[2] for row in some])
 
 
 def _placed(window: Window, video_id: str, ordinal: int) -> Window:
@@ -206,15 +219,15 @@ def _placed(window: Window, video_id: str, ordinal: int) -> Window:
 def typed(corpus: Sequence[Analysed]) -> list[str]:
     """Queries of one to four words that stand near each other in some window."""
     rng = random.Random(1)
-    texts = [window.text.split(" ") for one in corpus for window in one.windows]
-    found: list[str] = []
-    while len(found) < QUERIES:
+    texts = [window.text.split(" ") for entry in corpus for window in entry.windows]
+    queries: list[str] = []
+    while len(queries) < QUERIES:
         words, number = rng.choice(texts), rng.randint(1, 4)
         at = rng.randrange(len(words))
         query = " ".join(words[at : at + number])
         if any(character.isalnum() for character in query):
-            found.append(query)
-    return found
+            queries.append(query)
+    return queries
 
 
 def spread(values: Sequence[float]) -> tuple[float, float]:
@@ -234,3 +247,5 @@ def end_host(home: Path) -> None:
     os.kill(entry["pid"], 15)
     while host_entry(folder) is not None:
         time.sleep(0.01)
+    with suppress(ChildProcessError):
+        os.waitpid(entry["pid"], 0)  # a host that this process has started may still write into its folder

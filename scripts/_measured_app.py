@@ -63,10 +63,10 @@ class MeasuredApp(SubtitleApp):
         self._gaps_file = self.gaps.open("a", encoding="ascii", buffering=1)
         self._beat(time.monotonic())
 
-    def _beat(self, due: float) -> None:
+    def _beat(self, expected_at: float) -> None:
         now = time.monotonic()
-        if now - due > HELD_S:
-            self._gaps_file.write(f"{now:.4f} {now - due:.4f}\n")
+        if now - expected_at > HELD_S:
+            self._gaps_file.write(f"{now:.4f} {now - expected_at:.4f}\n")
         asyncio.get_running_loop().call_later(BEAT_S, self._beat, now + BEAT_S)
 
     def _display(self, screen: "Screen[object]", renderable: Any) -> None:

@@ -59,24 +59,24 @@ class Terminal:
 
     def until(self, pattern: bytes, seconds: float) -> float | None:
         """When `pattern`, a regular expression, had come; None if it did not in time."""
-        deadline, drawn = time.monotonic() + seconds, b""
-        while (left := deadline - time.monotonic()) > 0:
-            drawn += self.read(left)
-            if re.search(pattern, drawn):
+        deadline, text = time.monotonic() + seconds, b""
+        while (remaining := deadline - time.monotonic()) > 0:
+            text += self.read(remaining)
+            if re.search(pattern, text):
                 return time.monotonic()
         return None
 
     def drain(self, seconds: float) -> None:
         """Read and forget for so long."""
         deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0:
-            self.read(left)
+        while (remaining := deadline - time.monotonic()) > 0:
+            self.read(remaining)
 
     def painted(self, seconds: float = 20.0) -> tuple[float, float]:
         """Processor and wall seconds from its start to a first frame."""
-        drawn = b""
-        while time.monotonic() - self.started < seconds and len(drawn.partition(ALTERNATE)[2]) <= FRAME:
-            drawn += self.read(0.5)
+        text = b""
+        while time.monotonic() - self.started < seconds and len(text.partition(ALTERNATE)[2]) <= FRAME:
+            text += self.read(0.5)
         return self.spent(), time.monotonic() - self.started
 
     def spent(self) -> float:

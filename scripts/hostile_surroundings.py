@@ -100,16 +100,16 @@ class Listener:
         self._thread.join()
 
 
-def environment(place: Path) -> dict[str, str]:
-    """What is told to the command, with `place` for the folders."""
-    home, xdg = place / "home", place / "xdg"
+def environment(folder: Path) -> dict[str, str]:
+    """Return the variables of the command, with `folder` for the folders."""
+    home, xdg = folder / "home", folder / "xdg"
     service = f"http://127.0.0.1:{PORTS[0]}"
     proxies = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY"), service)
     return {
         "HOME": str(home),
         **{f"XDG_{name}_HOME": str(xdg / name.lower()) for name in ("CONFIG", "DATA", "CACHE", "STATE")},
         "XDG_RUNTIME_DIR": str(xdg / "runtime"),
-        "PATH": f"{place / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
+        "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
         "SUBTITLE_RAG_HOME": str(home / ".subtitle-rag"),
         "SUBTITLE_RAG_LANGUAGE": "xx",
         "SUBTITLE_RAG_OLLAMA": service,
@@ -132,7 +132,7 @@ def environment(place: Path) -> dict[str, str]:
         "DISPLAY": ":99",
         "WAYLAND_DISPLAY": "wayland-99",
         "DBUS_SESSION_BUS_ADDRESS": f"unix:path={xdg / 'runtime' / 'bus'}",
-        "BROWSER": str(place / "bin" / "firefox"),
+        "BROWSER": str(folder / "bin" / "firefox"),
         "EDITOR": "/bin/false",
         "PAGER": "/bin/false",
         "SSH_CONNECTION": "192.0.2.1 50000 192.0.2.2 22",
@@ -142,23 +142,23 @@ def environment(place: Path) -> dict[str, str]:
     }
 
 
-def furnish(place: Path) -> None:
+def furnish(folder: Path) -> None:
     """Make the folders, the broken settings and the programs."""
     for name in SETTINGS:
-        path = place / name
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(RUBBISH, encoding="utf-8")
-    (place / "bin").mkdir()
+    (folder / "bin").mkdir()
     for name in (*PLAYERS, *BROWSERS, *CLIPBOARDS, *OTHERS):
-        program = place / "bin" / name
-        program.write_text(NOTING.format(calls=shlex.quote(str(place / "calls"))), encoding="utf-8")
+        program = folder / "bin" / name
+        program.write_text(NOTING.format(calls=shlex.quote(str(folder / "calls"))), encoding="utf-8")
         program.chmod(0o755)
 
 
-def content(place: Path) -> dict[str, bytes | None]:
+def content(folder: Path) -> dict[str, bytes | None]:
     """Everything below home and the XDG folders: files with their bytes, folders with None."""
-    paths = [path for top in ("home", "xdg") for path in (place / top).rglob("*")]
-    return {str(path.relative_to(place)): path.read_bytes() if path.is_file() else None for path in paths}
+    paths = [path for top in ("home", "xdg") for path in (folder / top).rglob("*")]
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in paths}
 
 
 @contextmanager
@@ -183,13 +183,13 @@ def run(command: Sequence[str], ports: Sequence[int] = PORTS) -> tuple[int, list
         OSError: a port is taken, or the command cannot be started.
     """
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder, listening(ports) as listeners:
-        place = Path(folder)
-        furnish(place)
-        before = content(place)
-        status = subprocess.run(command, env={**os.environ, **environment(place)}, check=False).returncode
-        after = content(place)
+        surroundings = Path(folder)
+        furnish(surroundings)
+        before = content(surroundings)
+        status = subprocess.run(command, env={**os.environ, **environment(surroundings)}, check=False).returncode
+        after = content(surroundings)
         changed = sorted(name for name in before.keys() | after if before.get(name, "") != after.get(name, ""))
-        calls = place / "calls"
+        calls = surroundings / "calls"
         started = calls.read_text(encoding="utf-8", errors="replace").splitlines() if calls.exists() else []
         record = [caller for listener in listeners for caller in listener.callers]
         record += [f"started: {call}" for call in started]
