@@ -44,7 +44,7 @@ class Here:
     read: Read | None = None
 
     def encoder(self, id: str | None = None) -> Asked | None:
-        return next((one for one in self.encoders if id in (None, one.id)), None)
+        return next((encoder for encoder in self.encoders if id in (None, encoder.id)), None)
 
     def reranker(self) -> Read | None:
         return self.read

@@ -39,10 +39,10 @@ def run(
 
 @pytest.fixture
 def queries(tmp_path: Path) -> Path:
-    asked = [("q1", "메밀국수", "국수 이야기.srt", 0), ("q2", "왜가리", "산책 일기.srt", 120)]
+    ollama_calls = [("q1", "메밀국수", "국수 이야기.srt", 0), ("q2", "왜가리", "산책 일기.srt", 120)]
     lines = [
         {"id": id, "query": query, "kind": "keyword", "gold": [{"video": video, "start": start, "end": start + 60}]}
-        for id, query, video, start in asked
+        for id, query, video, start in ollama_calls
     ]
     path = tmp_path / "queries.jsonl"
     path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
@@ -52,19 +52,19 @@ def queries(tmp_path: Path) -> Path:
 def test_figures_are_drawn_where_that_is_asked_for(run: Run, queries: Path, tmp_path: Path) -> None:
     picture = tmp_path / "figures.svg"
 
-    told = run("eval", "run", queries, "--svg", picture, "--chart")
+    outcome = run("eval", "run", queries, "--svg", picture, "--chart")
 
-    assert told.code == 0
-    assert "█" in told.out
-    assert "\x1b" not in told.out
+    assert outcome.code == 0
+    assert "█" in outcome.out
+    assert "\x1b" not in outcome.out
     assert ElementTree.parse(picture).getroot().tag.endswith("svg")
     assert "█" not in run("eval", "run", queries).out  # no terminal
 
 
 def test_a_picture_that_cannot_be_written_is_told(run: Run, queries: Path, tmp_path: Path) -> None:
-    told = run("eval", "run", queries, "--svg", tmp_path / "absent" / "figures.svg", "--json")
+    outcome = run("eval", "run", queries, "--svg", tmp_path / "absent" / "figures.svg", "--json")
 
-    assert (told.code, told.failure) == (2, "unwritable")
+    assert (outcome.code, outcome.failure) == (2, "unwritable")
 
 
 def test_arms_can_be_chosen(run: Run, queries: Path) -> None:
@@ -76,11 +76,11 @@ def test_arms_can_be_chosen(run: Run, queries: Path) -> None:
 
 
 def test_a_sweep_tells_what_it_tried(run: Run, queries: Path) -> None:
-    told = run("eval", "sweep", queries, "--axes", "k1,b", "--json")
+    outcome = run("eval", "sweep", queries, "--axes", "k1,b", "--json")
 
-    assert told.result["queries"] == {"train": 1, "test": 1}
-    assert [axis["name"] for axis in told.result["spaces"][0]["axes"]] == ["k1", "b"]
-    assert "k1 1.2:" in told.err
+    assert outcome.result["queries"] == {"train": 1, "test": 1}
+    assert [axis["name"] for axis in outcome.result["spaces"][0]["axes"]] == ["k1", "b"]
+    assert "k1 1.2:" in outcome.err
     table = run("eval", "sweep", queries, "--axes", "k1").out
     assert "| k1 | 0.5: 100.0" in table
 
@@ -88,19 +88,19 @@ def test_a_sweep_tells_what_it_tried(run: Run, queries: Path) -> None:
 
 
 def test_a_sweep_that_is_ended_tells_what_is_done(run: Run, queries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    own = output.say
+    embedder = output.say
 
     def say(text: str) -> None:
-        own(text)
+        embedder(text)
         if text.startswith("b 0.3"):  # Ctrl-C at this moment
             raise KeyboardInterrupt
 
     monkeypatch.setattr(output, "say", say)
 
-    told = run("eval", "sweep", queries, "--axes", "k1,b", "--json")
+    outcome = run("eval", "sweep", queries, "--axes", "k1,b", "--json")
 
-    assert told.code == output.ExitCode.INTERRUPTED
-    document = told.document
+    assert outcome.code == output.ExitCode.INTERRUPTED
+    document = outcome.document
     assert [error["code"] for error in document["errors"]] == ["sweep_interrupted"]
     k1, b = document["result"]["spaces"][0]["axes"]
     assert (len(k1["tried"]), len(b["tried"])) == (4, 1)

@@ -21,7 +21,7 @@ from subtitle_rag.commands.evaluate_models import REASONS
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.commandline import Run, ran
-from tests.evaluation.making_desk import JUDGE, WRITER, lines, questions, said
+from tests.evaluation.making_desk import JUDGE, WRITER, lines, question_reply, questions
 from tests.invented import caption_folder, end_hosts
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
@@ -63,11 +63,11 @@ def path(tmp_path: Path) -> Path:
 
 def typed(monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
     """What a person types; then they press Ctrl-C."""
-    coming = iter(answers)
+    pending_answers = iter(answers)
 
     def prompt(text: str = "") -> str:
         try:
-            return next(coming)
+            return next(pending_answers)
         except StopIteration:
             raise KeyboardInterrupt from None
 
@@ -75,26 +75,26 @@ def typed(monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
 
 
 def test_making_tells_what_came_of_it(run: Run, ollama: StandIn, path: Path) -> None:
-    ollama.answer(said("이 영상에서 무엇을 하나요?", evidence_1="가", evidence_2="나"))
+    ollama.answer(question_reply("이 영상에서 무엇을 하나요?", evidence_1="가", evidence_2="나"))
     result = run("eval", "make", path, "--count", "5", "--json").result
     assert [result[name] for name in ("count", "questions", "new")] == [5, 5, 5]
     assert result["by_kind"] == {"simple": 2, "reasoning": 1, "multi_context": 2}
     assert sum(result["refused"].values()) == 1
     assert result["prompt_tokens"] > 0
     assert result["calls"] == ollama.count("chat")
-    told = run("eval", "make", path, "--count", "6")
-    assert (told.code, told.err) == (0, "")
-    assert told.out.startswith(f"1 new question, 6 in {path}:\n")
-    assert f"eval make {path} --review" in told.out
+    outcome = run("eval", "make", path, "--count", "6")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith(f"1 new question, 6 in {path}:\n")
+    assert f"eval make {path} --review" in outcome.out
     measured = run("eval", "run", path, "--json").result
     assert (measured["queries"], measured["missing"]) == (6, [])
     assert set(measured["rows"][0]["by_kind"]) == {"simple", "reasoning", "multi_context"}
 
 
 def test_making_speaks_korean(run: Run, ollama: StandIn, path: Path) -> None:
-    ollama.answer(said("이 영상에서 무엇을 하나요?", evidence_1="가", evidence_2="나"))
-    told = run("--language", "ko", "eval", "make", path, "--count", "2").out
-    assert not re.search(r"(?i)new question|refused|cost|speaks of", told)
+    ollama.answer(question_reply("이 영상에서 무엇을 하나요?", evidence_1="가", evidence_2="나"))
+    outcome = run("--language", "ko", "eval", "make", path, "--count", "2").out
+    assert not re.search(r"(?i)new question|refused|cost|speaks of", outcome)
 
 
 def test_every_reason_to_refuse_has_a_sentence() -> None:
@@ -103,29 +103,29 @@ def test_every_reason_to_refuse_has_a_sentence() -> None:
 
 
 def test_too_few_windows_are_told_and_no_failure(run: Run, ollama: StandIn, path: Path) -> None:
-    told = run("eval", "make", path, "--count", "500", "--json")
-    assert (told.code, told.document["status"]) == (0, "partial")
-    assert [entry["code"] for entry in told.document["errors"]] == ["questions_short"]
-    assert 5 < told.document["result"]["questions"] < 500
+    outcome = run("eval", "make", path, "--count", "500", "--json")
+    assert (outcome.code, outcome.document["status"]) == (0, "partial")
+    assert [entry["code"] for entry in outcome.document["errors"]] == ["questions_short"]
+    assert 5 < outcome.document["result"]["questions"] < 500
 
 
 def test_a_file_of_hand_made_questions_is_refused(run: Run, ollama: StandIn, path: Path) -> None:
     line = '{"id": "q1", "query": "국수", "kind": "keyword", "gold": [{"video": "a", "start": 0, "end": 9}]}\n'
     path.write_text(line, encoding="utf-8")
-    told = run("eval", "make", path, "--json")
-    assert (told.code, told.failure) == (2, "not_own_file")
+    outcome = run("eval", "make", path, "--json")
+    assert (outcome.code, outcome.failure) == (2, "not_own_file")
     assert path.read_text(encoding="utf-8") == line
 
 
 def test_a_server_that_does_not_run_is_for_later(run: Run, ollama: StandIn, path: Path) -> None:
     ollama.answer(evaluates, evaluates, Turn("{", cut=True))
-    told = run("eval", "make", path, "--count", "5", "--json")
-    assert (told.code, told.document["status"]) == (3, "error")
-    assert (told.document["result"]["new"], len(questions(path))) == (1, 1)
+    outcome = run("eval", "make", path, "--count", "5", "--json")
+    assert (outcome.code, outcome.document["status"]) == (3, "error")
+    assert (outcome.document["result"]["new"], len(questions(path))) == (1, 1)
     ollama.stop()
     for arguments in (("eval", "make", path), ("eval", "judge", path)):
-        told = run(*arguments, "--json")
-        assert (told.code, told.failure) == (3, "llm_not_running")
+        outcome = run(*arguments, "--json")
+        assert (outcome.code, outcome.failure) == (3, "llm_not_running")
     assert len(questions(path)) == 1
 
 
@@ -135,13 +135,13 @@ def test_questions_are_kept_edited_and_dropped(
     run("eval", "make", path, "--count", "5")
     ollama.stop()  # nobody is asked
     typed(monkeypatch, "k", "e", "국수 -가게", "국수를 파는 가게는 어디인가요?", "x", "d", "q")
-    told = run("eval", "make", path, "--review", "--json")
-    assert told.result["review"] == {"open": 2, "kept": 1, "edited": 1, "dropped": 1}
-    assert "not look for all of this" in told.err
+    outcome = run("eval", "make", path, "--review", "--json")
+    assert outcome.result["review"] == {"open": 2, "kept": 1, "edited": 1, "dropped": 1}
+    assert "not look for all of this" in outcome.err
     assert "국수를 파는 가게는 어디인가요?" in [entry["query"] for entry in questions(path)]
     typed(monkeypatch, "k", "k")
-    told = run("eval", "make", path, "--review")
-    assert (told.code, told.out.split()) == (
+    outcome = run("eval", "make", path, "--review")
+    assert (outcome.code, outcome.out.split()) == (
         0,
         ["Kept", "3", "Edited", "1", "Dropped", "1", "Not", "looked", "at", "0"],
     )
@@ -154,8 +154,8 @@ def test_control_c_at_a_question_loses_nothing(
 ) -> None:
     run("eval", "make", path, "--count", "5")
     typed(monkeypatch, "k", "e")
-    told = run("eval", "make", path, "--review", "--json")
-    assert (told.code, "Interrupted." in told.err) == (130, True)
+    outcome = run("eval", "make", path, "--review", "--json")
+    assert (outcome.code, "Interrupted." in outcome.err) == (130, True)
     assert sorted(entry["review"] for entry in questions(path)) == ["kept", *["open"] * 4]
 
 
@@ -165,14 +165,14 @@ def test_a_review_shows_no_control_characters(
     run("eval", "make", path, "--count", "1")
     path.write_text(path.read_text(encoding="utf-8").replace("왜", "\\u001b[31m왜"), encoding="utf-8")
     typed(monkeypatch, "q")
-    told = run("eval", "make", path, "--review")
-    assert "왜" in told.err
-    assert "\x1b" not in told.err
+    outcome = run("eval", "make", path, "--review")
+    assert "왜" in outcome.err
+    assert "\x1b" not in outcome.err
 
 
 def test_there_is_nothing_to_review_before_something_is_made(run: Run, path: Path) -> None:
-    told = run("eval", "make", path, "--review", "--json")
-    assert (told.code, told.failure) == (2, "no_questions")
+    outcome = run("eval", "make", path, "--review", "--json")
+    assert (outcome.code, outcome.failure) == (2, "no_questions")
 
 
 def answered(path: Path) -> Path:
@@ -184,9 +184,9 @@ def answered(path: Path) -> Path:
 
 def test_judging_without_answers_judges_the_scenes(run: Run, ollama: StandIn, path: Path) -> None:
     run("eval", "make", path, "--count", "3")
-    told = run("eval", "judge", path, "--scenes", "2", "--json")
-    result = told.result
-    assert "--answers" in told.err
+    outcome = run("eval", "judge", path, "--scenes", "2", "--json")
+    result = outcome.result
+    assert "--answers" in outcome.err
     assert (result["queries"], result["judge"]["model"]) == (3, JUDGE)
     measures: dict[str, Any] = result["measures"]
     assert [measures[name]["n"] for name in measures] == [3, 3, 0, 0]
@@ -202,33 +202,33 @@ def test_judging_with_answers_takes_all_four_measures(run: Run, ollama: StandIn,
     measures = run(*arguments, "--json").result["measures"]
     assert [measures[name]["n"] for name in measures] == [3, 3, 3, 3]
     ollama.clear()
-    told = run(*arguments)
-    assert (told.code, told.err, ollama.count("chat")) == (0, "", 0)
-    assert re.search(r"^faithfulness +\d\.\d{3}  3 ", told.out, re.MULTILINE)
-    assert str(out) in told.out
+    outcome = run(*arguments)
+    assert (outcome.code, outcome.err, ollama.count("chat")) == (0, "", 0)
+    assert re.search(r"^faithfulness +\d\.\d{3}  3 ", outcome.out, re.MULTILINE)
+    assert str(out) in outcome.out
 
 
 def test_the_writer_judges_only_where_that_is_allowed(run: Run, ollama: StandIn, path: Path) -> None:
     run("eval", "make", path, "--count", "1")
     ollama.remove(JUDGE)
-    told = run("eval", "judge", path, "--json")
-    assert (told.code, told.failure) == (2, "judge_same")
+    outcome = run("eval", "judge", path, "--json")
+    assert (outcome.code, outcome.failure) == (2, "judge_same")
     assert run("eval", "judge", path, "--allow-same", "--json").result["judge"]["model"] == WRITER
 
 
 def test_the_retrievers_to_judge_can_be_named(run: Run, ollama: StandIn, path: Path) -> None:
     run("eval", "make", path, "--count", "1")
     assert run("eval", "judge", path, "--retrievers", "bm25", "--json").code == 0
-    told = run("eval", "judge", path, "--retrievers", "nonsense", "--json")
-    assert (told.code, told.failure) == (2, "unknown_retriever")
+    outcome = run("eval", "judge", path, "--retrievers", "nonsense", "--json")
+    assert (outcome.code, outcome.failure) == (2, "unknown_retriever")
 
 
 def test_one_at_a_time_works_on_a_library(run: Run, ollama: StandIn, path: Path, isolated_home: Path) -> None:
     from filelock import FileLock
 
     with FileLock(isolated_home / "data" / "evaluation.lock"):
-        told = run("eval", "make", path, "--json")
-    assert (told.code, told.failure) == (3, "evaluation_busy")
+        outcome = run("eval", "make", path, "--json")
+    assert (outcome.code, outcome.failure) == (3, "evaluation_busy")
 
 
 def start(home: Path, *arguments: object) -> "subprocess.Popen[bytes]":
@@ -271,14 +271,14 @@ def test_kill_9_loses_the_question_in_flight_and_nothing_else(
             while process.poll() is None and ollama.count("chat") < 2 + rng.randrange(6):
                 time.sleep(0.005)
             process.kill()
-        whole = [line for line in path.read_bytes().split(b"\n") if line]
-        entries = [json.loads(line) for line in whole[:-1]]
+        raw_lines = [line for line in path.read_bytes().split(b"\n") if line]
+        entries = [json.loads(line) for line in raw_lines[:-1]]
         assert len(entries) >= before
         before = len(entries)
     assert run("eval", "make", path, "--count", "12", "--json").result["questions"] == 12
-    found = questions(path)
-    assert len({entry["id"] for entry in found}) == len({entry["query"] for entry in found}) == 12
-    assert len({tuple(entry["windows"]) for entry in found}) == 12
+    stored = questions(path)
+    assert len({entry["id"] for entry in stored}) == len({entry["query"] for entry in stored}) == 12
+    assert len({tuple(entry["windows"]) for entry in stored}) == 12
 
 
 def test_with_an_encoder_relevancy_is_by_questions_made_of_the_answer(

@@ -44,11 +44,11 @@ def analyzer() -> Analyzer:
 @pytest.fixture
 def runtime(tmp_path: Path, analyzer: Analyzer) -> Iterator[Runtime]:
     """A runtime with an empty library, whose index lies in this process."""
-    with Runtime(config.load(home=tmp_path / "home", language="en")) as made:
-        index = open_index(made.settings.paths.index, {"analyzer": ANALYZER}, hosted=False)
-        searcher = Searcher(made.library, index, QueryAnalyzer(made.library, analyzer))
-        made.__dict__.update(index=index, analyzer=analyzer, searcher=searcher)
-        yield made
+    with Runtime(config.load(home=tmp_path / "home", language="en")) as runtime:
+        index = open_index(runtime.settings.paths.index, {"analyzer": ANALYZER}, hosted=False)
+        searcher = Searcher(runtime.library, index, QueryAnalyzer(runtime.library, analyzer))
+        runtime.__dict__.update(index=index, analyzer=analyzer, searcher=searcher)
+        yield runtime
         index.close()
 
 

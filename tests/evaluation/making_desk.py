@@ -27,25 +27,25 @@ SAID = "오늘은 시장에서 메밀가루를 두 봉지 샀고요 집에 와�
 
 def library_of(folder: Path, analyzer: Analyzer, *, videos: int = 4, minutes: int = 7) -> Searchable:
     """Talks of two channels in turn, every minute a window of its own words."""
-    told = {
+    talks = {
         talking(f"talk-{number}", f"{number}번째 영상 이야기", CHANNELS[number % 2]): talk(minutes, seed=number + 1)
         for number in range(videos)
     }
-    return Searchable(folder, analyzer, told)
+    return Searchable(folder, analyzer, talks)
 
 
 @contextmanager
-def asked(ollama: StandIn) -> Iterator[list[Llm]]:
+def opened_hosts(ollama: StandIn) -> Iterator[list[Llm]]:
     with closing(Llm(ollama.base, LlmSettings(timeout=20))) as host:
         yield [host]
 
 
-def made(
-    library: Library, ollama: StandIn, path: Path, count: int, **wanted: Any
+def generate(
+    library: Library, ollama: StandIn, path: Path, count: int, **options: Any
 ) -> tuple[MakeReport, list[MakeEvent]]:
     """A whole run, and what it told on the way."""
-    with asked(ollama) as hosts:
-        *events, report = make(library, hosts, path, GenerationRequest(count, **wanted), WRITER)
+    with opened_hosts(ollama) as hosts:
+        *events, report = make(library, hosts, path, GenerationRequest(count, **options), WRITER)
     assert isinstance(report, MakeReport)
     return report, events
 
@@ -58,7 +58,7 @@ def questions(path: Path) -> list[dict[str, Any]]:
     return [entry for entry in lines(path) if "query" in entry and "refused" not in entry]
 
 
-def said(question: str, answer: str = "메밀가루입니다.", quote: str = SAID[:20], **more: Any) -> str:
+def question_reply(question: str, answer: str = "메밀가루입니다.", quote: str = SAID[:20], **more: Any) -> str:
     """An answer under the schema of a question of one window."""
     return json.dumps({"question": question, "answer": answer, "evidence": quote, **more}, ensure_ascii=False)
 
@@ -73,5 +73,5 @@ def _window(ordinal: int, text: str) -> Window:
         :: max(1, text.count(" ") // 3)
     ]
     at = ordinal * 120_000
-    spoken = tuple(Line(start, at + start * 1_000) for start in starts)
-    return Window(f"talk-1/{ordinal}", "talk-1", ordinal, at, at + len(text) * 1_000, text, spoken)
+    text_lines = tuple(Line(start, at + start * 1_000) for start in starts)
+    return Window(f"talk-1/{ordinal}", "talk-1", ordinal, at, at + len(text) * 1_000, text, text_lines)

@@ -62,13 +62,15 @@ def names(report: EvalReport) -> list[str]:
 
 
 def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, queries: Path, models: Here) -> None:
-    told: list[tuple[int, int]] = []
+    encoded_counts: list[tuple[int, int]] = []
 
-    report = run(neural, queries, with_baselines=False, encoding=lambda done, total: told.append((done, total)))
+    report = run(
+        neural, queries, with_baselines=False, encoding=lambda done, total: encoded_counts.append((done, total))
+    )
 
     assert names(report) == [*SETS, "bm25+dense+sparse + rerank", *(f"{name} bare" for name in SETS)]
-    assert [told[0], told[-1]] == [(0, 6), (6, 6)]
-    assert told.count((0, 6)) == 2  # the library as it is, and its text alone
+    assert [encoded_counts[0], encoded_counts[-1]] == [(0, 6), (6, 6)]
+    assert encoded_counts.count((0, 6)) == 2  # the library as it is, and its text alone
     assert not report.absent
     assert models.read is not None
     assert models.read.calls == [2, 2]  # so many windows as its depth says, once for each question
@@ -111,13 +113,13 @@ def test_the_steps_of_the_seed_are_all_taken(neural: Runtime, queries: Path) -> 
 
 
 def test_a_librarys_own_vectors_are_searched(encoded: Runtime, queries: Path) -> None:
-    told: list[tuple[int, int]] = []
+    encoded_counts: list[tuple[int, int]] = []
     choice = ArmChoice.parse("bm25,dense", rerank=False)
 
-    report = run(encoded, queries, choice=choice, with_baselines=False, encoding=lambda *at: told.append(at))
+    report = run(encoded, queries, choice=choice, with_baselines=False, encoding=lambda *at: encoded_counts.append(at))
 
     assert names(report) == ["bm25", "dense", "bm25 bare", "dense bare"]
-    assert told.count((0, 6)) == 1  # only the text alone needs a copy
+    assert encoded_counts.count((0, 6)) == 1  # only the text alone needs a copy
     assert report.absent == {"reranker": "left out"}
 
 

@@ -28,20 +28,20 @@ def scores(query: str) -> dict[str, float]:
     """BM25 as Lucene has it (without the constant factor k1 + 1)."""
     terms = {id: Counter(words(text)) for id, text in WINDOWS}
     average = sum(count.total() for count in terms.values()) / len(terms)
-    found = dict.fromkeys(terms, 0.0)
+    ranked = dict.fromkeys(terms, 0.0)
     for term in words(query):
         spread = sum(term in count for count in terms.values())
         idf = math.log(1 + (len(terms) - spread + 0.5) / (spread + 0.5))
         for id, count in terms.items():
-            found[id] += idf * count[term] / (count[term] + K1 * (1 - B + B * count.total() / average))
-    return found
+            ranked[id] += idf * count[term] / (count[term] + K1 * (1 - B + B * count.total() / average))
+    return ranked
 
 
 @pytest.mark.parametrize("query", ["메밀국수", "산책 국수", "육수 메밀국수 산책", "왜가리 산책", "없는말 산책"])
 def test_the_order_is_the_formula_s(query: str) -> None:
-    wanted = [id for id, score in sorted(scores(query).items(), key=lambda pair: (-pair[1], pair[0])) if score]
+    expected = [id for id, score in sorted(scores(query).items(), key=lambda pair: (-pair[1], pair[0])) if score]
 
-    assert rankings(WORDS, WINDOWS, [query], depth=10) == [wanted]
+    assert rankings(WORDS, WINDOWS, [query], depth=10) == [expected]
 
 
 def test_equal_scores_are_ordered_by_id() -> None:

@@ -23,10 +23,10 @@ ROWS = [row("bm25 + 문맥", 0.5, 0.25, 0.75), row("띄어쓰기 <기준> & \x1b
 def test_lines_fit_and_align_by_cells(width: int) -> None:
     *bars, legend = terminal(ROWS, width)
 
-    drawn = [line for line in bars if SURE in line]
-    assert len(drawn) == len(ROWS) * len(METRICS)
+    chart = [line for line in bars if SURE in line]
+    assert len(chart) == len(ROWS) * len(METRICS)
     assert all(cell_len(line) <= width for line in bars)
-    begins = {cell_len(line[: line.index(SURE)]) for line in drawn}
+    begins = {cell_len(line[: line.index(SURE)]) for line in chart}
     assert len(begins) == 1
     assert {SURE, LIKELY, POSSIBLE} <= set(legend)
     assert "\x1b" not in "".join(bars)
@@ -50,11 +50,11 @@ def test_the_svg_is_xml_with_the_names_and_bars_in_proportion() -> None:
 
     tree = ElementTree.fromstring(picture)
     texts = ["".join(element.itertext()).replace("\xa0", " ") for element in tree.iter(f"{SVG}text")]
-    drawn = "\n".join(texts)
-    assert "띄어쓰기 <기준> & [31m빨강" in drawn
+    chart = "\n".join(texts)
+    assert "띄어쓰기 <기준> & [31m빨강" in chart
     assert "<script>질문.jsonl</script>" in texts
-    assert "50.0 [25.0, 75.0]" in drawn
+    assert "50.0 [25.0, 75.0]" in chart
     assert not list(tree.iter(f"{SVG}script"))
-    half, whole = drawn.count(LIKELY) - 1, drawn.count(SURE) - 1  # one of each is in the legend
-    assert whole == pytest.approx(5 * half, rel=0.1)  # twice a quarter and twice the whole, beside twice a quarter
+    likely, sure = chart.count(LIKELY) - 1, chart.count(SURE) - 1  # one of each is in the legend
+    assert sure == pytest.approx(5 * likely, rel=0.1)  # twice a quarter and twice the whole, beside twice a quarter
     assert "http" not in picture.replace("http://www.w3.org/2000/svg", "").replace("https://www.textualize.io", "")

@@ -34,9 +34,11 @@ def questions(isolated_home: Path, tmp_path: Path, ollama: StandIn) -> Iterator[
     (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{ANSWERER}"\n')
     assert cli.run(["index", str(caption_folder(tmp_path / "captions", 6, minutes=3)), "--no-contexts"]) == 0
     gold = [{"video": "invented000", "start": 0, "end": 60}]
-    asked = [{"id": word, "query": f"{word} 먹었어요?", "kind": "k", "gold": gold} for word in ("국수", "만두")]
+    questions = [{"id": word, "query": f"{word} 먹었어요?", "kind": "k", "gold": gold} for word in ("국수", "만두")]
     file = tmp_path / "questions.jsonl"
-    file.write_text("\n".join(json.dumps({**one, "answer": "국수를 먹었어요."}) for one in asked), encoding="utf-8")
+    file.write_text(
+        "\n".join(json.dumps({**question, "answer": "국수를 먹었어요."}) for question in questions), encoding="utf-8"
+    )
     yield file
     end_hosts([isolated_home / "data" / "index"])
 
@@ -48,22 +50,22 @@ def compare(*arguments: object) -> "subprocess.CompletedProcess[str]":
 
 @pytest.mark.campaign(part="hosts")
 def test_every_setting_has_a_row_and_a_second_run_asks_nothing(questions: Path, ollama: StandIn) -> None:
-    told = compare(questions, "--scenes", "3,5")
-    assert (told.returncode, told.stderr) == (0, "")
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in told.stdout.splitlines()]
+    table = compare(questions, "--scenes", "3,5")
+    assert (table.returncode, table.stderr) == (0, "")
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.stdout.splitlines()]
     assert [row[:3] for row in cells[2:]] == [["on", "3", "2"], ["on", "5", "2"], ["off", "3", "2"], ["off", "5", "2"]]
     assert all(0 <= float(figure) <= 1 for row in cells[2:] for figure in row[3:8])
     assert {row[-1] for row in cells[2:]} == {"0"}
-    given = {asked.messages[0]["content"] for asked in ollama.asked("chat") if asked.model == ANSWERER}
-    assert len(given) > 4  # as many as without another order
+    options = {request.messages[0]["content"] for request in ollama.asked("chat") if request.model == ANSWERER}
+    assert len(options) > 4  # as many as without another order
     ollama.clear()
-    assert compare(questions, "--scenes", "3,5").stdout == told.stdout
+    assert compare(questions, "--scenes", "3,5").stdout == table.stdout
     assert ollama.count("chat") == 0
 
 
 def test_without_a_model_it_ends_with_the_reason(questions: Path, ollama: StandIn) -> None:
     ollama.stop()
-    told = compare(questions, "--scenes", "2")
-    assert (told.returncode, told.stdout) == (3, "")
-    assert "Ollama" in told.stderr
+    table = compare(questions, "--scenes", "2")
+    assert (table.returncode, table.stdout) == (3, "")
+    assert "Ollama" in table.stderr
     assert not list(questions.parent.glob("questions.compared/*.jsonl"))

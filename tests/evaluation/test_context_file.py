@@ -47,9 +47,9 @@ def contexts(tmp_path: Path) -> Path:
     return write(tmp_path / "contexts.jsonl", CONTEXTS)
 
 
-def laid(contexts: Sequence[FileContext], own: Sequence[Window]) -> dict[str, str]:
+def laid(contexts: Sequence[FileContext], windows: Sequence[Window]) -> dict[str, str]:
     def windows_of(names: Collection[str]) -> dict[str, list[Window]]:
-        return {name: [window for window in own if window.video_id == name] for name in names}
+        return {name: [window for window in windows if window.video_id == name] for name in names}
 
     return assign(contexts, windows_of)
 
@@ -87,20 +87,20 @@ def test_a_file_without_contexts_and_one_that_is_not_there_are_told(tmp_path: Pa
 
 
 def test_each_context_lies_on_the_window_that_it_overlaps_most() -> None:
-    own = windows("v", 3)  # a minute each
-    found = laid([FileContext("v", 50_000, 100_000, "둘째"), FileContext("v", 0, 20_000, "첫째")], own)
-    assert found == {own[1].id: "둘째", own[0].id: "첫째"}
+    talk = windows("v", 3)  # a minute each
+    ranking = laid([FileContext("v", 50_000, 100_000, "둘째"), FileContext("v", 0, 20_000, "첫째")], talk)
+    assert ranking == {talk[1].id: "둘째", talk[0].id: "첫째"}
 
 
 def test_contexts_of_one_window_are_joined_in_the_files_order() -> None:
-    own = windows("v", 2)
-    found = laid([FileContext("v", 30_000, 60_000, "뒤"), FileContext("v", 0, 30_000, "앞")], own)
-    assert found == {own[0].id: "뒤 앞"}
+    talk = windows("v", 2)
+    ranking = laid([FileContext("v", 30_000, 60_000, "뒤"), FileContext("v", 0, 30_000, "앞")], talk)
+    assert ranking == {talk[0].id: "뒤 앞"}
 
 
 def test_what_overlaps_nothing_is_left_out() -> None:
-    own = windows("v", 1)
-    assert laid([FileContext("v", 60_000, 90_000, "뒤"), FileContext("other", 0, 60_000, "다른 영상")], own) == {}
+    talk = windows("v", 1)
+    assert laid([FileContext("v", 60_000, 90_000, "뒤"), FileContext("other", 0, 60_000, "다른 영상")], talk) == {}
 
 
 def test_contexts_are_put_as_if_a_model_had_written_them(filled: Runtime) -> None:
@@ -112,18 +112,18 @@ def test_contexts_are_put_as_if_a_model_had_written_them(filled: Runtime) -> Non
 
 
 def test_the_same_questions_are_measured_with_and_without(filled: Runtime, queries: Path, contexts: Path) -> None:
-    seen: list[tuple[int, int]] = []
+    calls: list[tuple[int, int]] = []
 
-    report = run(filled, queries, contexts=contexts, progress=lambda done, total: seen.append((done, total)))
+    report = run(filled, queries, contexts=contexts, progress=lambda done, total: calls.append((done, total)))
 
-    plain, helped, *others = report.rows
+    plain, helped, *rest = report.rows
     assert [row.name for row in report.rows] == ["bm25", "bm25 + contexts", "bm25 bare", "whitespace", "bigrams"]
     assert (plain.figures.means["hit@20"], helped.figures.means["hit@20"]) == (0.5, 1.0)
     assert (plain.by_kind["context"].means["hit@20"], helped.by_kind["context"].means["hit@20"]) == (0.0, 1.0)
     assert helped.gaps is not None
     assert helped.gaps["hit@20"].value == -0.5
-    assert seen == [(done, 6) for done in range(1, 7)]
-    assert all(not row.contexts for row in (plain, *others))
+    assert calls == [(done, 6) for done in range(1, 7)]
+    assert all(not row.contexts for row in (plain, *rest))
     values = helped.to_json()
     assert (values["contexts"], values["setting"], values["retrievers"]) == (True, "contexts.jsonl", ["bm25"])
     assert "bm25 + contexts (contexts.jsonl)" in render(report)
@@ -158,10 +158,10 @@ def test_the_command_line_has_a_row_for_them(command: Run, queries: Path, contex
     ]
     assert rows[1]["hit@20"] > rows[0]["hit@20"]
     bad = write(tmp_path / "bad.jsonl", [CONTEXTS[0], "{"])
-    told = command("eval", "run", queries, "--contexts", bad, "--json")
-    assert (told.code, told.failure) == (2, "bad_queries")
-    assert shown(bad) in told.err
-    assert "2" in told.err.replace(shown(bad), "")
+    outcome = command("eval", "run", queries, "--contexts", bad, "--json")
+    assert (outcome.code, outcome.failure) == (2, "bad_queries")
+    assert shown(bad) in outcome.err
+    assert "2" in outcome.err.replace(shown(bad), "")
 
 
 @pytest.mark.campaign(part="data")

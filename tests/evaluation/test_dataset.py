@@ -127,7 +127,7 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gold", "shown", "hit"),
+    ("gold", "window_range", "hit"),
     [
         ((10_000, 40_000), (35_000, 90_000), True),  # just five seconds
         ((10_000, 40_000), (35_001, 90_000), False),
@@ -140,8 +140,8 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str) -> None:
         ((10_000, 40_000), (8_000, 11_000), False),
     ],
 )
-def test_five_shared_seconds_are_an_answer(gold: tuple[int, int], shown: tuple[int, int], hit: bool) -> None:
-    assert Gold("v", *gold).answered_by(*shown) is hit
+def test_five_shared_seconds_are_an_answer(gold: tuple[int, int], window_range: tuple[int, int], hit: bool) -> None:
+    assert Gold("v", *gold).answered_by(*window_range) is hit
 
 
 @given(st.integers(1, 4_999), st.integers(1, 4_998))
@@ -154,9 +154,9 @@ def test_a_short_range_is_found_wherever_a_cut_divides_it(length: int, cut: int)
 
 def test_answers_name_the_ranges_that_each_window_shows() -> None:
     question = Question("q", "x", "k", (Gold("v", 0, 20_000), Gold("v", 25_000, 70_000), Gold("w", 0, 9_000)))
-    own = [window("a", 0, 60_000), window("b", 60_000, 120_000), window("c", 120_000, 180_000)]
+    document = [window("a", 0, 60_000), window("b", 60_000, 120_000), window("c", 120_000, 180_000)]
 
-    assert answers(question, {"v": own, "w": []}) == {"a": {0, 1}, "b": {1}}
+    assert answers(question, {"v": document, "w": []}) == {"a": {0, 1}, "b": {1}}
 
 
 def korquad_file(folder: Path, contexts: list[str], answer: str) -> Path:
@@ -199,11 +199,11 @@ def test_an_answer_across_a_cut_is_in_both_windows(tmp_path: Path) -> None:
     path = korquad_file(tmp_path, ["가" * 290 + "정답이여기" + "나" * 290], "정답이여기")
     dataset = load(path)
 
-    found = answers(dataset.questions[0], {video.id: dataset.documents[0][1]})
+    loaded = answers(dataset.questions[0], {video.id: dataset.documents[0][1]})
 
     assert len(windows) == 2
-    assert len(found) == 2
-    assert set(found.values()) == {frozenset({0})}
+    assert len(loaded) == 2
+    assert set(loaded.values()) == {frozenset({0})}
 
 
 @pytest.mark.parametrize(

@@ -27,13 +27,13 @@ def write(folder: Path, *entries: dict[str, Any]) -> Path:
 
 
 def test_hand_made_questions_are_no_made_ones(tmp_path: Path) -> None:
-    found = load(write(tmp_path, BY_HAND, {**BY_HAND, "id": "q2", "answer": "시장에서", "refused": "not ours"}))
-    assert (found.by_model, [question.answer for question in found.questions]) == (False, ["", "시장에서"])
+    loaded = load(write(tmp_path, BY_HAND, {**BY_HAND, "id": "q2", "answer": "시장에서", "refused": "not ours"}))
+    assert (loaded.by_model, [question.answer for question in loaded.questions]) == (False, ["", "시장에서"])
 
 
 def test_made_questions_are_read_without_what_was_refused(tmp_path: Path) -> None:
-    found = load(write(tmp_path, HEAD, REFUSED, MADE, {**MADE, "id": "m2", "refused": "dropped"}))
-    assert (found.by_model, [question.id for question in found.questions]) == (True, ["m1"])
+    loaded = load(write(tmp_path, HEAD, REFUSED, MADE, {**MADE, "id": "m2", "refused": "dropped"}))
+    assert (loaded.by_model, [question.id for question in loaded.questions]) == (True, ["m1"])
 
 
 @pytest.mark.parametrize(

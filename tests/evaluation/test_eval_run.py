@@ -35,9 +35,9 @@ def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
         line("q2", "왜가리를 본 곳", (video, 120, 180), kind="by id"),
         line("q3", "우주선 발사", (WALK, 0, 60), kind="hopeless"),
     )
-    seen: list[tuple[int, int]] = []
+    progress_calls: list[tuple[int, int]] = []
 
-    report = run(filled, path, progress=lambda done, total: seen.append((done, total)))
+    report = run(filled, path, progress=lambda done, total: progress_calls.append((done, total)))
 
     assert [row.name for row in report.rows] == ["bm25", "bm25 bare", "whitespace", "bigrams"]
     ours = report.rows[0]
@@ -48,7 +48,7 @@ def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
         "by id": (1, 1.0),
         "hopeless": (1, 0.0),
     }
-    assert seen == [(done, 6) for done in range(1, 7)]
+    assert progress_calls == [(done, 6) for done in range(1, 7)]
     assert (report.missing, report.left_out, report.refused) == ((), (), ())
 
 
@@ -93,14 +93,14 @@ def test_a_library_without_any_of_the_videos_is_refused(filled: Runtime, tmp_pat
 
 def test_questions_that_a_model_made_are_told(filled: Runtime, tmp_path: Path) -> None:
     by_hand = line("q1", "메밀국수", (NOODLES, 0, 60))
-    told = "A model has made these questions"
+    note = "A model has made these questions"
 
     report = run(filled, write(tmp_path, by_hand))
-    assert (report.to_json()["made"], told in render(report)) == (False, False)
+    assert (report.to_json()["made"], note in render(report)) == (False, False)
 
-    made = {**by_hand, "origin": {"model": "writer:q4"}}
-    report = run(filled, write(tmp_path, {"made_by": "subtitle-rag eval make", "seed": 7}, made))
-    assert (report.to_json()["made"], told in render(report)) == (True, True)
+    by_model = {**by_hand, "origin": {"model": "writer:q4"}}
+    report = run(filled, write(tmp_path, {"made_by": "subtitle-rag eval make", "seed": 7}, by_model))
+    assert (report.to_json()["made"], note in render(report)) == (True, True)
 
 
 def test_a_refused_query_counts_as_not_found(filled: Runtime, tmp_path: Path) -> None:
@@ -217,6 +217,6 @@ def test_the_scene_benchmark_beats_both_baselines(runtime: Runtime, real_data: P
     report = run(runtime, real_data / "scene_bench" / "queries.jsonl")
 
     assert (report.queries, report.missing) == (100, ())
-    ours, *others = (row.figures.means["mrr@10"] for row in report.rows)
-    assert len(others) == 3
-    assert all(ours > other for other in others)
+    ours, *baselines = (row.figures.means["mrr@10"] for row in report.rows)
+    assert len(baselines) == 3
+    assert all(ours > baseline for baseline in baselines)

@@ -15,7 +15,7 @@ from subtitle_rag.evaluation.llm_question import Asker, Task
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.encoder import FlagEncoder
-from tests.evaluation.making_desk import JUDGE, asked
+from tests.evaluation.making_desk import JUDGE, opened_hosts
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tiny_models import tiny_encoder
 
@@ -31,22 +31,22 @@ def ollama() -> Iterator[StandIn]:
 
 @contextmanager
 def asker(ollama: StandIn) -> Iterator[Asker]:
-    with asked(ollama) as (host,):
+    with opened_hosts(ollama) as (host,):
         yield Asker(host, host.check(JUDGE), seed=7, num_ctx=4096)
 
 
 def value(measure: str, ollama: StandIn, case: Case = CASE, encoder: FlagEncoder | None = None) -> float | None:
-    with asker(ollama) as own:
-        found = measures.score(measure, case, own, encoder)
-    return found.value if found else None
+    with asker(ollama) as judge:
+        result = measures.score(measure, case, judge, encoder)
+    return result.value if result else None
 
 
 def verdicts(*useful: bool) -> list[str]:
-    return [json.dumps({"reason": "이유", "useful": one}) for one in useful]
+    return [json.dumps({"reason": "이유", "useful": first}) for first in useful]
 
 
 def claims(*supported: bool) -> str:
-    return json.dumps({"claims": [{"claim": "국수를 샀다.", "supported": one} for one in supported]})
+    return json.dumps({"claims": [{"claim": "국수를 샀다.", "supported": first} for first in supported]})
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +55,8 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> FlagEncoder:
     return FlagEncoder(tiny_encoder(tmp_path_factory.mktemp("models") / "encoder"), "tiny@00000000", plan)
 
 
-def cosine(one: str, other: str, encoder: FlagEncoder) -> float:
-    x, y = (np.array(encoder.passages([text])[0].dense.values) for text in (one, other))
+def cosine(first: str, second: str, encoder: FlagEncoder) -> float:
+    x, y = (np.array(encoder.passages([text])[0].dense.values) for text in (first, second))
     return float(x @ y / (np.linalg.norm(x) * np.linalg.norm(y)))
 
 
@@ -99,7 +99,7 @@ def test_answer_relevancy_is_the_mean_cosine_with_questions_made_of_the_answer(
 ) -> None:
     back = ["시장에서 무엇을 샀나요?", "국수는 어디에서 샀나요?", "비 오는 날 캠핑은 어땠나요?"]
     ollama.answer(json.dumps({"noncommittal": False, "questions": back}))
-    expected = sum(cosine(CASE.question, one, encoder) for one in back) / 3
+    expected = sum(cosine(CASE.question, first, encoder) for first in back) / 3
     assert value("answer_relevancy", ollama, encoder=encoder) == pytest.approx(expected, abs=1e-5)
     assert expected < 0.999
     ollama.answer(json.dumps({"noncommittal": False, "questions": [CASE.question] * 3}))
@@ -120,7 +120,7 @@ def test_without_an_encoder_the_judge_grades(ollama: StandIn, grade: int, expect
 
 
 @pytest.mark.parametrize(
-    ("measure", "said"),
+    ("measure", "reply"),
     [
         ("context_precision", {"reason": "이유", "useful": "yes"}),
         ("context_recall", {"claims": [{"claim": "국수를 샀다."}]}),
@@ -132,8 +132,8 @@ def test_without_an_encoder_the_judge_grades(ollama: StandIn, grade: int, expect
         ("answer_relevancy", {}),
     ],
 )
-def test_an_answer_of_another_form_is_an_error_and_no_figure(ollama: StandIn, measure: str, said: object) -> None:
-    ollama.answer(*[json.dumps(said)] * 2)
+def test_an_answer_of_another_form_is_an_error_and_no_figure(ollama: StandIn, measure: str, reply: object) -> None:
+    ollama.answer(*[json.dumps(reply)] * 2)
     with pytest.raises(LlmError) as failure:
         value(measure, ollama)
     assert failure.value.code == "llm_unusable"
@@ -163,8 +163,8 @@ def test_where_nothing_was_found_precision_and_recall_are_0_without_asking(ollam
 
 
 def test_judgements_of_other_inputs_and_methods_are_told_apart(encoder: FlagEncoder) -> None:
-    other = replace(CASE, scenes=("다른 장면",))
-    changed = [measures.inputs(name, CASE) != measures.inputs(name, other) for name in MEASURES]
+    second = replace(CASE, scenes=("다른 장면",))
+    changed = [measures.inputs(name, CASE) != measures.inputs(name, second) for name in MEASURES]
     assert changed == [True, True, True, False]
     assert measures.method("answer_relevancy", None) != measures.method("answer_relevancy", encoder)
 

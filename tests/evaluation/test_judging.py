@@ -12,7 +12,7 @@ from subtitle_rag.evaluation import judge_prompts, judging
 from subtitle_rag.evaluation.judging import JudgeReport, cases, choose_judge, judge
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.evaluation.making_desk import JUDGE, WRITER, asked, library_of, lines
+from tests.evaluation.making_desk import JUDGE, WRITER, library_of, lines, opened_hosts
 from tests.searchable import Searchable
 from tests.stand_ins.ollama import Model, StandIn, Turn
 from tests.stand_ins.ollama_evaluation import evaluates
@@ -43,7 +43,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def run(ollama: StandIn, path: Path, listed: list[Case] | None = None, model: str = JUDGE) -> JudgeReport:
-    with asked(ollama) as (host,):
+    with opened_hosts(ollama) as (host,):
         *_rest, report = judge(CASES if listed is None else listed, path, host, host.check(model))
     assert isinstance(report, JudgeReport)
     return report
@@ -51,17 +51,19 @@ def run(ollama: StandIn, path: Path, listed: list[Case] | None = None, model: st
 
 def test_every_judgement_is_kept_with_its_judge_and_its_cost(ollama: StandIn, path: Path) -> None:
     report = run(ollama, path)
-    head, *kept = lines(path)
+    head, *judgements = lines(path)
     assert head["made_by"] == judging.COMMAND
-    assert [(one["id"], one["measure"]) for one in kept] == [(case.id, name) for case in CASES for name in MEASURES]
-    for one in kept:
-        assert one["judge"]["digest"] == Model(JUDGE).digest
-        assert one["judge"]["prompt"] == judge_prompts.VERSION
-        assert one["prompt_tokens"] > 0
-        assert one["tokens"] > 0
-        assert one["prompt_tokens_counted"] > 0
-        assert (one["error"], 0 <= one["score"] <= 1, bool(one["judgements"])) == (None, True, True)
-    assert sum(one["prompt_tokens"] for one in kept) == report.cost.prompt_tokens
+    assert [(entry["id"], entry["measure"]) for entry in judgements] == [
+        (case.id, name) for case in CASES for name in MEASURES
+    ]
+    for entry in judgements:
+        assert entry["judge"]["digest"] == Model(JUDGE).digest
+        assert entry["judge"]["prompt"] == judge_prompts.VERSION
+        assert entry["prompt_tokens"] > 0
+        assert entry["tokens"] > 0
+        assert entry["prompt_tokens_counted"] > 0
+        assert (entry["error"], 0 <= entry["score"] <= 1, bool(entry["judgements"])) == (None, True, True)
+    assert sum(entry["prompt_tokens"] for entry in judgements) == report.cost.prompt_tokens
     assert report.cost.calls == ollama.count("chat") == len(CASES) * (2 + 1 + 1 + 1)
 
 
@@ -70,7 +72,7 @@ def test_the_report_has_means_by_kind(ollama: StandIn, path: Path) -> None:
     assert list(report["measures"]) == list(MEASURES)
     precision = report["measures"]["context_precision"]
     assert (precision["n"], precision["errors"], precision["left_out"]) == (3, {}, {})
-    assert {kind: own["n"] for kind, own in precision["by_kind"].items()} == {"simple": 2, "reasoning": 1}
+    assert {kind: case["n"] for kind, case in precision["by_kind"].items()} == {"simple": 2, "reasoning": 1}
     assert report["measures"]["answer_relevancy"] == {
         **precision,
         "method": "grade",
@@ -90,7 +92,7 @@ def test_a_second_run_asks_nothing_and_says_the_same(ollama: StandIn, path: Path
 def test_another_judge_judges_anew_beside_the_first(ollama: StandIn, path: Path) -> None:
     run(ollama, path)
     run(ollama, path, model=WRITER)
-    assert {one["judge"]["model"] for one in lines(path)[1:]} == {JUDGE, WRITER}
+    assert {entry["judge"]["model"] for entry in lines(path)[1:]} == {JUDGE, WRITER}
     assert len(lines(path)) == 1 + 2 * 3 * 4
 
 
@@ -102,8 +104,8 @@ def test_errors_are_counted_by_their_code_and_made_good_later(ollama: StandIn, p
     assert errors["context_precision"] == {"llm_failed": 1}
     assert errors["context_recall"] == {"llm_unusable": 1}
     assert all(len(f.values) + sum(f.errors.values()) + sum(f.left_out.values()) == 3 for f in report.measures.values())
-    failed = [one for one in lines(path)[1:] if one["error"]]
-    assert [one["score"] for one in failed] == [None, None]
+    failed = [entry for entry in lines(path)[1:] if entry["error"]]
+    assert [entry["score"] for entry in failed] == [None, None]
     assert failed[1]["prompt_tokens"] > 0  # what failed has cost, too
     report = run(ollama, path)
     assert all(len(figures.values) == 3 and not figures.errors for figures in report.measures.values())
@@ -172,14 +174,14 @@ def test_scenes_too_long_for_the_judge_are_errors(ollama: StandIn, path: Path) -
 def test_the_largest_other_model_judges(ollama: StandIn) -> None:
     ollama.add(Model("small:q4", size=1_000), Model("far:q4", size=9_000_000_000, remote_host="https://ollama.com"))
     ollama.add(Model("embed:q4", size=8_000_000_000, capabilities=("embedding",)))
-    with asked(ollama) as hosts:
+    with opened_hosts(ollama) as hosts:
         assert choose_judge(hosts, WRITER, None)[1].name == JUDGE
         assert choose_judge(hosts, WRITER, "small:q4")[1].name == "small:q4"
 
 
 def test_the_writer_is_no_judge_unless_that_is_allowed(ollama: StandIn) -> None:
     ollama.add(Model("alias:q4", digest=Model(WRITER).digest))
-    with asked(ollama) as hosts:
+    with opened_hosts(ollama) as hosts:
         for model in (WRITER, WRITER.upper(), "alias:q4"):
             with pytest.raises(UsageError) as failure:
                 choose_judge(hosts, WRITER, model)
@@ -192,7 +194,7 @@ def test_the_writer_is_no_judge_unless_that_is_allowed(ollama: StandIn) -> None:
 
 
 def test_a_judge_that_is_not_there_is_told(ollama: StandIn) -> None:
-    with asked(ollama) as hosts, pytest.raises(LlmError) as failure:
+    with opened_hosts(ollama) as hosts, pytest.raises(LlmError) as failure:
         choose_judge(hosts, WRITER, "absent:q4")
     assert failure.value.code == "llm_model_missing"
 
@@ -201,10 +203,10 @@ def test_a_judge_that_is_not_there_is_told(ollama: StandIn) -> None:
 
 
 @pytest.fixture
-def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Searchable]:
-    made = library_of(tmp_path / "data", analyzer, videos=2)
-    yield made
-    made.close()
+def talks(tmp_path: Path, analyzer: Analyzer) -> Iterator[Searchable]:
+    talks = library_of(tmp_path / "data", analyzer, videos=2)
+    yield talks
+    talks.close()
 
 
 def write(path: Path, *entries: dict[str, Any]) -> Path:
@@ -216,12 +218,12 @@ def question(id: str, query: str, **more: Any) -> dict[str, Any]:
     return {"id": id, "query": query, "kind": "simple", "gold": [{"video": "talk-0", "start": 0, "end": 9}], **more}
 
 
-def test_cases_have_what_the_search_finds_and_what_was_answered(place: Searchable, tmp_path: Path) -> None:
+def test_cases_have_what_the_search_finds_and_what_was_answered(talks: Searchable, tmp_path: Path) -> None:
     queries = write(
         tmp_path / "q.jsonl", question("q1", "102번째 이야기", answer="102번째입니다."), question("q2", "-국수")
     )
     answers = write(tmp_path / "a.jsonl", {"id": "q1", "answer": "백두 번째입니다."})
-    first, second = cases(queries, place.searcher, scenes=2, answers=answers)
+    first, second = cases(queries, talks.searcher, scenes=2, answers=answers)
     assert (first.reference, first.answer, len(first.scenes)) == ("102번째입니다.", "백두 번째입니다.", 2)
     assert "102번째 이야기" in first.scenes[0]
     assert (second.reference, second.answer, second.scenes) == ("", "", ())
@@ -236,26 +238,26 @@ def test_cases_have_what_the_search_finds_and_what_was_answered(place: Searchabl
         ({"answer": "국수"}, "id"),
     ],
 )
-def test_a_wrong_line_of_answers_is_told(place: Searchable, tmp_path: Path, entry: dict[str, Any], reason: str) -> None:
+def test_a_wrong_line_of_answers_is_told(talks: Searchable, tmp_path: Path, entry: dict[str, Any], reason: str) -> None:
     queries = write(tmp_path / "q.jsonl", question("q1", "국수"))
     answers = write(tmp_path / "a.jsonl", entry)
     with pytest.raises(AppError) as failure:
-        cases(queries, place.searcher, scenes=2, answers=answers)
+        cases(queries, talks.searcher, scenes=2, answers=answers)
     assert failure.value.code == "bad_answers"
     assert reason in failure.value.message
 
 
-def test_an_answer_that_is_there_twice_is_told(place: Searchable, tmp_path: Path) -> None:
+def test_an_answer_that_is_there_twice_is_told(talks: Searchable, tmp_path: Path) -> None:
     queries = write(tmp_path / "q.jsonl", question("q1", "국수"))
     answers = write(tmp_path / "a.jsonl", *[{"id": "q1", "answer": "국수"}] * 2)
     with pytest.raises(AppError) as failure:
-        cases(queries, place.searcher, scenes=2, answers=answers)
+        cases(queries, talks.searcher, scenes=2, answers=answers)
     assert (failure.value.code, failure.value.details["line"]) == ("bad_answers", 2)
 
 
-def test_questions_about_documents_of_their_own_are_not_judged(place: Searchable, tmp_path: Path) -> None:
+def test_questions_about_documents_of_their_own_are_not_judged(talks: Searchable, tmp_path: Path) -> None:
     paragraph = {"context": "국수는 시장에서 판다.", "qas": [{"id": "k1", "question": "어디서?", "answers": []}]}
-    whole = {"version": "1.0", "data": [{"title": "국수", "paragraphs": [paragraph]}]}
+    complete = {"version": "1.0", "data": [{"title": "국수", "paragraphs": [paragraph]}]}
     with pytest.raises(UsageError) as failure:
-        cases(write(tmp_path / "k.json", whole), place.searcher, scenes=2)
+        cases(write(tmp_path / "k.json", complete), talks.searcher, scenes=2)
     assert failure.value.code == "bad_queries"

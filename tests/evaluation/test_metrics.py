@@ -36,11 +36,11 @@ def test_the_right_window_first() -> None:
 
 
 def test_the_right_window_third() -> None:
-    found = row(GoldWindows(1, {"a": ONE}), ["x", "y", "a"])
+    figures = row(GoldWindows(1, {"a": ONE}), ["x", "y", "a"])
 
-    assert (found["hit@1"], found["hit@5"]) == (0.0, 1.0)
-    assert found["mrr@10"] == pytest.approx(1 / 3)
-    assert found["ndcg@10"] == pytest.approx(1 / math.log2(4))
+    assert (figures["hit@1"], figures["hit@5"]) == (0.0, 1.0)
+    assert figures["mrr@10"] == pytest.approx(1 / 3)
+    assert figures["ndcg@10"] == pytest.approx(1 / math.log2(4))
 
 
 def test_the_depths_are_kept() -> None:
@@ -81,16 +81,16 @@ def second(judged: GoldWindows, ranking: list[str]) -> dict[str, float]:
     """The same figures from their definitions."""
     right = [id in judged.windows for id in ranking]
     first = right.index(True) + 1 if any(right) else math.inf
-    gain = sum(hit / math.log2(place + 2) for place, hit in enumerate(right[:10]))
-    ideal = sum(1 / math.log2(place + 2) for place in range(min(10, len(judged.windows))))
-    shown = {depth: {number for id in ranking[:depth] for number in judged.windows.get(id, ())} for depth in (5, 20)}
+    gain = sum(hit / math.log2(rank + 2) for rank, hit in enumerate(right[:10]))
+    ideal = sum(1 / math.log2(rank + 2) for rank in range(min(10, len(judged.windows))))
+    best = {depth: {number for id in ranking[:depth] for number in judged.windows.get(id, ())} for depth in (5, 20)}
     return {
         "hit@1": float(first <= 1),
         "hit@5": float(first <= 5),
         "hit@20": float(first <= 20),
-        "recall@5": len(shown[5]) / judged.ranges,
-        "recall@20": len(shown[20]) / judged.ranges,
-        "failure@20": 1 - len(shown[20]) / judged.ranges,
+        "recall@5": len(best[5]) / judged.ranges,
+        "recall@20": len(best[20]) / judged.ranges,
+        "failure@20": 1 - len(best[20]) / judged.ranges,
         "mrr@10": 1 / first if first <= 10 else 0.0,
         "ndcg@10": gain / ideal if ideal else 0.0,
     }
@@ -106,9 +106,9 @@ JUDGED = st.builds(
 def test_a_second_computation_agrees(cases: list[tuple[GoldWindows, list[str]]]) -> None:
     values = metrics.per_question([judged for judged, _ in cases], [ranking for _, ranking in cases])
 
-    for (judged, ranking), found in zip(cases, values, strict=True):
-        wanted = second(judged, ranking)
-        assert found.tolist() == pytest.approx([wanted[name] for name in METRICS])
+    for (judged, ranking), figures in zip(cases, values, strict=True):
+        expected = second(judged, ranking)
+        assert figures.tolist() == pytest.approx([expected[name] for name in METRICS])
 
 
 def each_its_own(right: list[str]) -> GoldWindows:
@@ -152,10 +152,10 @@ def test_sentence_transformers_evaluator_agrees(cases: list[tuple[list[str], lis
 def test_scikit_learn_agrees_on_grades(grades: dict[str, int], ranking: list[str]) -> None:
     from sklearn.metrics import ndcg_score
 
-    ((*_rest, found),) = metrics.per_question([GoldWindows(1, dict.fromkeys(grades, ONE), grades)], [ranking])
+    ((*_rest, figures),) = metrics.per_question([GoldWindows(1, dict.fromkeys(grades, ONE), grades)], [ranking])
 
     gains, scores = [grades.get(id, 0) for id in ranking], [-at for at in range(len(ranking))]
-    assert found == pytest.approx(ndcg_score([gains], [scores], k=10))
+    assert figures == pytest.approx(ndcg_score([gains], [scores], k=10))
 
 
 def test_a_relative_change_has_the_interval_of_the_paired_bootstrap() -> None:
@@ -200,8 +200,8 @@ def test_a_constant_has_an_interval_without_width() -> None:
 
 
 def test_every_resample_draws_as_many_as_there_are() -> None:
-    drawn = metrics._draws(13)
+    sample = metrics._draws(13)
 
-    assert drawn.shape == (metrics.RESAMPLES, 13)
-    assert set(drawn.sum(axis=1).tolist()) == {13.0}
-    assert drawn.mean(axis=0).tolist() == pytest.approx([1.0] * 13, abs=0.1)
+    assert sample.shape == (metrics.RESAMPLES, 13)
+    assert set(sample.sum(axis=1).tolist()) == {13.0}
+    assert sample.mean(axis=0).tolist() == pytest.approx([1.0] * 13, abs=0.1)

@@ -50,16 +50,16 @@ def trec(tmp_path: Path) -> Path:
 def test_a_folder_is_read_in_its_form(form: str, request: pytest.FixtureRequest) -> None:
     folder: Path = request.getfixturevalue(form)
 
-    found = load(folder)
+    loaded = load(folder)
 
-    first, second = found.questions
+    first, second = loaded.questions
     assert (first.id, first.query, first.kind) == ("1", QUERIES["1"], "test" if form == "beir" else "trec")
     assert [(gold.video, gold.grade) for gold in first.gold] == [("d1", 2), ("d3", 1)]
     assert [gold.video for gold in second.gold] == ["d2", "gone"]
-    assert [(video.id, windows[0].text) for video, windows in found.documents] == [
+    assert [(video.id, windows[0].text) for video, windows in loaded.documents] == [
         (id, text) for id, (_title, text) in PASSAGES.items()
     ]
-    titles = [video.title for video, _windows in found.documents]
+    titles = [video.title for video, _windows in loaded.documents]
     assert titles == ([title for title, _text in PASSAGES.values()] if form == "beir" else [""] * 4)
 
 
@@ -74,9 +74,9 @@ def test_a_collection_of_json_lines_is_read(trec: Path) -> None:
 
 
 def test_one_table_of_judgements_may_be_named(beir: Path) -> None:
-    found = load(beir / "qrels" / "train.tsv")
+    loaded = load(beir / "qrels" / "train.tsv")
 
-    assert [(question.id, question.kind) for question in found.questions] == [("3", "train")]
+    assert [(question.id, question.kind) for question in loaded.questions] == [("3", "train")]
 
 
 def test_passages_are_found_and_grades_weigh(runtime: Runtime, beir: Path) -> None:

@@ -15,9 +15,9 @@ QUOTE = "할머니와 같이 반죽을 했습니다"
 
 
 def why(
-    query: str = GOOD, answer: str = "할머니입니다.", quote: str = QUOTE, known: tuple[str, ...] = ()
+    query: str = GOOD, answer: str = "할머니입니다.", quote: str = QUOTE, queries: tuple[str, ...] = ()
 ) -> str | None:
-    return refusal_reason(normalized(Draft(query, answer, (quote,))), ONE, known)
+    return refusal_reason(normalized(Draft(query, answer, (quote,))), ONE, queries)
 
 
 def test_a_good_question_passes() -> None:
@@ -60,8 +60,8 @@ def test_an_answer_must_be_there_and_korean() -> None:
 
 
 def test_what_was_asked_before_is_refused() -> None:
-    assert why(known=("메밀반죽을 누구와 만들었나요?",)) == "duplicate"
-    assert why(known=("메밀 반죽에 물을 얼마나 넣었나요?",)) is None
+    assert why(queries=("메밀반죽을 누구와 만들었나요?",)) == "duplicate"
+    assert why(queries=("메밀 반죽에 물을 얼마나 넣었나요?",)) is None
 
 
 def test_double_quotes_become_single_ones() -> None:
@@ -83,9 +83,9 @@ def test_double_quotes_become_single_ones() -> None:
 def test_a_quote_is_found_whatever_its_spaces_marks_and_form(quote: str) -> None:
     window = ONE.windows[0]
     at = SAID.index(QUOTE)
-    found = locate(quote, window)
-    assert found is not None
-    start, end = found
+    span = locate(quote, window)
+    assert span is not None
+    start, end = span
     assert start <= at * 1_000 < (at + len(QUOTE)) * 1_000 <= end
     assert {start, end} <= {window.end_ms, *(line.start_ms for line in window.lines)}
 
@@ -96,10 +96,10 @@ def test_a_quote_of_brackets_is_found_as_the_model_was_shown_it() -> None:
 
 
 def test_a_question_of_two_windows_has_a_range_in_each() -> None:
-    other = "저녁에는 들기름을 넉넉히 둘러서 메밀전을 부쳤는데 아주 얇게 잘 되었습니다"
-    two = candidate(SAID, other, kind="multi_context")
-    found = gold_ranges(Draft(GOOD, "답", (QUOTE, other[:20])), two)
-    assert [one.video for one in found] == ["talk-1", "talk-1"]
-    assert found[0].end_ms <= 120_000 <= found[1].start_ms
+    second = "저녁에는 들기름을 넉넉히 둘러서 메밀전을 부쳤는데 아주 얇게 잘 되었습니다"
+    two = candidate(SAID, second, kind="multi_context")
+    span = gold_ranges(Draft(GOOD, "답", (QUOTE, second[:20])), two)
+    assert [line.video for line in span] == ["talk-1", "talk-1"]
+    assert span[0].end_ms <= 120_000 <= span[1].start_ms
     assert gold_ranges(Draft(GOOD, "답", (QUOTE, QUOTE)), two) == ()
-    assert all(isinstance(one, Gold) for one in found)
+    assert all(isinstance(line, Gold) for line in span)

@@ -32,23 +32,23 @@ def test_what_was_appended_is_there_for_the_next_run(path: Path) -> None:
     again = read(path)
     assert again is not None
     again.append(entry(2))
-    found = read(path)
-    assert found is not None
-    assert (found.head, found.entries) == ({"made_by": COMMAND, "seed": 7}, [entry(1), entry(2)])
+    stored = read(path)
+    assert stored is not None
+    assert (stored.head, stored.entries) == ({"made_by": COMMAND, "seed": 7}, [entry(1), entry(2)])
     assert "국수" in path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("kept", range(1, 12))
-def test_a_line_that_was_cut_off_is_lost_and_nothing_else(path: Path, kept: int) -> None:
+@pytest.mark.parametrize("cut", range(1, 12))
+def test_a_line_that_was_cut_off_is_lost_and_nothing_else(path: Path, cut: int) -> None:
     records = Records.begin(path, COMMAND, {})
     records.append(entry(1))
-    whole = path.read_bytes()
+    complete = path.read_bytes()
     records.append(entry(2))
-    path.write_bytes(path.read_bytes()[: len(whole) + kept])
-    found = read(path)
-    assert found is not None
-    assert found.entries == [entry(1)]
-    found.append(entry(3))
+    path.write_bytes(path.read_bytes()[: len(complete) + cut])
+    stored = read(path)
+    assert stored is not None
+    assert stored.entries == [entry(1)]
+    stored.append(entry(3))
     again = read(path)
     assert again is not None
     assert again.entries == [entry(1), entry(3)]
@@ -58,9 +58,9 @@ def test_a_line_that_was_cut_off_is_lost_and_nothing_else(path: Path, kept: int)
 def test_a_last_line_that_an_editor_left_open_counts(path: Path) -> None:
     Records.begin(path, COMMAND, {}).append(entry(1))
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
-    found = read(path)
-    assert found is not None
-    found.append(entry(2))
+    stored = read(path)
+    assert stored is not None
+    stored.append(entry(2))
     again = read(path)
     assert again is not None
     assert again.entries == [entry(1), entry(2)]
@@ -71,9 +71,9 @@ def test_what_somebody_adds_meanwhile_stays(path: Path) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(entry(1)) + "\n")
     records.append(entry(2))
-    found = read(path)
-    assert found is not None
-    assert [one["id"] for one in found.entries] == [1, 2]
+    stored = read(path)
+    assert stored is not None
+    assert [record["id"] for record in stored.entries] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -101,11 +101,11 @@ def test_all_lines_are_replaced_at_once(path: Path) -> None:
     path.chmod(0o600)
     records.replace([entry(2), entry(3)])
     records.append(entry(4))
-    found = read(path)
-    assert found is not None
-    assert [one["id"] for one in found.entries] == [2, 3, 4]
+    stored = read(path)
+    assert stored is not None
+    assert [record["id"] for record in stored.entries] == [2, 3, 4]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    assert [record.name for record in path.parent.iterdir()] == [path.name]
 
 
 def test_a_place_that_cannot_be_written_or_read_is_told(tmp_path: Path) -> None:

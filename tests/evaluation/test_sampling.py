@@ -18,86 +18,88 @@ from tests.searchable import video as talking
 
 
 @pytest.fixture
-def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Searchable]:
-    made = library_of(tmp_path / "data", analyzer, videos=4, minutes=9)
-    yield made
-    made.close()
+def talks(tmp_path: Path, analyzer: Analyzer) -> Iterator[Searchable]:
+    talks = library_of(tmp_path / "data", analyzer, videos=4, minutes=9)
+    yield talks
+    talks.close()
 
 
-def drawn(place: Searchable, kind: str = "simple", seed: int = 7) -> list[Candidate]:
-    return list(candidates(place.library, kind, seed))
+def drawn(talks: Searchable, kind: str = "simple", seed: int = 7) -> list[Candidate]:
+    return list(candidates(talks.library, kind, seed))
 
 
 @given(st.integers(1, 500))
 def test_quotas_make_the_count_and_keep_the_shares(count: int) -> None:
-    found = quotas(count)
-    assert sum(found.values()) == count
-    assert all(abs(found[kind] - share * count) < 1 for kind, share in SHARES.items())
+    listed = quotas(count)
+    assert sum(listed.values()) == count
+    assert all(abs(listed[kind] - share * count) < 1 for kind, share in SHARES.items())
 
 
 def test_the_shares_are_those_of_the_seed_article() -> None:
     assert quotas(100) == {"simple": 40, "reasoning": 20, MULTI: 40}
 
 
-def test_every_window_is_drawn_once(place: Searchable) -> None:
-    found = drawn(place)
-    assert len({one.ids for one in found}) == len(found) == 4 * 9
+def test_every_window_is_drawn_once(talks: Searchable) -> None:
+    listed = drawn(talks)
+    assert len({candidate.ids for candidate in listed}) == len(listed) == 4 * 9
 
 
-def test_the_same_seed_draws_the_same_and_another_another(place: Searchable) -> None:
-    assert [one.ids for one in drawn(place)] == [one.ids for one in drawn(place)]
-    assert [one.ids for one in drawn(place)] != [one.ids for one in drawn(place, seed=8)]
-    assert [one.ids for one in drawn(place)] != [one.ids for one in drawn(place, "reasoning")]
+def test_the_same_seed_draws_the_same_and_another_another(talks: Searchable) -> None:
+    assert [candidate.ids for candidate in drawn(talks)] == [candidate.ids for candidate in drawn(talks)]
+    assert [candidate.ids for candidate in drawn(talks)] != [candidate.ids for candidate in drawn(talks, seed=8)]
+    assert [candidate.ids for candidate in drawn(talks)] != [candidate.ids for candidate in drawn(talks, "reasoning")]
 
 
-def test_channels_videos_and_parts_take_turns(place: Searchable) -> None:
-    found = drawn(place)
-    assert {one.video.channel for one in found[:2]} == {"느린 부엌", "숲속 작업실"}
-    assert len({one.video.id for one in found[:4]}) == 4
-    for video_id in {one.video.id for one in found}:
-        own = [one.windows[0].ordinal // 3 for one in found if one.video.id == video_id]
-        assert sorted(own[:3]) == [0, 1, 2]
+def test_channels_videos_and_parts_take_turns(talks: Searchable) -> None:
+    listed = drawn(talks)
+    assert {candidate.video.channel for candidate in listed[:2]} == {"느린 부엌", "숲속 작업실"}
+    assert len({candidate.video.id for candidate in listed[:4]}) == 4
+    for video_id in {candidate.video.id for candidate in listed}:
+        parts = [candidate.windows[0].ordinal // 3 for candidate in listed if candidate.video.id == video_id]
+        assert sorted(parts[:3]) == [0, 1, 2]
 
 
-def test_pairs_are_two_windows_of_one_video_that_no_search_merges(place: Searchable) -> None:
-    found = drawn(place, MULTI)
-    assert len(found) > 4
-    assert len({one.ids for one in found}) == len(found)
-    for one in found:
-        first, second = one.windows
-        assert first.video_id == second.video_id == one.video.id
+def test_pairs_are_two_windows_of_one_video_that_no_search_merges(talks: Searchable) -> None:
+    listed = drawn(talks, MULTI)
+    assert len(listed) > 4
+    assert len({candidate.ids for candidate in listed}) == len(listed)
+    for candidate in listed:
+        first, second = candidate.windows
+        assert first.video_id == second.video_id == candidate.video.id
         assert second.ordinal - first.ordinal >= MIN_DISTANCE
 
 
 def test_a_pair_speaks_of_the_same_things(tmp_path: Path, analyzer: Analyzer) -> None:
     minutes = [list(minute) for minute in talk(6, words=3)]
     minutes[0] = minutes[4] = ["메밀가루 반죽에 소금과 들기름을 넣고 방망이로 밀어서 칼로 썰었어요"] * 3
-    place = Searchable(tmp_path / "data", analyzer, {talking("talk-a"): minutes})
+    talks = Searchable(tmp_path / "data", analyzer, {talking("talk-a"): minutes})
     try:
-        pairs = {tuple(one.ordinal for one in found.windows) for found in candidates(place.library, MULTI, 7)}
+        pairs = {
+            tuple(window.ordinal for window in candidate.windows) for candidate in candidates(talks.library, MULTI, 7)
+        }
     finally:
-        place.close()
+        talks.close()
     assert (0, 4) in pairs
 
 
 def test_windows_of_few_words_and_videos_of_one_window_are_left_out(tmp_path: Path, analyzer: Analyzer) -> None:
     quiet = [["네"] * 9, *talk(1)]
-    place = Searchable(tmp_path / "data", analyzer, {talking("talk-a"): quiet})
+    talks = Searchable(tmp_path / "data", analyzer, {talking("talk-a"): quiet})
     try:
-        assert [one.windows[0].ordinal for one in candidates(place.library, "simple", 7)] == [1]
-        assert list(candidates(place.library, MULTI, 7)) == []
+        assert [candidate.windows[0].ordinal for candidate in candidates(talks.library, "simple", 7)] == [1]
+        assert list(candidates(talks.library, MULTI, 7)) == []
     finally:
-        place.close()
+        talks.close()
 
 
-def test_windows_are_read_when_their_video_has_its_turn(place: Searchable, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    read = place.library.windows_of
+def test_windows_are_read_when_their_video_has_its_turn(talks: Searchable, monkeypatch: pytest.MonkeyPatch) -> None:
+    video_ids: list[str] = []
+    read = talks.library.windows_of
 
     def noted(video_id: str) -> list[Window]:
-        asked.append(video_id)
+        video_ids.append(video_id)
         return read(video_id)
 
-    monkeypatch.setattr(place.library, "windows_of", noted)
-    list(islice(candidates(place.library, "simple", 7), 2))
-    assert len(asked) == 2
+    monkeypatch.setattr(talks.library, "windows_of", noted)
+    list(islice(candidates(talks.library, "simple", 7), 2))
+    assert len(video_ids) == 2

@@ -18,7 +18,7 @@ def question(at: int, kind: str, *videos: int) -> Question:
 
 ASKED = st.lists(
     st.tuples(st.sampled_from(KINDS), st.lists(st.integers(0, 12), min_size=1, max_size=2)), min_size=1, max_size=40
-).map(lambda drawn: [question(at, kind, *videos) for at, (kind, videos) in enumerate(drawn)])
+).map(lambda pairs: [question(at, kind, *videos) for at, (kind, videos) in enumerate(pairs)])
 
 
 @given(ASKED, st.integers(0, 5))

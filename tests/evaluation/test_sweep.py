@@ -37,10 +37,10 @@ class Hill:
 
     name: str = "hill"
     axes: Sequence[Axis] = (Axis("x", (1, 2, 3, 4), 1), Axis("y", (0, 1, 2), 1), Axis("flat", (5, 6), 6))
-    asked: list[dict[str, float]] = field(default_factory=list)
+    settings: list[dict[str, float]] = field(default_factory=list)
 
     def measure(self, setting: Setting) -> NDArray[np.float64]:
-        self.asked.append(dict(setting))
+        self.settings.append(dict(setting))
         values = np.full((10, len(metrics.METRICS)), 0.5)
         height = 1 - 0.1 * abs(setting["x"] - 3) - 0.1 * abs(setting["y"] - 2)
         values[::2, metrics.METRICS.index("mrr@10")] = height
@@ -59,8 +59,8 @@ def test_the_best_of_the_train_half_is_found() -> None:
     assert search.best == {"x": 3, "y": 2, "flat": 6}  # what changes nothing stays as shipped
     assert search.changed == {"x": 3, "y": 2}
     assert search.complete
-    assert max(one.train for one in tried) == pytest.approx(1.0)
-    assert len(hill.asked) == len({tuple(setting.values()) for setting in hill.asked})  # none twice
+    assert max(trial.train for trial in tried) == pytest.approx(1.0)
+    assert len(hill.settings) == len({tuple(setting.values()) for setting in hill.settings})  # none twice
 
 
 def test_only_the_test_half_says_what_the_choice_is_worth() -> None:
@@ -80,7 +80,7 @@ def test_what_was_done_can_be_told_at_any_time() -> None:
             break
 
     assert not search.complete
-    assert [one.value for one in search.trials] == [1, 2]
+    assert [trial.value for trial in search.trials] == [1, 2]
     assert search.best["x"] == 1
 
 
@@ -99,7 +99,7 @@ def test_lengths_of_windows_scale_together() -> None:
 
 @pytest.fixture
 def queries(tmp_path: Path) -> Path:
-    asked = [
+    entries = [
         ("q1", "메밀국수 먹는 장면", "국수 이야기.srt", 0),
         ("q2", "왜가리를 본 곳", "산책 일기.srt", 120),
         ("q3", "손으로 민 면", "국수 이야기.srt", 240),
@@ -107,7 +107,7 @@ def queries(tmp_path: Path) -> Path:
     ]
     lines = [
         {"id": id, "query": query, "kind": "keyword", "gold": [{"video": video, "start": start, "end": start + 60}]}
-        for id, query, video, start in asked
+        for id, query, video, start in entries
     ]
     path = tmp_path / "queries.jsonl"
     path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
@@ -143,19 +143,19 @@ def test_other_numbers_rank_as_an_index_made_with_them(words: LexicalSpace, fill
 
 
 def test_no_text_is_analysed_twice(words: LexicalSpace, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-    own = Analyzer.morphemes
+    texts_seen: list[str] = []
+    morphemes = Analyzer.morphemes
 
     def counted(self: Analyzer, texts: list[str]) -> object:
-        seen.extend(texts)
-        return own(self, texts)
+        texts_seen.extend(texts)
+        return morphemes(self, texts)
 
     monkeypatch.setattr(Analyzer, "morphemes", counted)
     for setting in (SHIPPED, {**SHIPPED, "k1": 1.2}, {**SHIPPED, "window": 30}, {**SHIPPED, "window": 30, "b": 0.3}):
         words.measure(setting)
 
-    assert seen
-    assert len(seen) == len(set(seen))
+    assert texts_seen
+    assert len(texts_seen) == len(set(texts_seen))
 
 
 def test_a_sweep_of_words_alone_says_what_it_left_out(filled: Runtime, queries: Path) -> None:
@@ -163,7 +163,7 @@ def test_a_sweep_of_words_alone_says_what_it_left_out(filled: Runtime, queries: 
 
     tried = list(sweep.run())
 
-    assert {one.axis for one in tried} == {"k1"}
+    assert {trial.axis for trial in tried} == {"k1"}
     assert sweep.total == 4
     assert (len(sweep.train), len(sweep.test)) == (2, 2)
     assert set(sweep.left_out) == {"rerank"}
@@ -188,18 +188,18 @@ def test_questions_that_cannot_be_divided_are_refused(filled: Runtime, queries: 
 @pytest.fixture
 def models(filled: Runtime, encoder_folder: Path, reranker_folder: Path) -> Here:
     """Models that are here, and have made the library's vectors."""
-    made = Here([Asked(encoder_folder, "tiny@00000000")], Read(reranker_folder, depth=2))
-    for _event in EncodingRun(filled.library, filled.index, made.encoders[0], made).run(patient=False):
+    models = Here([Asked(encoder_folder, "tiny@00000000")], Read(reranker_folder, depth=2))
+    for _event in EncodingRun(filled.library, filled.index, models.encoders[0], models).run(patient=False):
         pass
     analyzer = QueryAnalyzer(filled.library, filled.analyzer)
-    filled.__dict__.update(neural=made, searcher=Searcher(filled.library, filled.index, analyzer, made))
-    return made
+    filled.__dict__.update(neural=models, searcher=Searcher(filled.library, filled.index, analyzer, models))
+    return models
 
 
 def test_lists_rank_as_the_program_fuses_and_reranks_them(filled: Runtime, queries: Path, models: Here) -> None:
     dataset = load_set(queries)
-    asked = gold.gold_set(dataset, filled.library, gold.all_windows(filled.library))
-    lists = FusionSpace(filled, asked, models.read)
+    questions = gold.gold_set(dataset, filled.library, gold.all_windows(filled.library))
+    lists = FusionSpace(filled, questions, models.read)
     shipped = {axis.name: axis.shipped for axis in lists.axes}
     assert shipped == {"dense": 1.0, "sparse": 0.3, "rerank": 2, "overlap": 0}
 
@@ -215,7 +215,7 @@ def test_no_query_is_encoded_and_no_passage_read_twice(filled: Runtime, queries:
 
     tried: list[Trial] = list(sweep.run())
 
-    assert {one.axis for one in tried} == {"dense", "sparse", "rerank", "overlap"}
+    assert {trial.axis for trial in tried} == {"dense", "sparse", "rerank", "overlap"}
     assert sorted(models.encoders[0].queries) == sorted(set(models.encoders[0].queries))
     windows, overlaps, questions = 6, 4, 4
     assert sum(models.read.calls) <= windows * overlaps * questions
