@@ -34,6 +34,7 @@ from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.source_field import pasted_address
 from subtitle_rag.tui.state.stage_progress import STAGES
 from subtitle_rag.tui.text import empty_states
+from subtitle_rag.tui.text.content import Rows
 from subtitle_rag.tui.text.result_line import result_line
 from subtitle_rag.tui.widgets.calm_page import CalmPage
 from subtitle_rag.tui.widgets.filter_bar import FilterBar
@@ -329,7 +330,7 @@ class SearchScreen(BaseScreen):
             self.results.display = not notice
             self.query_one("#offer").set_class(self.idle, "-calm")
 
-    def _page(self) -> tuple[empty_states.Rows, list[ReadyQuery], empty_states.Rows]:
+    def _page(self) -> tuple[Rows, list[ReadyQuery], Rows]:
         """Return the calm page: notice, ready queries, tips. The notice is empty if there are scenes."""
         if self.error:
             return empty_states.failure(self.error), [], []

@@ -29,6 +29,8 @@ def short_name(name: str) -> str:
     return text if cell_len(text) <= NAME_CELLS else set_cell_size(text, NAME_CELLS - 1) + "…"
 
 
+Rows = list[str | tuple[str, str]]
+"""Lines, some with a style."""
 MARK = "bold underline $text-warning"
 """Style of matched words; the underline remains without colours."""
 MUTED = "dim"

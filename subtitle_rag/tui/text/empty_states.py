@@ -9,16 +9,13 @@ from subtitle_rag.retrieval.suggestions import MAX_SUGGESTIONS
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text import model_lines
-from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.text.content import MUTED, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from subtitle_rag.library.rows import Counts
     from subtitle_rag.tui.state import model_offer
-
-Rows = list[str | tuple[str, str]]
-"""Lines, some with a style."""
 
 
 def failure(error: AppError) -> Rows:

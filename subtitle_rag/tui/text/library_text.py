@@ -10,16 +10,13 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.source_field import FieldCheck
 from subtitle_rag.tui.text import failure_reasons
-from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.text.content import MUTED, Rows
 
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import VideoState
 
 FAILURES = 4
 """Most failures with lines of their own."""
-
-Rows = list[str | tuple[str, str]]
-"""Lines, some with a style."""
 
 
 def field_line(check: FieldCheck) -> str:

@@ -80,17 +80,13 @@ def rows(
 
 def _captions(job: "Job") -> StageRow:
     name = _("fetch captions") if job.fetches else _("read captions")
-    notes = job_lines.pace(job) if job.fetches and not job.ended else []
-    return StageRow(name, job.processed, job.videos, (*notes, *_waiting(job)))
+    notes = [_("stopped")] if job.ended else job_lines.pace(job) if job.fetches else []
+    return StageRow(name, job.processed, job.videos, tuple(notes))
 
 
 def _windows(job: "Job") -> StageRow:
     notes = [] if job.fetches or job.ended else job_lines.pace(job)
     return StageRow(_("cut windows"), min(job.searchable, job.windows), job.windows, tuple(notes))
-
-
-def _waiting(job: "Job") -> list[str]:
-    return [_("stopped")] if job.ended else []
 
 
 def _background(name: str, progress: "WindowProgress", line: str) -> StageRow:

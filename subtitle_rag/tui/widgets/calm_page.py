@@ -7,8 +7,7 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from subtitle_rag.tui.text.content import paragraphs
-from subtitle_rag.tui.text.empty_states import Rows
+from subtitle_rag.tui.text.content import Rows, paragraphs
 from subtitle_rag.tui.widgets.ready_queries import ReadyQuery, ReadyQueryList
 
 
