@@ -309,7 +309,7 @@ def models(language: str) -> Iterator[str]:
     yield from (own_text("models_lead", language), "", f"## {own_text('context_models', language)}", "")
     heads = [own_text(name, language) for name in ("model", "disk", "memory", "licence", "meaning")]
     rows = []
-    for each in manifest.offered():
+    for each in manifest.context_models():
         note = each.note[language]
         if each.default_from_gb:
             note += f" ({own_text('default_from', language).format(size=f'{each.default_from_gb:g}')})"

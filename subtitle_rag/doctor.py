@@ -273,7 +273,7 @@ def _reranker(runtime: Runtime) -> Check:
 
 def _model(runtime: Runtime, kind: Kind, gain: str) -> Check:
     """Check the files of a neural model, which is optional."""
-    name = runtime.models.chosen(kind)
+    name = runtime.models.configured(kind)
     if not name:
         return Check(kind, "ok", _("none is set"))
     try:

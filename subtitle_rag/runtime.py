@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from subtitle_rag.indexing import Indexer
     from subtitle_rag.library.store import Library
     from subtitle_rag.llm import Llm
-    from subtitle_rag.models.store import ModelStore
+    from subtitle_rag.models.model_store import ModelStore
     from subtitle_rag.retrieval.index import Index
     from subtitle_rag.retrieval.index_client import HostedIndex
     from subtitle_rag.retrieval.index_fallback import FallbackIndex
@@ -223,7 +223,7 @@ class Runtime:
     @door
     def models(self) -> "ModelStore":
         """The encoders and rerankers that are here."""
-        from subtitle_rag.models.store import ModelStore
+        from subtitle_rag.models.model_store import ModelStore
 
         own = self.settings.models
         folder = Path(own.folder).expanduser() if own.folder else self.settings.paths.models
@@ -290,7 +290,7 @@ class Runtime:
 
         encoder = self.neural.encoder()
         if encoder is None:
-            name = self.models.chosen(ENCODER)
+            name = self.models.configured(ENCODER)
             if not name:
                 raise AppError("encoder_off")
             require(NEURAL)

@@ -201,7 +201,7 @@ def test_a_glossary_is_proposed_set_and_shown(run: Run, ollama: StandIn, tmp_pat
 
 def test_models_are_listed_with_those_that_are_here(run: Run, ollama: StandIn) -> None:
     listed = {entry["name"]: entry for entry in run("models", "list", "--json").result["models"]}
-    assert {one.name for one in models.offered()} < set(listed)
+    assert {one.name for one in models.context_models()} < set(listed)
     assert (listed[NAME]["here"], listed[NAME]["chosen"], listed[NAME]["disk_gb"]) == (True, True, 4.4)
     assert sum(entry["here"] for entry in listed.values()) == 1
     told = run("models", "list")

@@ -13,7 +13,7 @@ from subtitle_rag.config import LlmSettings, QdrantSettings, YoutubeSettings
 from subtitle_rag.errors import AppError, FetchError, LlmError
 from subtitle_rag.llm import Llm
 from subtitle_rag.log_file import logging_to
-from subtitle_rag.models.store import ModelStore
+from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.retrieval.index_server import open_server
 from tests.models.conftest import commit as commit
 from tests.models.conftest import hub as hub

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parents[1] / "models"
 
 
 def test_every_model_says_what_it_needs() -> None:
-    offered = models.offered()
+    offered = models.context_models()
     assert len({each.name for each in offered}) == len(offered) > 3
     for each in offered:
         assert ":" in each.name
@@ -46,28 +46,28 @@ def test_the_default_suits_the_machine(memory: float, name: str) -> None:
 
 
 def test_this_machine_has_a_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert models.default() in models.offered()
+    assert models.default() in models.context_models()
     monkeypatch.setattr(manifest, "memory", lambda: None)
     assert models.default().suits == "8GB"
 
 
 def test_the_wheel_s_manifest_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = tmp_path / "models_data" / "models.toml"
-    monkeypatch.setattr(manifest, "_PLACES", (shipped, FOLDER / "models.toml"))
-    models.offered.cache_clear()
-    assert models.offered()
+    monkeypatch.setattr(manifest, "_MANIFESTS", (shipped, FOLDER / "models.toml"))
+    models.context_models.cache_clear()
+    assert models.context_models()
     shipped.parent.mkdir()
     shipped.write_text("")
-    models.offered.cache_clear()
-    assert models.offered() == ()
-    models.offered.cache_clear()
+    models.context_models.cache_clear()
+    assert models.context_models() == ()
+    models.context_models.cache_clear()
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("Modelfile.*")), ids=lambda path: path.name)
 def test_modelfiles_build_on_offered_models(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     base = re.findall(r"^FROM (\S+)$", text, re.MULTILINE)
-    (found,) = [each for each in models.offered() if [each.name] == base]
+    (found,) = [each for each in models.context_models() if [each.name] == base]
     assert f"PARAMETER num_ctx {found.num_ctx}\n" in text
     assert f"-f models/{path.name} " in text
 
@@ -93,9 +93,9 @@ def test_every_encoder_and_reranker_says_what_is_fetched() -> None:
 
 
 @pytest.mark.parametrize("each", [*models.encoders(), *models.rerankers()], ids=lambda each: each.name)
-def test_the_files_are_those_that_loading_needs(each: models.Neural) -> None:
+def test_the_files_are_those_that_loading_needs(each: models.NeuralModel) -> None:
     def taken(path: str) -> bool:
-        return any(file.takes(path) for file in each.files)
+        return any(file.matches(path) for file in each.files)
 
     assert taken("config.json")
     assert taken("tokenizer.json")

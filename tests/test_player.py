@@ -201,7 +201,7 @@ def test_a_player_is_found_where_its_installer_puts_it(
     monkeypatch.setenv("PATH", "")
     assert not player.installed("vlc", {})
     place = tmp_path / "bin" / "VLC" if platform == "darwin" else "bin/VLC"
-    monkeypatch.setattr(programs, "PLACES", {platform: {"vlc": str(place)}})
+    monkeypatch.setattr(programs, "PROGRAM_PATHS", {platform: {"vlc": str(place)}})
     monkeypatch.setenv("PROGRAMFILES", str(tmp_path))
     assert player.installed("vlc", {})
     play("vlc", media=FILE)

@@ -44,7 +44,7 @@ def context_models(ctx: "click.Context", _param: "click.Parameter", incomplete: 
 
     settings = _settings(ctx)
     used_names = [name for name, _about in completion_names.context_models(settings.paths.library)]
-    names = [settings.llm.model, *settings.llm.cloud, *used_names, *(model.name for model in models.offered())]
+    names = [settings.llm.model, *settings.llm.cloud, *used_names, *(model.name for model in models.context_models())]
     return _items([(name, "") for name in names], incomplete)
 
 

@@ -19,7 +19,7 @@ from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.llm import ModelInfo
-    from subtitle_rag.models import Neural, Offered
+    from subtitle_rag.models import ContextModel, NeuralModel
 
 CONTEXT = "context"
 HEADINGS = {
@@ -76,7 +76,7 @@ def _ollama_entries(runtime: Runtime, settings: Settings) -> Iterator[dict[str, 
     from subtitle_rag import models
 
     pulled = _pulled_models(runtime)
-    offered = {model.name: model for model in models.offered()}
+    offered = {model.name: model for model in models.context_models()}
     for name in dict.fromkeys([*offered, *pulled]):
         info = pulled.get(name)
         values = _offer_values(offered.get(name), settings.language, info.size if info else None)
@@ -101,7 +101,9 @@ def _entry(
     return {**entry, **values, "suits": suits, "revision": revision, "note": note}
 
 
-def _offer_values(offered: "Offered | Neural | None", language: str, local_bytes: int | None) -> dict[str, Any]:
+def _offer_values(
+    offered: "ContextModel | NeuralModel | None", language: str, local_bytes: int | None
+) -> dict[str, Any]:
     """Return size, licence and note; the size on the disk counts before the manifest's."""
     values = output.fields(offered, " ".join(OFFER_FIELDS)) if offered else dict.fromkeys(OFFER_FIELDS)
     if local_bytes is not None:
@@ -126,7 +128,7 @@ def _neural_entries(runtime: Runtime, settings: Settings) -> Iterator[dict[str, 
     from subtitle_rag import models
 
     for kind, offers in ((models.ENCODER, models.encoders()), (models.RERANKER, models.rerankers())):
-        name = runtime.models.chosen(kind)
+        name = runtime.models.configured(kind)
         configured = models.neural(name)
         for offer in offers:
             yield _neural_entry(runtime, settings, kind, offer.name, offer, chosen=offer == configured)
@@ -138,7 +140,7 @@ def _neural_entries(runtime: Runtime, settings: Settings) -> Iterator[dict[str, 
 
 
 def _neural_entry(
-    runtime: Runtime, settings: Settings, kind: str, name: str, offered: "Neural | None", *, chosen: bool
+    runtime: Runtime, settings: Settings, kind: str, name: str, offered: "NeuralModel | None", *, chosen: bool
 ) -> dict[str, Any]:
     state = runtime.models.state(name)
     values = _offer_values(offered, settings.language, state.bytes if state.status == "here" else None)
@@ -178,7 +180,7 @@ def _configured_models(runtime: Runtime) -> Iterator[str]:
     from subtitle_rag import models
 
     for kind in (models.ENCODER, models.RERANKER):
-        name = runtime.models.chosen(kind)
+        name = runtime.models.configured(kind)
         if models.neural(name):
             yield name
     if runtime.settings.llm.hosts:
@@ -203,7 +205,7 @@ def _pull(runtime: Runtime, name: str) -> dict[str, Any]:
     return {"kind": CONTEXT, "name": name, "revision": None, "bytes": size or None, "fetched_bytes": None}
 
 
-def _download(runtime: Runtime, model: "Neural") -> dict[str, Any]:
+def _download(runtime: Runtime, model: "NeuralModel") -> dict[str, Any]:
     require(NEURAL)
     due_bytes = runtime.models.due_bytes(model)
     if due_bytes:
@@ -268,7 +270,7 @@ def _local_models(runtime: Runtime) -> list[str]:
     from subtitle_rag import models
 
     offered = [model.name for model in (*models.encoders(), *models.rerankers())]
-    configured = [runtime.models.chosen(kind) for kind in (models.ENCODER, models.RERANKER)]
+    configured = [runtime.models.configured(kind) for kind in (models.ENCODER, models.RERANKER)]
     folders = [name for name in configured if name and models.neural(name) is None]
     return [*(name for name in offered if runtime.models.state(name).status != "missing"), *folders]
 

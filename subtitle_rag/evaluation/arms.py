@@ -107,7 +107,7 @@ class EvalModels:
 
 
 def _missing(runtime: Runtime, kind: Kind) -> str:
-    name = runtime.models.chosen(kind)
+    name = runtime.models.configured(kind)
     if not name:
         return _("the config names none")
     if not extras.NEURAL.is_installed:

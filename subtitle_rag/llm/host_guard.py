@@ -1,4 +1,4 @@
-"""What may be talked to: by default nothing but this computer, so that captions do not leave it unasked."""
+"""The hosts that may be called: by default only this computer, so that captions stay on it."""
 
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -12,10 +12,10 @@ _DEFAULT_PORT = 11434
 
 
 def address(host: str, *, remote: bool) -> str:
-    """The host as `scheme://name:port`, read as Ollama's own programs read it.
+    """Return the host as `scheme://name:port`, parsed like Ollama's own programs.
 
-    `0.0.0.0` and `::` are where a server listens; they become this computer's own address, as the server's command
-    line does it (ollama envconfig, `ConnectableHost`). Without a scheme the port is 11434, with one it is the scheme's.
+    `0.0.0.0` and `::` are addresses to listen on; they become this computer's loopback address (ollama envconfig,
+    `ConnectableHost`). Without a scheme the port is 11434, with one it is the scheme's.
 
     Raises:
         LlmError: `llm_host_unusable`, or `llm_host_refused` for another computer without `remote`.
@@ -29,8 +29,8 @@ def address(host: str, *, remote: bool) -> str:
         name, port = parts.hostname or "", parts.port
     except ValueError:
         raise LlmError("llm_host_unusable", host=tidy(host)) from None
-    named = _ip(name) or re.fullmatch(r"[\w.-]+", name)
-    if scheme not in _PORTS or not named or parts.username is not None or parts.query or parts.fragment:
+    is_valid = _ip(name) or re.fullmatch(r"[\w.-]+", name)
+    if scheme not in _PORTS or not is_valid or parts.username is not None or parts.query or parts.fragment:
         raise LlmError("llm_host_unusable", host=tidy(host))
     name = _connectable(name)
     if not (remote or _loopback(name)):
@@ -40,13 +40,13 @@ def address(host: str, *, remote: bool) -> str:
 
 
 def canonical(model: str) -> str:
-    """A model's name with its tag and without case, as two names of the same model compare."""
+    """Return a model's name with its tag, in lower case, for comparison."""
     name = model.strip().lower()
     return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
 
 
 def is_cloud_name(model: str) -> bool:
-    """Whether the name alone says that Ollama passes the request on to its cloud (ollama internal/modelref)."""
+    """Whether the name sends a request to Ollama's cloud (ollama internal/modelref)."""
     tag = canonical(model).rpartition(":")[2]
     return tag == "cloud" or tag.endswith("-cloud")
 

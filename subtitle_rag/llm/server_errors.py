@@ -1,6 +1,6 @@
 """Ollama's failures as `LlmError`s.
 
-What would surprise: the same failure comes as HTTP status and text, as a line in a stream of status 200, or as
+The same failure comes as HTTP status and text, as a line in a stream of status 200, or as
 llama-server's JSON quoted inside Ollama's (ollama llm/llama_server.go, `statusErrorMessage`).
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 from subtitle_rag.errors import LlmError
 
 LONGEST = 200
-"""Characters of a server's own words that are kept."""
+"""Longest text of a server in characters."""
 
 _OVERFLOW = re.compile(r"exceed_context_size_error|exceeds the (available )?context (size|length)|prompt is too long")
 _REQUEST = re.compile(r"request \((\d+) tokens\) exceeds the available context size \((\d+) tokens\)")
@@ -54,12 +54,12 @@ def from_response(status: int, error: Any, *, host: str, model: str) -> LlmError
 
 
 def overflow(tokens: int, num_ctx: int, *, exact: bool, host: str, model: str) -> LlmError:
-    """A prompt that does not fit; `exact` where the server counted it, else `n_prompt_tokens` is a guess."""
+    """Return the error of an over-long prompt; without `exact`, `n_prompt_tokens` is a guess."""
     return LlmError("llm_overflow", n_prompt_tokens=tokens, n_ctx=num_ctx, exact=exact, host=host, model=model)
 
 
 def _innermost_error(error: Any) -> tuple[str, tuple[int, int] | None]:
-    """The innermost text, and llama-server's two numbers where they are given."""
+    """Return the innermost text, and llama-server's two numbers if present."""
     numbers = None
     while True:
         if isinstance(error, str):

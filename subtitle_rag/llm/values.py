@@ -1,4 +1,4 @@
-"""What goes through the door, as values."""
+"""Values of the LLM client."""
 
 import re
 from dataclasses import dataclass
@@ -9,28 +9,28 @@ STRUCTURED_SINCE = (0, 21, 1)
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A finished answer, as it came. `done_reason` is `stop`, or `length` where `num_predict` ended it."""
+    """A finished answer. `done_reason` is `stop`, or `length` at the limit `num_predict`."""
 
     text: str
     done_reason: str
     model: str
     prompt_tokens: int
-    """All of the prompt, whether evaluated or found in the cache; 0 where the server does not say."""
+    """All tokens of the prompt, evaluated or cached; 0 if unknown."""
     cached_tokens: int | None
-    """Those that were found in the cache; None where the server does not say (before 0.33)."""
+    """The cached ones; None if unknown (before 0.33)."""
     tokens: int
     prompt_ms: int
-    """Evaluating what was not in the cache."""
+    """Evaluation of the uncached tokens."""
     load_ms: int
     ms: int
-    """Everything, waiting in the server's queue included."""
+    """The full time, including the server's queue."""
     num_ctx: int
-    """The context that the server really gave the model; 0 where it does not say."""
+    """The context that the server allocated; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model that a host has. `Llm.models` leaves out what only `Llm.check` asks for: `context_length` is 0 then."""
+    """A model of a host. Only `Llm.check` reads all fields; from `Llm.models` `context_length` is 0."""
 
     name: str
     digest: str
@@ -39,18 +39,18 @@ class ModelInfo:
     quantization: str = ""
     capabilities: tuple[str, ...] = ()
     context_length: int = 0
-    """What the model was trained for; a larger `num_ctx` is cut down to it."""
+    """The trained context; the server cuts a larger `num_ctx` down to it."""
     path: str = ""
-    """A hint: `rendered` where Ollama makes the prompt's text itself (and cuts what is too long), `native` where
-    llama-server does (and refuses it): ollama #17889."""
+    """A hint: `rendered` if Ollama builds (and cuts) the prompt, `native` if llama-server does (and refuses long ones):
+    ollama #17889."""
     remote_host: str = ""
-    """Where the model runs if not on the host itself."""
+    """The model's host, if it is another one."""
     server: str = ""
     """Ollama's version."""
 
     @property
     def structured(self) -> bool:
-        """Whether this server holds every model to a JSON schema."""
+        """Whether this server enforces a JSON schema for every model."""
         return tuple(map(int, re.findall(r"\d+", self.server)[:3])) >= STRUCTURED_SINCE
 
 
@@ -62,13 +62,13 @@ class Loaded:
     digest: str
     size: int
     size_vram: int
-    """Its part that lies on the GPU."""
+    """The part in GPU memory."""
     context_length: int
 
 
 @dataclass(frozen=True, slots=True)
 class PullProgress:
-    """How far a download is. `total` grows while the server finds the model's layers; `completed` never shrinks."""
+    """The progress of a download. `total` grows as the server lists layers; `completed` never shrinks."""
 
     status: str
     completed: int

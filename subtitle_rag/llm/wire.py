@@ -1,9 +1,9 @@
-"""The connection to one Ollama: the official client, with its failures made ours.
+"""The connection to one Ollama: the official client, with errors of our own.
 
 The only module that imports `ollama` and `httpx`. The client's own request method is used with plain dictionaries,
-because its typed ones drop what decides here: `truncate` on the way out, `remote_host`, `prompt_eval_cached_count`
-and the server's version on the way in. Of its habits these are switched off: waiting for ever (its default timeout is
-none), proxies and other things from the environment, and `OLLAMA_API_KEY` for every host.
+because its typed ones drop fields needed here: `truncate` on the way out, `remote_host`, `prompt_eval_cached_count`
+and the server's version on the way in. Switched off: the missing default timeout, proxies and other settings from
+the environment, and `OLLAMA_API_KEY` for every host.
 """
 
 import logging
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CONNECT = 5
-"""Seconds until a host that does not take the connection counts as not running."""
+"""Timeout of a connection in seconds; then the host counts as not running."""
 QUESTION = 30
-"""Seconds for what the server answers without running a model."""
+"""Timeout in seconds of requests that run no model."""
 _CONNECTING = 0.01  # seconds between two looks at a connection that is being made
 _POLL = 0.1  # seconds within which the thread that waits for `stop` ends after an answer
 
@@ -33,7 +33,7 @@ Json = dict[str, Any]
 
 
 class Call:
-    """One request that can be ended from outside.
+    """One request, cancellable from another thread.
 
     Nothing is read between the prompt and its first token, which can be minutes, so `stop` closes the connection from
     another thread. Ollama stops the model when its client goes away.
@@ -58,10 +58,10 @@ class Call:
         finally:
             self._over.set()
 
-    def trace(self, event: str, found: Json) -> None:
-        """httpcore says here which connection it made."""
+    def trace(self, event: str, info: Json) -> None:
+        """Remember the socket; httpcore calls this for each of its events."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
-            self._socket = found["return_value"].get_extra_info("socket")
+            self._socket = info["return_value"].get_extra_info("socket")
 
     def failure(self, code: str, **details: Any) -> LlmError:
         return LlmError(code, host=self.host, model=self.model, **details)
@@ -78,7 +78,7 @@ class Call:
 
 
 class Wire:
-    """Requests to one host. `url` has passed the guard; redirects are not followed, so it stays that host."""
+    """Requests to one host. `url` has passed the guard; redirects are not followed."""
 
     def __init__(self, url: str) -> None:
         import httpx
@@ -102,7 +102,7 @@ class Wire:
             return self._client._request(dict, method, path, stream=False, json=body)
 
     def stream(self, path: str, body: Json, call: Call) -> Generator[Json, None, None]:
-        """The lines of an answer, until the server ends it, whatever the last one says."""
+        """Yield the lines of an answer until the server ends it."""
         import httpx
 
         timeout = httpx.Timeout(call.patience, connect=CONNECT)
@@ -118,11 +118,11 @@ class Wire:
 
 @contextmanager
 def _as_llm_errors(call: Call, method: str, path: str) -> Iterator[None]:
-    """Whatever the client raises, as one failure: it lets those of httpx through when it streams."""
+    """Turn the client's errors into `LlmError`s, including httpx errors of streams."""
     import httpx
     import ollama
 
-    began = time.monotonic()
+    started = time.monotonic()
     try:
         if call.stopped:
             raise call.failure("llm_stopped")
@@ -132,7 +132,7 @@ def _as_llm_errors(call: Call, method: str, path: str) -> Iterator[None]:
             raise call.failure("llm_stopped") from error
         if isinstance(error, ollama.ResponseError):
             raise from_response(error.status_code, error.error, host=call.host, model=call.model) from error
-        took = (time.monotonic() - began) * 1000
+        took = (time.monotonic() - started) * 1000
         logger.warning("%s %s%s failed after %.0f ms", method, call.host, path, took, exc_info=True)
         raise _transport_failure(error, call) from error
 
@@ -151,13 +151,13 @@ def _transport_failure(error: Exception, call: Call) -> LlmError:
 
 def _without_key(request: "httpx.Request") -> None:
     request.headers.pop("Authorization", None)
-    request.extensions["began"] = time.monotonic()
+    request.extensions["started"] = time.monotonic()
 
 
 def _log_response(response: "httpx.Response") -> None:
-    """The milliseconds are those until the server began to answer: of a model's answer, until its first token."""
+    """Log a response with its time to the first byte: of a model's answer, to the first token."""
     request = response.request
-    took = (time.monotonic() - request.extensions["began"]) * 1000
+    took = (time.monotonic() - request.extensions["started"]) * 1000
     level = logging.WARNING if response.is_error else logging.INFO
-    place = f"{request.url.host}:{request.url.port}{request.url.path}"
-    logger.log(level, "%s %s %d in %.0f ms", request.method, place, response.status_code, took)
+    target = f"{request.url.host}:{request.url.port}{request.url.path}"
+    logger.log(level, "%s %s %d in %.0f ms", request.method, target, response.status_code, took)

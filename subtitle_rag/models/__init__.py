@@ -1,29 +1,29 @@
-"""Models: what the app offers (`manifest`), which files are here (`store`), and how they come (`download`)."""
+"""Models: the manifest, the files on this machine (`model_store`), and their `download`."""
 
 from subtitle_rag.models.manifest import (
     ENCODER,
     RERANKER,
+    ContextModel,
     Kind,
-    Neural,
-    Offered,
+    NeuralModel,
+    context_models,
     default,
     encoders,
     memory,
     neural,
-    offered,
     rerankers,
 )
 
 __all__ = [
     "ENCODER",
     "RERANKER",
+    "ContextModel",
     "Kind",
-    "Neural",
-    "Offered",
+    "NeuralModel",
+    "context_models",
     "default",
     "encoders",
     "memory",
     "neural",
-    "offered",
     "rerankers",
 ]

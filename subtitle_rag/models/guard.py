@@ -1,4 +1,4 @@
-"""What surrounds a change of the models' folder: one process at a time, and words for a disk that refuses."""
+"""Guards of a change of the models' folder: a lock, and errors of the disk."""
 
 import errno
 from collections.abc import Iterator
@@ -6,29 +6,29 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from subtitle_rag.errors import BusyError
-from subtitle_rag.models.manifest import Neural
+from subtitle_rag.models.manifest import NeuralModel
 
 
 @contextmanager
-def alone(folder: Path, offered: Neural) -> Iterator[None]:
-    """Hold the model's lock, across processes; raises BusyError `model_busy` where another holds it."""
+def alone(folder: Path, model: NeuralModel) -> Iterator[None]:
+    """Hold the model's lock across processes; raises BusyError `model_busy` if another process has it."""
     from filelock import FileLock, Timeout
 
-    # a generator may be closed by another thread than the one that began it
-    held = FileLock(folder / f".{offered.folder}.lock", thread_local=False)
+    # a generator may be closed by another thread
+    lock = FileLock(folder / f".{model.folder}.lock", thread_local=False)
     try:
-        held.acquire(timeout=0)
+        lock.acquire(timeout=0)
     except Timeout:
-        raise BusyError("model_busy", name=offered.name) from None
+        raise BusyError("model_busy", name=model.name) from None
     try:
         yield
     finally:
-        held.release()
+        lock.release()
 
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Make the folder; what its disk refuses is raised as BusyError `disk_full` or `folder_unwritable`."""
+    """Make the folder; raises BusyError `disk_full` or `folder_unwritable` for errors of its disk."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         yield

@@ -1,4 +1,4 @@
-"""Model folders that another program made: what is in them, whether it is whole, and by what it is recognised."""
+"""Model folders of other programs: their kind, complete files and digest."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 logger = logging.getLogger(__name__)
 
 HEADS = ("sparse_linear.pt", "colbert_linear.pt")
-"""FlagEmbedding fills in random heads unless it finds both."""
+"""FlagEmbedding uses random heads unless it finds both."""
 _WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 _HEAVY = (".safetensors", ".bin")
 _LIGHT = (".json", ".model", ".txt", ".pt")
@@ -25,7 +25,7 @@ _SAMPLE = 4096
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What `config.json` tells of a model."""
+    """Kind and size of a model, from `config.json`."""
 
     kind: Kind
     dimensions: int
@@ -34,7 +34,7 @@ class Shape:
 
 
 def shape(folder: Path) -> Shape | None:
-    """None where `config.json` does not tell it."""
+    """Read `config.json`; None if it lacks a field."""
     try:
         config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         classifies = any("SequenceClassification" in name for name in config.get("architectures") or ())
@@ -52,7 +52,7 @@ def shape(folder: Path) -> Shape | None:
 
 
 def problems(folder: Path) -> Iterator[tuple[str, Literal["", "missing", "size"]]]:
-    """The files that every model has, and whether they are there and end where they should."""
+    """Check that the required files exist and are not cut short."""
     there = (folder / "config.json").is_file()
     yield "config.json", "" if there else "missing"
     weights = next((name for name in _WEIGHTS if (folder / name).is_file()), None)
@@ -65,15 +65,15 @@ def problems(folder: Path) -> Iterator[tuple[str, Literal["", "missing", "size"]
 
 
 def size(path: Path) -> int:
-    """Bytes of a file, or of all files in a folder; 0 where there is nothing."""
+    """Return the bytes of a file or of all files in a folder; 0 if nothing exists."""
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def digest(folder: Path) -> str:
-    """Eight hexadecimal digits of what is in the folder, the same wherever it lies and whenever it was written.
+    """Return eight hexadecimal digits of the folder's content, independent of path and times.
 
-    Small files count wholly, weights by their length and by samples spread over them.
+    Small files are read in full, weights by their length and by samples spread over them.
     """
     hasher = hashlib.sha256()
     paths = [*folder.glob("*"), *folder.glob("*/config.json")]
@@ -96,17 +96,17 @@ def _shards(folder: Path, weights: str) -> list[str]:
     if not weights.endswith(".index.json"):
         return [weights]
     try:
-        named = json.loads((folder / weights).read_text(encoding="utf-8"))["weight_map"].values()
-        return sorted({Path(str(name)).name for name in named}) or [weights]
+        names = json.loads((folder / weights).read_text(encoding="utf-8"))["weight_map"].values()
+        return sorted({Path(str(name)).name for name in names}) or [weights]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return [weights]
 
 
 def _ends(path: Path) -> bool:
-    """Whether a file of weights ends where its own table of contents says."""
+    """Whether a file of weights has the length of its own table of contents."""
     try:
         with path.open("rb") as file:
-            if path.suffix == ".bin":  # a zip since torch 1.6; what is older does not tell
+            if path.suffix == ".bin":  # a zip since torch 1.6; older files cannot be checked
                 return zipfile.is_zipfile(path) or file.read(2) != b"PK"
             header = int.from_bytes(file.read(8), "little")
             table = json.loads(file.read(min(header, path.stat().st_size)))

@@ -1,4 +1,4 @@
-"""The models that the app offers, from the manifest `models.toml`; which of them suits this machine."""
+"""The manifest `models.toml`, and the default model for this machine."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-_PLACES = (
+_MANIFESTS = (
     Path(__file__).parents[1] / "models_data" / "models.toml",  # in a wheel
     Path(__file__).parents[2] / "models" / "models.toml",  # in a checkout
 )
@@ -22,8 +22,8 @@ _REPORTED = 0.9  # a machine sold with 8 GB reports less: firmware and graphics 
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
-    """A model that writes contexts. The manifest says what the fields mean."""
+class ContextModel:
+    """A model for contexts. The manifest documents the fields."""
 
     name: str
     family: str
@@ -37,35 +37,35 @@ class Offered:
     tokens_per_character: float
     confirmed: bool
     note: Mapping[str, str]
-    """Language → what is good about it."""
+    """Language → its strengths."""
     doubt: str = ""
     default_from_gb: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FilePattern:
     """A file of a model's repository, or a pattern of such files."""
 
     path: str
     bytes: int | None = None
     sha256: str = ""
 
-    def takes(self, path: str) -> bool:
-        """Whether the pattern names this path; a `*` stays within a folder; hidden files are never taken."""
-        own, given = self.path.split("/"), path.split("/")
-        strange = any(part.startswith(".") or set(part) & {"\\", ":"} for part in given)  # `..` among them
-        return not strange and len(own) == len(given) and all(map(fnmatchcase, given, own))
+    def matches(self, path: str) -> bool:
+        """Whether the pattern matches a path; a `*` stays within a folder, hidden files never match."""
+        patterns, parts = self.path.split("/"), path.split("/")
+        unsafe = any(part.startswith(".") or set(part) & {"\\", ":"} for part in parts)  # `..` among them
+        return not unsafe and len(patterns) == len(parts) and all(map(fnmatchcase, parts, patterns))
 
 
 @dataclass(frozen=True, slots=True)
-class Neural:
-    """An encoder or a reranker. The manifest says what the fields mean."""
+class NeuralModel:
+    """An encoder or a reranker. The manifest documents the fields."""
 
     kind: Kind
     name: str
     family: str
     licence: str
-    files: tuple[Wanted, ...]
+    files: tuple[FilePattern, ...]
     max_tokens: int
     dtype: str
     disk_gb: float
@@ -77,49 +77,51 @@ class Neural:
     revision: str = ""
     default: bool = False
     dimensions: int = 0
-    """Of an encoder's dense vectors."""
+    """The length of an encoder's dense vectors."""
     has_sparse: bool = False
 
     @property
     def folder(self) -> str:
-        """Its folder's name among the fetched models."""
+        """Return the name of its folder."""
         return self.name.replace("/", "--")
 
 
 @cache
-def offered() -> tuple[Offered, ...]:
-    """In the manifest's order, the first choice first."""
-    return tuple(Offered(**entry) for entry in _manifest().get("context", ()))
+def context_models() -> tuple[ContextModel, ...]:
+    """List the models for contexts in the manifest's order, the first choice first."""
+    return tuple(ContextModel(**entry) for entry in _manifest().get("context", ()))
 
 
 @cache
-def encoders() -> tuple[Neural, ...]:
-    """In the manifest's order, the default first."""
+def encoders() -> tuple[NeuralModel, ...]:
+    """List the encoders, the default first."""
     return _neural(ENCODER)
 
 
 @cache
-def rerankers() -> tuple[Neural, ...]:
-    """In the manifest's order, the default first."""
+def rerankers() -> tuple[NeuralModel, ...]:
+    """List the rerankers, the default first."""
     return _neural(RERANKER)
 
 
-def neural(name: str) -> Neural | None:
-    """The encoder or reranker of this name, with or without its owner's; None if none is offered."""
+def neural(name: str) -> NeuralModel | None:
+    """Return the encoder or reranker of this name, with or without its owner's, or None."""
     every = (*encoders(), *rerankers())
     sought = name.casefold()
     return next((each for each in every if sought in (each.name.casefold(), each.name.casefold().split("/")[1])), None)
 
 
-def default(memory_gb: float | None = None) -> Offered:
-    """The default for a machine with so much memory; by default for this one, or a usual one if it does not tell."""
-    known = memory_gb or memory() or 8
-    fitting = [each for each in offered() if (each.default_from_gb or 0) * _REPORTED <= known]
-    return max((each for each in fitting if each.default_from_gb is not None), key=_from)
+def default(memory_gb: float | None = None) -> ContextModel:
+    """Return the default for so much memory, by default this machine's, or 8 GB if that is unknown."""
+    available_gb = memory_gb or memory() or 8
+    fitting = [each for each in context_models() if (each.default_from_gb or 0) * _REPORTED <= available_gb]
+    return max(
+        (each for each in fitting if each.default_from_gb is not None), key=lambda each: each.default_from_gb or 0
+    )
 
 
 def memory() -> float | None:
-    """This machine's memory in GB, or None where the system does not tell."""
+    """Return this machine's memory in GB, or None if unknown."""
     if sys.platform == "win32":
         return _memory_of_windows()
     try:
@@ -128,18 +130,16 @@ def memory() -> float | None:
         return None
 
 
-def _from(each: Offered) -> float:
-    return each.default_from_gb or 0
-
-
-def _neural(kind: Kind) -> tuple[Neural, ...]:
+def _neural(kind: Kind) -> tuple[NeuralModel, ...]:
     entries = [dict(entry) for entry in _manifest().get(kind, ())]
-    return tuple(Neural(kind, files=tuple(Wanted(**file) for file in entry.pop("files")), **entry) for entry in entries)
+    return tuple(
+        NeuralModel(kind, files=tuple(FilePattern(**file) for file in entry.pop("files")), **entry) for entry in entries
+    )
 
 
 def _manifest() -> dict[str, Any]:
-    place = next((place for place in _PLACES if place.exists()), _PLACES[0])
-    with place.open("rb") as file:
+    path = next((path for path in _MANIFESTS if path.exists()), _MANIFESTS[0])
+    with path.open("rb") as file:
         return tomllib.load(file)
 
 

@@ -1,4 +1,4 @@
-"""The record beside a fetched model's files: which revision they are of, and by what they are recognised."""
+"""The record beside a downloaded model's files: their revision and digests."""
 
 import hashlib
 import json
@@ -20,31 +20,31 @@ _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Filed:
-    """A file of a model. `digest` is `sha256:…`, or `git:…` where the hub tells only the file's blob id in Git."""
+class FileRecord:
+    """A file of a model. `digest` is `sha256:…`, or `git:…` if the hub has only the file's blob id in Git."""
 
     path: str
     bytes: int
     digest: str
 
-    def whole(self, folder: Path) -> bool:
-        """Whether the file is there with all its bytes; what they are is not looked at."""
+    def has_length(self, folder: Path) -> bool:
+        """Whether the file exists with the right length; its content is not read."""
         path = folder / self.path
         return path.is_file() and path.stat().st_size == self.bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a model's folder holds, or is to hold unless it is `complete`."""
+    """The files of a model's folder, or the files to download until it is `complete`."""
 
     name: str
     revision: str
-    files: tuple[Filed, ...]
+    files: tuple[FileRecord, ...]
     complete: bool = False
 
     @property
     def id(self) -> str:
-        """Names the model's vectors: `bge-m3@5617a9f6`."""
+        """Return the id of the model's vectors: `bge-m3@5617a9f6`."""
         return f"{self.name.rpartition('/')[2]}@{self.revision[:8]}"
 
     @property
@@ -53,12 +53,12 @@ class Record:
 
     @classmethod
     def read(cls, folder: Path) -> "Record | None":
-        """The folder's record; None where there is none that can be read."""
+        """Read the folder's record, or None."""
         try:
             values = json.loads((folder / NAME).read_text(encoding="utf-8"))
             if values.pop("schema") != _SCHEMA:
                 return None
-            return cls(**{**values, "files": tuple(Filed(**file) for file in values["files"])})
+            return cls(**{**values, "files": tuple(FileRecord(**file) for file in values["files"])})
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
@@ -66,7 +66,7 @@ class Record:
             return None
 
     def write(self, folder: Path) -> None:
-        """In place of the former one, whole or not at all."""
+        """Replace the record atomically."""
         fresh = folder / f"{NAME}.new"
         with fresh.open("w", encoding="utf-8") as file:
             json.dump({"schema": _SCHEMA, **asdict(self)}, file, indent=1)
@@ -78,9 +78,9 @@ class Record:
         return replace(self, complete=complete)
 
 
-def digest(path: Path, how: str, stop: threading.Event | None = None) -> str:
-    """The file's digest, `how` being `sha256` or `git`; raises AppError `interrupted` where `stop` is set."""
-    if how == "git":
+def digest(path: Path, method: str, stop: threading.Event | None = None) -> str:
+    """Return the file's digest, by `sha256` or `git`; raises AppError `interrupted` if `stop` is set."""
+    if method == "git":
         hasher = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
     else:
         hasher = hashlib.sha256()
@@ -88,11 +88,11 @@ def digest(path: Path, how: str, stop: threading.Event | None = None) -> str:
         if stop is not None and stop.is_set():
             raise AppError("interrupted")
         hasher.update(block)
-    return f"{how}:{hasher.hexdigest()}"
+    return f"{method}:{hasher.hexdigest()}"
 
 
-def matches(path: Path, file: Filed, stop: threading.Event | None = None) -> bool:
-    """Whether a file of the right length holds the right bytes."""
+def matches(path: Path, file: FileRecord, stop: threading.Event | None = None) -> bool:
+    """Whether a file of the right length has the right content."""
     return digest(path, file.digest.partition(":")[0], stop) == file.digest
 
 

@@ -1,8 +1,8 @@
-"""Jumping to a second: the link, and the program that plays it.
+"""Playback from a second of a video: the link, and the player.
 
-Players are command templates, never shell strings, and run in a session of their own with no terminal, so that they
-neither draw over the app nor end with it. What they are given is the link's video or, where it lies beside its
-captions, the file; a browser opens links alone.
+Players are command templates, never shell strings. They run in their own session without a terminal, so they neither
+draw over the app nor end with it. A player gets the file beside the captions, if any, else the link; a browser gets
+links only.
 """
 
 import os
@@ -25,14 +25,14 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 }
 """Built-in players; `[players]` in the config adds to them and replaces them."""
 FILES_ONLY = frozenset({"vlc"})
-"""Built-in players that are given no links: VLC's script for YouTube is broken more often than not."""
+"""Built-in players without links: VLC's script for YouTube is often broken."""
 
 Templates = Mapping[str, Sequence[str]]
 """`[players]`: name → command."""
 
 
 def can_show() -> bool:
-    """Whether a browser or a player has a screen to open on (not over SSH, nor on a machine without a display)."""
+    """Whether a player can open a window (not over SSH or without a display)."""
     if os.environ.get("SSH_CONNECTION"):
         return False
     if sys.platform in ("darwin", "win32"):
@@ -41,45 +41,45 @@ def can_show() -> bool:
 
 
 def names(extra: Templates) -> list[str]:
-    """Every player that can be asked for by name."""
+    """Return the names of all players."""
     return [BROWSER, *dict.fromkeys((*COMMANDS, *extra))]
 
 
 def installed(name: str, extra: Templates) -> bool:
-    """Whether the player's program is here; a browser is taken for granted until it is asked."""
+    """Whether the player's program is installed; a browser is assumed."""
     template = {**COMMANDS, **extra}.get(name)
     return name == BROWSER or (template is not None and installed_program(template[0]) is not None)
 
 
 def plays(name: str, extra: Templates, *, link: bool, media: bool) -> bool:
-    """Whether the player can do with what there is of a video: a link to it, its file, or both."""
+    """Whether the player can play a video with this link or file."""
     if name == BROWSER:
         return link
     return media or (link and (name not in FILES_ONLY or name in extra))
 
 
 def usable(extra: Templates, *, link: bool, media: bool) -> list[str]:
-    """The players that are here and can do with what there is of a video."""
+    """Return the installed players for a video."""
     return [name for name in names(extra) if plays(name, extra, link=link, media=media) and installed(name, extra)]
 
 
 def default(configured: str, remembered: str | None, extra: Templates) -> str:
-    """The player that is asked first: the config's, else the one once chosen while it is here, else the browser."""
+    """Return the default player: the config's, else the remembered one if installed, else the browser."""
     return configured or (remembered if remembered and installed(remembered, extra) else BROWSER)
 
 
 def choose(name: str, extra: Templates, *, link: bool, media: bool) -> str:
-    """The player `name` if it can do with what there is of a video, else the first here that can.
+    """Return the player `name` if it can play a video, else the first usable one.
 
     Raises:
         UsageError: `no_file_player`.
     """
     if plays(name, extra, link=link, media=media):
         return name
-    others = usable(extra, link=link, media=media)
-    if not others:
+    players = usable(extra, link=link, media=media)
+    if not players:
         raise UsageError("no_file_player")
-    return others[0]
+    return players[0]
 
 
 def reuses(name: str, extra: Templates, cache: Path) -> bool:
@@ -88,7 +88,7 @@ def reuses(name: str, extra: Templates, cache: Path) -> bool:
 
 
 def earlier(link: str, at_ms: int, lead_in: int) -> str:
-    """The link to a second of a video, begun `lead_in` seconds before `at_ms`."""
+    """Return the link to a video, `lead_in` seconds before `at_ms`."""
     return urlsplit(link)._replace(query=urlencode({"t": _seconds(at_ms, lead_in)})).geturl()
 
 
@@ -107,9 +107,9 @@ def play(
     media: Path | None = None,
     cache: Path | None = None,
 ) -> None:
-    """Play a video from `lead_in` seconds before `at_ms`: its `link` in the browser, its file in a player where
-    there is one, else `watch_url`. Without a `cache` folder, where running players can be reached, each play opens a
-    window.
+    """Play a video from `lead_in` seconds before `at_ms`: its `link` in the browser, else its file or `watch_url`.
+
+    `cache` is the folder of the sockets of running players; without it each play opens a window.
 
     Raises:
         UsageError: `no_player`, `needs_link`, `needs_file`.

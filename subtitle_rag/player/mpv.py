@@ -1,8 +1,8 @@
-"""mpv, which plays every jump in one window.
+"""mpv, with one window for all jumps.
 
-The window that a jump opened listens on a Unix socket in a folder of the user's own, and the next jump asks it to seek
-or to load another video (mpv's manual, "JSON IPC"). Whatever does not answer there as mpv does, in time, is left
-alone: a new window opens. Windows has named pipes in place of sockets: there every jump opens a window.
+The window listens on a Unix socket in a private folder, and the next jump asks it to seek or to load another video
+(mpv's manual, "JSON IPC"). Without a valid answer in time, a new window opens. On Windows every jump opens a window:
+it has named pipes instead of sockets.
 """
 
 import hashlib
@@ -26,28 +26,28 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# where somebody left off before would come before --start
+# a saved position would override --start
 COMMAND = ("mpv", "--start=+{seconds}", "--resume-playback=no", "--force-window=immediate", "--", "{url}")
 REPLY_S = 1.0
 """Longest wait for an answer; mpv gives it within milliseconds."""
 START_S = 3.0
-"""Longest wait for a window that was just opened to listen."""
+"""Longest wait for a new window to listen."""
 POLL_S = 0.05
 PATH_BYTES = 100
 """Longest address of a socket: sun_path holds 104 bytes on macOS and 108 on Linux."""
 MOST_BYTES = 1_000_000
-"""Most that is read before an answer; what sends more is not mpv."""
+"""Most bytes before an answer; mpv sends fewer."""
 
 _turn = threading.Lock()
 """Two jumps at once are two requests to one window, not two windows."""
 _opened: tuple["subprocess.Popen[bytes]", float] | None = None
-"""The window opened last, and when."""
+"""The last window and its start time."""
 
 
 def address(cache: Path) -> Path | None:
-    """The socket for mpv, in a folder under `cache` or, where that path is too long, in one for temporary files.
+    """Return mpv's socket, under `cache` or, if that path is too long, in the folder of temporary files.
 
-    The folder is made. None where mpv's window cannot be used again, or where others could reach the socket.
+    The folder is created. None if the platform has no sockets or other users could reach it.
     """
     if sys.platform == "win32":
         return None
@@ -57,16 +57,16 @@ def address(cache: Path) -> Path | None:
         path = Path(tempfile.gettempdir()) / f"subtitle-rag-{os.getuid()}" / name
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place = path.parent.lstat()
+        status = path.parent.lstat()
     except OSError:
         logger.info("no folder for mpv's socket", exc_info=True)
         return None
-    own = stat.S_ISDIR(place.st_mode) and place.st_uid == os.getuid() and not place.st_mode & 0o077
-    return path if own and len(os.fsencode(path)) <= PATH_BYTES else None
+    is_private = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+    return path if is_private and len(os.fsencode(path)) <= PATH_BYTES else None
 
 
 def play(what: str, seconds: int, cache: Path) -> None:
-    """Play a link or a file from a second on, in the window that is open, else in a new one.
+    """Play a link or a file from a second on, in the open window or a new one.
 
     Raises:
         UsageError: `no_player`.
@@ -74,7 +74,7 @@ def play(what: str, seconds: int, cache: Path) -> None:
     global _opened
     with _turn:
         path = address(cache)
-        if path and _taken(path, what, seconds):
+        if path and _play_in_window(path, what, seconds):
             return
         command = filled(COMMAND, what, seconds)
         if path:
@@ -84,23 +84,23 @@ def play(what: str, seconds: int, cache: Path) -> None:
         _opened = start("mpv", command), time.monotonic()
 
 
-def _taken(path: Path, what: str, seconds: int) -> bool:
-    """Whether an mpv that listens on `path` plays it."""
+def _play_in_window(path: Path, what: str, seconds: int) -> bool:
+    """Ask the mpv listening on `path`; return whether it plays."""
     try:
         with _Window(path) as window:
             return window.play(what, seconds)
-    except (OSError, ValueError):  # nobody is there, or nobody who answers as mpv does
+    except (OSError, ValueError):  # no listener, or not mpv
         logger.debug("no mpv took the scene", exc_info=True)
         return False
 
 
 class _Window:
-    """A connection to an mpv. Raises OSError when there is none or no answer in time, ValueError for other answers."""
+    """A connection to an mpv. Raises OSError without one or without an answer in time, ValueError for invalid ones."""
 
     def __init__(self, path: Path) -> None:
         self._line = _connected(path)
         self._rest = b""
-        self._asked = 0
+        self._request_id = 0
 
     def __enter__(self) -> "_Window":
         return self
@@ -109,7 +109,7 @@ class _Window:
         self._line.close()
 
     def play(self, what: str, seconds: int) -> bool:
-        """Seek where it is on already, else load it; then show the window."""
+        """Seek if the video is loaded, else load it; then show the window."""
         on = self._ask("get_property", "path")
         playing = on.get("data") == what and self._does("seek", seconds, "absolute+exact")
         if not (playing or self._load(what, f"start=+{seconds}")):
@@ -122,32 +122,32 @@ class _Window:
         return True
 
     def _load(self, what: str, options: str) -> bool:
-        """The options' place moved in mpv 0.38; a command of the other form is refused and does nothing."""
+        """Load a video; mpv 0.38 moved the options, and refuses the other form."""
         return self._does("loadfile", what, "replace", -1, options) or self._does("loadfile", what, "replace", options)
 
     def _does(self, *command: Any) -> bool:
         return bool(self._ask(*command)["error"] == "success")
 
     def _ask(self, *command: Any) -> dict[str, Any]:
-        """mpv's reply; its events in between are left out."""
-        self._asked += 1
+        """Return mpv's reply; skip its events."""
+        self._request_id += 1
         deadline = time.monotonic() + REPLY_S
         self._line.settimeout(REPLY_S)
-        self._line.sendall(json.dumps({"command": command, "request_id": self._asked}).encode() + b"\n")
+        self._line.sendall(json.dumps({"command": command, "request_id": self._request_id}).encode() + b"\n")
         while True:
-            said = json.loads(self._next(deadline))
-            if not isinstance(said, dict):
-                raise ValueError(said)
-            if said.get("request_id") == self._asked and "error" in said:
-                return said
+            message = json.loads(self._next(deadline))
+            if not isinstance(message, dict):
+                raise ValueError(message)
+            if message.get("request_id") == self._request_id and "error" in message:
+                return message
 
     def _next(self, deadline: float) -> str:
-        """A line of what mpv says."""
+        """Return the next line from mpv."""
         while b"\n" not in self._rest:
-            left = deadline - time.monotonic()
-            if left <= 0 or len(self._rest) > MOST_BYTES:
+            remaining_s = deadline - time.monotonic()
+            if remaining_s <= 0 or len(self._rest) > MOST_BYTES:
                 raise TimeoutError
-            self._line.settimeout(left)
+            self._line.settimeout(remaining_s)
             came = self._line.recv(65_536)
             if not came:
                 raise ConnectionError
@@ -157,7 +157,7 @@ class _Window:
 
 
 def _connected(path: Path) -> socket.socket:
-    """A connection to who listens on `path`; a window that was just opened is waited for."""
+    """Connect to `path`; wait for a window that is starting."""
     while True:
         line = socket.socket(socket.AF_UNIX)
         try:

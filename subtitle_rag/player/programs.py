@@ -1,4 +1,4 @@
-"""Starting a player: its command filled in, on its own."""
+"""Start of a player in its own session."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from pathlib import Path
 from subtitle_rag.errors import UsageError
 from subtitle_rag.platforms import on_windows
 
-PLACES: Mapping[str, Mapping[str, str]] = {
+PROGRAM_PATHS: Mapping[str, Mapping[str, str]] = {
     "darwin": {
         "iina-cli": "/Applications/IINA.app/Contents/MacOS/iina-cli",
         "mpv": "/Applications/mpv.app/Contents/MacOS/mpv",
@@ -19,24 +19,24 @@ PLACES: Mapping[str, Mapping[str, str]] = {
     },
     "win32": {"vlc": "VideoLAN/VLC/vlc.exe"},
 }
-"""Platform → program → where its installer puts it, without a word of it on the PATH; on Windows below `FOLDERS`."""
+"""Platform → program → its installed path, which is not on the PATH; on Windows below `FOLDERS`."""
 FOLDERS = ("PROGRAMFILES", "PROGRAMFILES(X86)")
 
 
 def installed_program(name: str) -> str | None:
-    """What starts a program: its name where the PATH has it, else its own place; None where it is not here."""
+    """Return the command of a program: its name if on the PATH, else its installed path, or None."""
     if shutil.which(name) is not None:
         return name
-    place = PLACES.get(sys.platform, {}).get(name)
-    if place is None:
+    relative = PROGRAM_PATHS.get(sys.platform, {}).get(name)
+    if relative is None:
         return None
     folders = [os.environ.get(each, "") for each in FOLDERS] if on_windows() else ["/"]
-    places = (Path(folder, place) for folder in folders if folder)
-    return next((str(each) for each in places if each.is_file() and os.access(each, os.X_OK)), None)
+    paths = (Path(folder, relative) for folder in folders if folder)
+    return next((str(each) for each in paths if each.is_file() and os.access(each, os.X_OK)), None)
 
 
 def filled(template: Sequence[str], what: str, seconds: int) -> list[str]:
-    """The command with the link or path and the second in their places, whatever braces and spaces they hold."""
+    """Fill link or path and second into a command template; braces and spaces in them stay as they are."""
     return [part.replace("{seconds}", str(seconds)).replace("{url}", what) for part in template]
 
 

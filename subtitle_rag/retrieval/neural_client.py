@@ -20,7 +20,7 @@ from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.neural_wire import KIND, HostState, Spec
 
 if TYPE_CHECKING:
-    from subtitle_rag.models.store import ModelFiles, ModelStore
+    from subtitle_rag.models.model_store import ModelFiles, ModelStore
 
 logger = logging.getLogger(__name__)
 
@@ -126,14 +126,14 @@ class HostedModels(Client):
 
     def encoder(self, id: str | None = None) -> HostedEncoder | None:
         """The encoder of this id, by default the one that the settings name."""
-        files = self._files(self._store.chosen(ENCODER), ENCODER) if id is None else self._with_id(id)
+        files = self._files(self._store.configured(ENCODER), ENCODER) if id is None else self._with_id(id)
         if files is None:
             return None
         spec = self._spec(files, id)
         return self._encoders.setdefault(spec, HostedEncoder(self._call, spec, files.dimensions))
 
     def reranker(self) -> HostedReranker | None:
-        files = self._files(self._store.chosen(RERANKER), RERANKER)
+        files = self._files(self._store.configured(RERANKER), RERANKER)
         if files is None:
             return None
         spec = self._spec(files)
@@ -173,7 +173,7 @@ class HostedModels(Client):
     def _with_id(self, id: str) -> "ModelFiles | None":
         """Of the encoder that the settings name, or one that the manifest does; None where none has this id."""
         wanted = id.removesuffix(INT8)
-        for name in dict.fromkeys((self._store.chosen(ENCODER), *(each.name for each in manifest.encoders()))):
+        for name in dict.fromkeys((self._store.configured(ENCODER), *(each.name for each in manifest.encoders()))):
             try:
                 files = self._files(name, ENCODER)
             except AppError:  # not the one

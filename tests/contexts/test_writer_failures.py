@@ -140,7 +140,7 @@ def test_failures_in_a_row_are_counted_over_videos(desk: Desk) -> None:
 
 
 def test_a_silent_server_is_waited_for_no_longer_than_is_set(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subtitle_rag.llm.client.TOKENS_PER_SECOND", 1_000_000)  # no patience for reading
+    monkeypatch.setattr("subtitle_rag.llm.llm_client.TOKENS_PER_SECOND", 1_000_000)  # no patience for reading
     desk.put("a", talk(1))
     hold = desk.ollama.hold()
     report = desk.write(timeout=1)

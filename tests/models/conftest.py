@@ -8,7 +8,7 @@ from huggingface_hub import close_session, constants
 
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.models import download, manifest
-from subtitle_rag.models.store import ModelStore
+from subtitle_rag.models.model_store import ModelStore
 from tests.models.tiny import ENCODER, ENCODER_FILES, RERANKER, RERANKER_FILES, clear, write_manifest
 from tests.stand_ins.hub import Hub
 
@@ -34,7 +34,7 @@ def commit(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
     hub.push(RERANKER, RERANKER_FILES)
     path = tmp_path / "models.toml"
     write_manifest(path, commit)
-    monkeypatch.setattr(manifest, "_PLACES", (path,))
+    monkeypatch.setattr(manifest, "_MANIFESTS", (path,))
     clear()
     yield commit
     clear()

@@ -18,8 +18,8 @@ from subtitle_rag.config import ModelSettings
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.events import ModelEvent, ModelFetched, ModelFetching
 from subtitle_rag.models import download, encoders
+from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.models.record import Record
-from subtitle_rag.models.store import ModelStore
 from tests.models.tiny import (
     ENCODER,
     ENCODER_FILES,
@@ -130,7 +130,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from subtitle_rag.models import manifest
-manifest._PLACES = (Path(sys.argv[1]),)
+manifest._MANIFESTS = (Path(sys.argv[1]),)
 from subtitle_rag.cli import main
 main(sys.argv[2:])
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from subtitle_rag.models import manifest
 
-SHIPPED = manifest._PLACES[1]
+SHIPPED = manifest._MANIFESTS[1]
 ENCODER = "maker/tiny-m3"
 RERANKER = "maker/tiny-reranker"
 WEIGHTS = random.Random(5).randbytes(3_000_000)
@@ -82,5 +82,5 @@ def write_manifest(path: Path, commit: str, wanted: Sequence[str] = WANTED) -> N
 
 def clear() -> None:
     """Have the manifest read anew."""
-    for cached in (manifest.offered, manifest.encoders, manifest.rerankers):
+    for cached in (manifest.context_models, manifest.encoders, manifest.rerankers):
         cached.cache_clear()

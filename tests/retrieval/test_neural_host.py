@@ -15,7 +15,7 @@ import pytest
 from subtitle_rag.config import ModelSettings, Paths, Settings
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.hosting.entry import host_entry
-from subtitle_rag.models.store import ModelStore
+from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.retrieval.device import plan
 from subtitle_rag.retrieval.encoder import FlagEncoder
 from subtitle_rag.retrieval.neural_client import FEWEST, HostedEncoder, HostedModels, HostedReranker
@@ -38,7 +38,7 @@ CLIENT = """
 import sys
 from pathlib import Path
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.models.store import ModelStore
+from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.retrieval.neural_client import HostedModels
 folder, encoder, reranker = sys.argv[1:]
 models = HostedModels(Path(folder), ModelStore(Path(folder), ModelSettings(encoder=encoder, reranker=reranker)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from subtitle_rag.events import ModelFetching, PackagesAdvanced
 from subtitle_rag.installation.extras import NEURAL
-from subtitle_rag.models.manifest import Neural
+from subtitle_rag.models.manifest import NeuralModel
 from subtitle_rag.tui.controllers import stage_run
 from subtitle_rag.tui.state import stage_progress
 from subtitle_rag.tui.state.model_offer import ModelDownload, lacks_packages, missing_models, sized_download
@@ -55,7 +55,7 @@ class ModelDownloadRun(stage_run.StageRun[ModelDownload]):
             if later_models.names:
                 self._report(now=True)
 
-    def _install_packages(self, models: list[Neural]) -> None:
+    def _install_packages(self, models: list[NeuralModel]) -> None:
         from subtitle_rag.installation.package_installer import PackageInstaller
 
         self._progress = sized_download(self._runtime, models, "working")

@@ -10,7 +10,7 @@ from subtitle_rag.events import PackagesAdvanced
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.library.app_state import MODEL_OFFER
 from subtitle_rag.models import manifest
-from subtitle_rag.models.manifest import ENCODER, RERANKER, Neural
+from subtitle_rag.models.manifest import ENCODER, RERANKER, NeuralModel
 from subtitle_rag.tui.state.stage_progress import StageProgress, StageState
 
 if TYPE_CHECKING:
@@ -66,16 +66,16 @@ def find_download(runtime: "Runtime") -> ModelDownload | None:
 
 def lacks_packages(runtime: "Runtime") -> bool:
     """Return whether the settings name an encoder and its packages are missing."""
-    return bool(runtime.models.chosen(ENCODER)) and not NEURAL.is_installed
+    return bool(runtime.models.configured(ENCODER)) and not NEURAL.is_installed
 
 
-def missing_models(runtime: "Runtime") -> list[Neural]:
+def missing_models(runtime: "Runtime") -> list[NeuralModel]:
     """Return the models of settings and manifest that are not installed."""
-    models = [manifest.neural(runtime.models.chosen(kind)) for kind in (ENCODER, RERANKER)]
+    models = [manifest.neural(runtime.models.configured(kind)) for kind in (ENCODER, RERANKER)]
     return [model for model in models if model and runtime.models.state(model.name).status != "here"]
 
 
-def sized_download(runtime: "Runtime", models: list[Neural], state: StageState) -> ModelDownload:
+def sized_download(runtime: "Runtime", models: list[NeuralModel], state: StageState) -> ModelDownload:
     done = sum(runtime.models.state(model.name).bytes for model in models)
     remaining = sum(runtime.models.due_bytes(model) for model in models)
     offer = ModelDownload(state, names=tuple(model.name for model in models), done=done, all=done + remaining)
@@ -91,7 +91,7 @@ def _with_packages(runtime: "Runtime", offer: ModelDownload) -> ModelDownload:
     return replace(offer, packages=NEURAL.megabytes, environment=sys.prefix, by_hand=by_hand)
 
 
-def _elsewhere(runtime: "Runtime", model: Neural) -> bool:
+def _elsewhere(runtime: "Runtime", model: NeuralModel) -> bool:
     """Return whether another process is downloading the model."""
     from subtitle_rag.models.guard import alone
 

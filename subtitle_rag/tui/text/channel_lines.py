@@ -10,7 +10,7 @@ from subtitle_rag.tui.state.channel_settings import ChannelChanges, ChannelForm
 def model_rows(form: ChannelForm, installed: "list[str] | None", language: str) -> list[tuple[str, str]]:
     """Return (label, name) of every model: the usual one, those on offer, those `installed` in Ollama."""
     rows = [(_("The usual one ({model})").format(model=form.usual), "")]
-    offered = {each.name: each for each in models.offered()}
+    offered = {each.name: each for each in models.context_models()}
     for name in dict.fromkeys((*offered, *(installed or ()), *filter(None, [form.choices.model]))):
         parts = [name]
         if each := offered.get(name):

@@ -1,4 +1,4 @@
-"""One Ollama server: what it has, and what it answers."""
+"""One Ollama server: its models and answers."""
 
 import logging
 import threading
@@ -20,7 +20,7 @@ from subtitle_rag.llm.wire import QUESTION, Call, Json, Wire
 logger = logging.getLogger(__name__)
 
 TOKENS_PER_SECOND = 25 / 3
-"""Of a prompt, evaluated by a slow processor: what the patience for a long one is reckoned with."""
+"""Prompt evaluation on a slow processor; the timeout of a long prompt follows from it."""
 
 Messages = Sequence[Mapping[str, str]]
 
@@ -28,8 +28,8 @@ Messages = Sequence[Mapping[str, str]]
 class Llm:
     """One host. Any thread may ask it; answers of one model come one after the other, as the server gives them.
 
-    Every method that asks the server raises LlmError: `llm_not_running`, `llm_timeout`, `llm_broke_off`, `llm_busy`,
-    `llm_nonsense`, `llm_failed`, and where a model is named `llm_model_missing` and `llm_cloud_refused`.
+    Every request raises LlmError: `llm_not_running`, `llm_timeout`, `llm_broke_off`, `llm_busy`,
+    `llm_nonsense`, `llm_failed`, and for a model `llm_model_missing` and `llm_cloud_refused`.
     """
 
     def __init__(self, host: str, settings: LlmSettings) -> None:
@@ -40,7 +40,7 @@ class Llm:
         self._wire = Wire(self.host)
         self._admitted: set[str] = set()
         self._gauges: dict[str, Gauge] = defaultdict(Gauge)
-        self._given: dict[tuple[str, int], int] = {}
+        self._num_ctx_cache: dict[tuple[str, int], int] = {}
 
     def close(self) -> None:
         self._wire.close()
@@ -49,7 +49,7 @@ class Llm:
         return str(self._wire.ask("GET", "/api/version").get("version", ""))
 
     def models(self) -> list[ModelInfo]:
-        """List the host's models, those included that only stand for a model in the cloud."""
+        """List the host's models, including references to models in the cloud."""
         return [
             responses.model_from_tags(entry) for entry in responses.model_entries(self._wire.ask("GET", "/api/tags"))
         ]
@@ -71,7 +71,7 @@ class Llm:
         return info
 
     def estimate(self, model: str, messages: Messages) -> int:
-        """Estimate a prompt's tokens: by the rate learned from this host's counts, else on the safe side."""
+        """Estimate a prompt's tokens by the learned rate, else on the safe side."""
         return self._gauges[canonical(model)].estimate(messages)
 
     def chat(
@@ -89,7 +89,7 @@ class Llm:
         """Return the model's answer; `on_text` gets it piece by piece. The same seed and prompt give the same answer.
 
         Change `num_ctx` seldom: the server loads the model anew for it and forgets the prompt (ollama server/sched.go,
-        `needsReload`). What a model thinks is not in the text.
+        `needsReload`). Thoughts are not part of the text.
 
         Raises:
             LlmError: also `llm_overflow` (refused or cut without a word), `llm_out_of_memory`, `llm_stopped` by `stop`.
@@ -111,7 +111,7 @@ class Llm:
         raise call.failure("llm_nonsense", reason="unfinished" if pieces else "empty")
 
     def pull(self, model: str, stop: threading.Event | None = None) -> Iterator[PullProgress]:
-        """Fetch a model; what an earlier attempt fetched is kept by the server and not fetched again.
+        """Download a model; the server resumes an earlier attempt.
 
         Raises:
             LlmError: besides the usual ones `llm_model_unknown`, and `llm_stopped` once `stop` is set.
@@ -122,7 +122,7 @@ class Llm:
         body = {"model": model, "stream": True}
         with closing(self._wire.stream("/api/pull", body, call)) as parts:
             for part in parts:
-                if digest := responses.text(part, "digest"):  # `completed` is left out at a layer's beginning
+                if digest := responses.text(part, "digest"):  # `completed` is missing at a layer's beginning
                     before = layers.get(digest, (0, 0))[1]
                     layers[digest] = responses.number(part, "total"), max(before, responses.number(part, "completed"))
                 total, completed = (sum(each) for each in zip((0, 0), *layers.values(), strict=True))
@@ -137,11 +137,11 @@ class Llm:
             raise LlmError("llm_cloud_refused", host=self.host, model=model, remote_host=remote)
 
     def _patience(self, model: str, messages: Messages) -> float:
-        """Seconds: the server says nothing before it has read the whole prompt."""
+        """Return the timeout in seconds: the server is silent until it has read the prompt."""
         return max(self._settings.timeout, self.estimate(model, messages) / TOKENS_PER_SECOND)
 
     def _request(self, messages: Messages, model: str, schema: Mapping[str, Any] | None) -> Json:
-        """Without `truncate` an over-long prompt loses its front; without `think` a model that can think does."""
+        """Build the request. `truncate` keeps the front of an over-long prompt, `think` turns thinking off."""
         body: Json = {"model": model, "messages": [dict(message) for message in messages], "stream": True}
         body |= {"think": False, "truncate": False, "keep_alive": self._settings.keep_alive}
         if schema is not None:
@@ -149,7 +149,7 @@ class Llm:
         return body
 
     def _verified(self, messages: Messages, reply: Reply, num_ctx: int) -> Reply:
-        """Return the reply if the model read the whole prompt, else raise."""
+        """Return the reply if the model read all of the prompt, else raise."""
         num_ctx_given = self._allocated(reply.model, num_ctx)
         gauge = self._gauges[canonical(reply.model)]
         room = min(num_ctx_given or num_ctx, num_ctx)
@@ -162,13 +162,13 @@ class Llm:
     def _allocated(self, model: str, num_ctx: int) -> int:
         """Return the context that the server gave the model for `num_ctx`; asked once for each."""
         key = canonical(model), num_ctx
-        if key not in self._given:
+        if key not in self._num_ctx_cache:
             try:
                 loaded = next((each for each in self.loaded() if canonical(each.name) == key[0]), None)
-            except LlmError:  # the answer is there; whatever is wrong now, the next one meets it
+            except LlmError:  # the answer is complete; the next request meets the failure
                 logger.info("what the server made of num_ctx is not known", exc_info=True)
                 return 0
             if loaded is None or not loaded.context_length:
                 return 0
-            self._given[key] = loaded.context_length
-        return self._given[key]
+            self._num_ctx_cache[key] = loaded.context_length
+        return self._num_ctx_cache[key]
