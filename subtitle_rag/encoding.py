@@ -1,11 +1,11 @@
-"""The stage that makes the windows' neural vectors, as a resumable generator of events; lexical search needs none.
+"""The stage of the windows' neural vectors, a resumable generator of events; lexical search needs none.
 
-The newest videos go first. A batch is claimed, encoded, written to the index and then noted, so that a run that is
-killed anywhere loses the batch under way, and a window that leaves or changes meanwhile is due again. No lock is held
-that indexing or searching would wait for.
+The newest videos go first. A batch is claimed, encoded, written to the index and then noted, so a killed run loses only
+the current batch, and a window removed or changed meanwhile is due again. Indexing and searching wait for no lock of
+this stage.
 
-Another encoder's vectors are made beside those that are searched, under names of their own. Search turns to them when
-they are whole. Until then windows that come in get vectors of the encoder that is searched first.
+A new encoder's vectors are made beside the searched ones, under names of their own. Search switches to them when they
+are complete. Until then new windows get vectors of the searched encoder first.
 """
 
 import logging
@@ -32,40 +32,39 @@ from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, vector_names
 logger = logging.getLogger(__name__)
 
 SMALLEST, LARGEST = 8, 256
-"""Windows in a batch. A run begins with few and finds out how many take about as long as follows."""
+"""Windows in a batch. The size adapts to a time between these two."""
 SHORT_S, LONG_S = 0.5, 2.0
 REFRESH_S = 30.0
-"""Seconds after which a run asks what is due again, where something has changed: a second's work at 100,000 windows."""
+"""Seconds before the due windows are read again after a change: a second's work at 100,000 windows."""
 PAUSE_S = 10.0
-"""Between looks at contexts that are waited for."""
-KEPT_UP = 0.1
-"""Share of what the encoder that is searched has made, up to which it goes on while another one takes over."""
+"""Seconds between two checks for awaited contexts."""
+CATCH_UP_SHARE = 0.1
+"""Largest share of missing windows up to which the searched encoder catches up while a new one takes over."""
 
 AT_WORK_S = 120
-"""Seconds since a video's last context after which nobody is taken to write its contexts."""
+"""Seconds after a video's last context until its contexts count as paused."""
 
 
 def waiting(library: Library, encoder_id: str) -> set[str]:
-    """Return the ids of the windows that wait for a context at this moment, of those that are due for an encoder."""
+    """Return the ids of an encoder's due windows that wait for a context."""
     return _waiting(library, library.vectors.due(encoder_id), time.time())
 
 
-def _waiting(library: Library, due: Sequence[DueWindow], now: float) -> set[str]:
-    """Return the due windows whose context comes soon: those of a video whose contexts are being written.
+def _waiting(library: Library, windows: Sequence[DueWindow], now: float) -> set[str]:
+    """Return the due windows of videos whose contexts are being written.
 
-    Whoever writes them may be another process, so the contexts themselves tell. The videos that come next do not
-    wait. Encoding them twice takes a hundredth of the time of writing, and without it they would be found by words
-    alone for hours.
+    The writer may be another process, so the times of the contexts decide. The next videos do not wait: encoding them
+    twice takes a hundredth of the time of writing, and else they would have no vectors for hours.
     """
     in_work = library.vectors.videos_in_work(now, AT_WORK_S)
-    return {window.id for window in due if window.video_id in in_work and not window.asked}
+    return {window.id for window in windows if window.video_id in in_work and not window.asked}
 
 
 class EncodingRun:
-    """Makes an encoder's vectors in a library; one at a time works on a library.
+    """Makes an encoder's vectors in a library, one run at a time.
 
-    `models` tells whether the encoder that is searched is still here. Setting `stop` from another thread ends a run
-    after the batch under way; `clock` gives Unix seconds, `pause` those between looks at contexts that are waited for.
+    `models` finds the searched encoder. Setting `stop` from another thread ends a run after the current batch; `clock`
+    returns Unix seconds, `pause` is the wait between two checks for contexts.
     """
 
     def __init__(
@@ -91,14 +90,14 @@ class EncodingRun:
         self._report = VectorsReport(encoder.id)
 
     def run(self, selection: WindowSelection | None = None, *, patient: bool = True) -> Iterator[VectorEvent]:
-        """Make what is missing. The last event is the `VectorsReport`.
+        """Make the missing vectors. The last event is the `VectorsReport`.
 
-        Without `patient` the run ends where all that is left waits for contexts. A failure of the encoder ends it too;
-        the report tells it.
+        Without `patient` the run ends when all pending windows wait for contexts. A failure of the encoder ends it and
+        is part of the report.
 
         Raises:
-            BusyError: `vectors_busy`, and what the library and the index raise.
-            AppError: `index_elsewhere` where the index has moved meanwhile, and what the library and the index raise.
+            BusyError: `vectors_busy`, and the errors of library and index.
+            AppError: `index_elsewhere` if the index has moved, and the errors of library and index.
         """
         selection = selection or WindowSelection()
         self._report = VectorsReport(self._encoder.id)
@@ -109,52 +108,51 @@ class EncodingRun:
             yield from self._activate_first()
             work = _Work(self._library, self._encoder, self._searched_encoder(), selection, self._clock)
             yield from self._make_batches(work, selection.limit, patient=patient)
-            # counts know of windows that are not searchable yet; while the index is rebuilt, none is
+            # counts include windows not searchable yet; during a rebuild of the index, none is
             if not self._stop.is_set() and not self._vectors.counts(self._encoder.id).due:
                 yield from self._activate_complete()
-            due = work.due(self._encoder)
-            self._report.left = len(due)
-            self._report.waiting = len(_waiting(self._library, due, self._clock()))
+            windows = work.due(self._encoder)
+            self._report.left = len(windows)
+            self._report.waiting = len(_waiting(self._library, windows, self._clock()))
             counts.update(counts_of(self._report))
         yield self._report
 
     def _check_place(self) -> None:
-        """Vectors are noted for the index that the library has filled, whatever this process has opened."""
+        """Check that this process has opened the index that the library has filled."""
         filled = index_address(self._library)
         if self._library.counts().searchable and filled != self._index.place:
             raise AppError("index_elsewhere", found=filled, wanted=self._index.place)
 
-    # Whose vectors are searched
+    # The searched vectors
 
     def _searched_encoder(self) -> Encoder | None:
-        """Return the encoder that is searched, if it is another one and its files are here."""
+        """Return the searched encoder, if it is another one and its files are present."""
         active = self._vectors.active()
         return self._models.encoder(active) if active not in (None, self._encoder.id) else None
 
     def _activate_first(self) -> Iterator[EncoderActive]:
-        """Search these vectors from the first one on if no others can be searched: some are better than none."""
+        """Search these vectors from the first one on if no others can be searched."""
         self._drop_orphans()
         if self._vectors.active() != self._encoder.id and self._searched_encoder() is None:
             self._vectors.activate(self._encoder.id)
             yield EncoderActive(self._encoder.id)
 
     def _activate_complete(self) -> Iterator[EncoderActive]:
-        """Search these vectors, which are complete; drop those that were searched before, and orphans."""
-        others = [id for id in self._vectors.encoders() if id != self._encoder.id]
+        """Search these complete vectors; drop the earlier ones and orphans."""
+        older = [id for id in self._vectors.encoders() if id != self._encoder.id]
         if self._vectors.active() != self._encoder.id:
-            self._vectors.activate(self._encoder.id, forget=others)
+            self._vectors.activate(self._encoder.id, forget=older)
             yield EncoderActive(self._encoder.id)
         else:
-            missing = [id for id in others if self._models.encoder(id) is None]
+            missing = [id for id in older if self._models.encoder(id) is None]
             if missing:
                 self._vectors.activate(self._encoder.id, forget=missing)
         self._drop_orphans()
 
     def _drop_orphans(self) -> None:
-        """Have the index drop the vectors of which the library knows nothing; not on a server, where they may be
-        another library's.
+        """Drop the index's vectors that the library lacks; not on a server, where another library may own them.
 
-        A rebuild, which brings vectors back, is not disturbed; the next run comes to them.
+        A rebuild restores vectors: during one, leave this to the next run.
         """
         if self._index.place != EMBEDDED:
             return
@@ -168,12 +166,12 @@ class EncodingRun:
             if error.code != "library_busy":
                 raise
 
-    # Making
+    # Batches
 
     def _make_batches(self, work: "_Work", limit: int | None, *, patient: bool) -> Iterator[VectorEvent]:
         announced = -1
         while not self._stop.is_set() and limit != self._report.made:
-            work.look()
+            work.refresh()
             total = self._report.made + work.count
             total = total if limit is None else min(total, limit)
             if total != announced:
@@ -190,15 +188,15 @@ class EncodingRun:
                     continue
                 self._report.made += len(ids_done)
                 yield VectorsMade(len(ids_done), encoder.id, tuple(ids_done))
-            elif not work.held or not patient:
+            elif not work.waiting or not patient:
                 return
             else:
-                yield VectorsWaiting(len(work.held))
+                yield VectorsWaiting(len(work.waiting))
                 wait_for(self._stop, self._pause)
                 work.outdated = True
 
     def _encode_batch(self, encoder: Encoder, ids: Sequence[str]) -> list[str] | None:
-        """Make the vectors of these windows; return the ids that have them, or None if the encoder fails."""
+        """Make the vectors of these windows; return the finished ids, or None if the encoder fails."""
         claim = self._vectors.claim(encoder.id, vector_names(encoder.id)[0], ids)
         passages, sources = self._read(ids)
         started = time.monotonic()
@@ -218,8 +216,8 @@ class EncodingRun:
         return self._vectors.note(claim, sources)
 
     def _read(self, ids: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-        """Read the passages of the windows that are there, and their sources."""
-        contexts = {id: (one.key, one.text) for id, one in self._library.contexts.of_windows(ids).items()}
+        """Read the passages of the existing windows, and their sources."""
+        contexts = {id: (context.key, context.text) for id, context in self._library.contexts.of_windows(ids).items()}
         there = self._library.windows(ids)
         videos = {id: self._library.video(id) for id in {window.video_id for window in there.values()}}
         passages: dict[str, str] = {}
@@ -233,10 +231,10 @@ class EncodingRun:
         return passages, sources
 
     def _put(self, encoder: Encoder, encoded: Mapping[str, Encoded]) -> None:
-        """Write to the index, and make room there first: a rebuild begins it anew."""
+        """Write vectors to the index, and add their names first: a rebuild starts an empty index."""
         dense, sparse = vector_names(encoder.id)
-        lexical = {id: one.sparse for id, one in encoded.items() if one.sparse is not None}
-        self._put_named(dense, encoder.dimensions, {id: one.dense for id, one in encoded.items()})
+        lexical = {id: vectors.sparse for id, vectors in encoded.items() if vectors.sparse is not None}
+        self._put_named(dense, encoder.dimensions, {id: vectors.dense for id, vectors in encoded.items()})
         if encoder.has_sparse:
             self._put_named(sparse, None, lexical)
 
@@ -254,13 +252,13 @@ class EncodingRun:
             self._index.replace_vector(name, by_id)
 
     def _lock(self) -> AbstractContextManager[None]:
-        """Keep a second run away, which would encode the same windows."""
+        """Lock out a second run, which would encode the same windows."""
         path = self._library.path
         return hold_lock(path.with_name("vectors.lock"), BusyError("vectors_busy", path=str(path.parent)))
 
 
 class _Work:
-    """Hold the queues of a run, as of its last look at the library."""
+    """The queues of a run."""
 
     def __init__(
         self,
@@ -277,51 +275,51 @@ class _Work:
         self._clock = clock
         self._queues: list[tuple[Encoder, deque[str]]] = []
         self._version = 0
-        self._looked = 0.0
+        self._refreshed_at = 0.0
         self.outdated = True
-        self.held: set[str] = set()
+        self.waiting: set[str] = set()
         """The windows that wait for a context."""
 
     @property
     def count(self) -> int:
-        """Count the vectors that are to be made."""
-        return sum(len(ids) for _encoder, ids in self._queues) + len(self.held)
+        """Count the pending vectors."""
+        return sum(len(ids) for _encoder, ids in self._queues) + len(self.waiting)
 
     def due(self, encoder: Encoder, *, without: bool = False) -> list[DueWindow]:
-        """List what is due for an encoder, within the selection."""
+        """List the due windows of an encoder, within the selection."""
         channels, videos = self._selection.channels, self._selection.videos
         return self._library.vectors.due(encoder.id, channels=channels, videos=videos, without=without)
 
-    def look(self) -> None:
-        """Read what is due, if that may have changed."""
+    def refresh(self) -> None:
+        """Read the due windows after a change."""
         over = not any(ids for _encoder, ids in self._queues)
-        old = time.monotonic() - self._looked > REFRESH_S and self._library.version() != self._version
+        old = time.monotonic() - self._refreshed_at > REFRESH_S and self._library.version() != self._version
         if not (self.outdated or old or over):
             return
         self.outdated = False
         self._version = self._library.version()
-        due = self.due(self._encoder)
-        self.held = _waiting(self._library, due, self._clock())
-        self._queues = [(self._encoder, deque(window.id for window in due if window.id not in self.held))]
+        windows = self.due(self._encoder)
+        self.waiting = _waiting(self._library, windows, self._clock())
+        self._queues = [(self._encoder, deque(window.id for window in windows if window.id not in self.waiting))]
         if self._older is not None:
-            self._keep_up(self._older)
-        self._looked = time.monotonic()
+            self._catch_up(self._older)
+        self._refreshed_at = time.monotonic()
 
-    def _keep_up(self, older: Encoder) -> None:
-        """Queue first what has come in since the searched encoder had nearly all windows."""
+    def _catch_up(self, older: Encoder) -> None:
+        """Queue the searched encoder's few missing windows first."""
         missing = self.due(older, without=True)
         _name, count = self._library.vectors.encoders().get(older.id, ("", 0))
-        if missing and len(missing) <= KEPT_UP * count:
-            ids = deque(window.id for window in missing if window.id not in self.held)
+        if missing and len(missing) <= CATCH_UP_SHARE * count:
+            ids = deque(window.id for window in missing if window.id not in self.waiting)
             self._queues.insert(0, (older, ids))
 
     def drop_older(self) -> None:
-        """Make no more vectors of the encoder that is searched: two models may need more memory than there is."""
+        """Stop the searched encoder: two models may need too much memory."""
         self._older = None
         self.outdated = True
 
     def take(self, count: int) -> tuple[Encoder, list[str]]:
-        """Take the next windows, at most so many, and the encoder that they are for."""
+        """Take the next windows, at most so many, and their encoder."""
         for encoder, ids in self._queues:
             if ids:
                 return encoder, [ids.popleft() for _ in range(min(count, len(ids)))]

@@ -1,4 +1,4 @@
-"""What the use cases report while they work. Faces render these; nothing else is told to a user during a run."""
+"""Events and reports of the use cases; the faces render them."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -9,14 +9,14 @@ from subtitle_rag.errors import AppError
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The videos that this run is about; the number grows while lists are still coming in."""
+    """The videos of this run; the number grows while lists are read."""
 
     videos: int
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A list named a video that is not in the library yet; it is due."""
+    """A list has a video that the library lacks; it is due."""
 
     video: str
     title: str
@@ -24,7 +24,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class VideoDone:
-    """A video's captions are in the library; the windows it has there."""
+    """A video's captions are in the library, with so many windows."""
 
     video: str
     title: str
@@ -34,7 +34,7 @@ class VideoDone:
 
 @dataclass(frozen=True, slots=True)
 class VideoFailed:
-    """A video, or a file that should have been one, could not be taken in; the run goes on."""
+    """A video or file failed; the run goes on."""
 
     video: str
     title: str
@@ -44,9 +44,9 @@ class VideoFailed:
 
 @dataclass(frozen=True, slots=True)
 class Resting:
-    """YouTube, or the way there, refuses; nothing is asked for before `until` (Unix seconds).
+    """YouTube or the network refuses; no request before `until` (Unix seconds).
 
-    With `goes_on` the run waits and goes on by itself; else it ends here, and what is left stays due.
+    With `goes_on` the run waits and resumes; else it ends, and the remaining videos stay due.
     """
 
     until: int
@@ -80,13 +80,13 @@ class IndexReport:
     unchanged: int = 0
     failed: int = 0
     windows: int = 0
-    """Windows that became searchable in this run."""
+    """Windows made searchable in this run."""
     failures: list[VideoFailed] = field(default_factory=list)
     blocked: Resting | None = None
-    """Why the run ended before its work did."""
+    """The reason for an early end."""
 
     def count(self, event: "IndexEvent") -> None:
-        """Add what an event tells."""
+        """Add an event."""
         match event:
             case Found(videos=videos):
                 self.found = videos
@@ -100,21 +100,16 @@ class IndexReport:
             case Resting(goes_on=False):
                 self.blocked = event
 
-    def add(self, other: "IndexReport") -> None:
+    def add(self, report: "IndexReport") -> None:
         """Add another run's sum."""
-        self.found += other.found
-        self.new += other.new
-        self.changed += other.changed
-        self.unchanged += other.unchanged
-        self.failed += other.failed
-        self.windows += other.windows
-        self.failures += other.failures
-        self.blocked = self.blocked or other.blocked
+        for name in ("found", "new", "changed", "unchanged", "failed", "windows", "failures"):
+            setattr(self, name, getattr(self, name) + getattr(report, name))
+        self.blocked = self.blocked or report.blocked
 
 
 @dataclass(frozen=True, slots=True)
 class ContextsDue:
-    """What a run of the context writer is about."""
+    """The scope of a run of the context writer."""
 
     videos: int
     windows: int
@@ -122,7 +117,7 @@ class ContextsDue:
 
 @dataclass(frozen=True, slots=True)
 class ContextWritten:
-    """A window was asked about; `text` is empty where nothing of the answer could be used."""
+    """The model answered for a window; `text` is empty if its answer was unusable."""
 
     video: str
     title: str
@@ -130,7 +125,7 @@ class ContextWritten:
     ordinal: int
     text: str
     suspect: bool
-    """It names what stands nowhere in the video."""
+    """It has names or numbers that the video lacks."""
     prompt_tokens: int
     tokens: int
     ms: int
@@ -138,7 +133,7 @@ class ContextWritten:
 
 @dataclass(frozen=True, slots=True)
 class ContextFailed:
-    """A window, or a video, that the model's server did not answer for; it stays due."""
+    """The model's server failed for a window or video, which stays due."""
 
     video: str
     title: str
@@ -157,13 +152,13 @@ class ContextReport:
     prompt_tokens: int = 0
     tokens: int = 0
     ms: int = 0
-    """Of the model's own time; hosts side by side add up."""
+    """The model's own time; parallel hosts add up."""
     failures: list[ContextFailed] = field(default_factory=list)
     blocked: AppError | None = None
-    """Why the run ended before its work did."""
+    """The reason for an early end."""
 
     def count(self, event: "ContextEvent") -> None:
-        """Add what an event tells."""
+        """Add an event."""
         match event:
             case ContextWritten():
                 self.written += bool(event.text)
@@ -179,10 +174,10 @@ class ContextReport:
 
 @dataclass(frozen=True, slots=True)
 class VectorsDue:
-    """What a run of the vectors stage is about; told again where the number has changed."""
+    """The scope of a run of the vectors stage; sent again when the number changes."""
 
     windows: int
-    """With those that it has made."""
+    """Including the finished ones."""
     encoder: str
 
 
@@ -197,14 +192,14 @@ class VectorsMade:
 
 @dataclass(frozen=True, slots=True)
 class VectorsWaiting:
-    """All that is left waits for contexts that are about to be written, so that nothing is encoded twice."""
+    """All pending windows wait for contexts being written, so that none is encoded twice."""
 
     windows: int
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderActive:
-    """From here on this encoder's vectors are searched; those of the one before are dropped when these are whole."""
+    """This encoder's vectors are searched from here on; its predecessor's are dropped once these are complete."""
 
     encoder: str
 
@@ -216,16 +211,16 @@ class VectorsReport:
     encoder: str
     made: int = 0
     left: int = 0
-    """Windows that still lack this encoder's vectors."""
+    """Windows without this encoder's vectors."""
     waiting: int = 0
     """Those of them that wait for their contexts."""
     blocked: AppError | None = None
-    """Why the run ended before its work did."""
+    """The reason for an early end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFetching:
-    """So many of a model's bytes are here, in this run's `file` the last of them."""
+    """The progress of a model's download, now in `file`."""
 
     name: str
     file: str
@@ -235,33 +230,33 @@ class ModelFetching:
 
 @dataclass(frozen=True, slots=True)
 class ModelFetched:
-    """A model is here, whole and verified."""
+    """A model is complete and verified."""
 
     name: str
     revision: str
     bytes: int
     fetched_bytes: int
-    """That had to be fetched for it in this run."""
+    """Bytes of this run's downloads."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackagesAdvanced:
-    """How far an installer has come with packages of this program."""
+    """The progress of an installer."""
 
     step: Literal["resolving", "fetching", "installing"]
     package: str
     """The current one, as the installer names it."""
     done: int
     all: int
-    """Packages to be brought; 0 until that is known."""
+    """Packages to install; 0 until known."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackagesInstalled:
-    """The packages are here."""
+    """The packages are installed."""
 
     packages: tuple[str, ...]
-    """`torch 2.13.0`: what was brought or changed."""
+    """New or changed packages, as `torch 2.13.0`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,7 +253,7 @@ def _chat(
     over: threading.Event,
     arrivals: "queue.Queue[str | Reply | Exception]",
 ) -> None:
-    """Run in a thread: wait for the model and queue what it sends."""
+    """Run in a thread: wait for the model and queue its answer."""
     try:
         arrivals.put(
             ready.host.chat(

@@ -1,4 +1,4 @@
-"""The hosts that may be called: by default only this computer, so that captions stay on it."""
+"""The guard of hosts: by default only this computer may be called, so that captions stay on it."""
 
 import re
 from ipaddress import IPv4Address, IPv6Address, ip_address

@@ -112,7 +112,7 @@ def neural(name: str) -> NeuralModel | None:
 
 
 def default(memory_gb: float | None = None) -> ContextModel:
-    """Return the default for so much memory, by default this machine's, or 8 GB if that is unknown."""
+    """Return the default for so much memory, by default this machine's, or 8 GB if unknown."""
     available_gb = memory_gb or memory() or 8
     fitting = [each for each in context_models() if (each.default_from_gb or 0) * _REPORTED <= available_gb]
     return max(

@@ -157,7 +157,7 @@ class _Window:
 
 
 def _connected(path: Path) -> socket.socket:
-    """Connect to `path`; wait for a window that is starting."""
+    """Connect to `path`; wait for a starting window."""
     while True:
         line = socket.socket(socket.AF_UNIX)
         try:
