@@ -1,1 +1,1 @@
-"""What a local model writes about each window, so that its scene is found by what only the rest of the video says."""
+"""Contexts: a local model's sentences about each window, with the words of the rest of the video."""

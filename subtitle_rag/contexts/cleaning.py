@@ -26,10 +26,10 @@ from subtitle_rag.contexts.sentence_filters import (
 )
 
 MAX_CHARACTERS = 10_000
-"""What is read of an answer, and of a window; fifty times what is asked for."""
+"""Maximum length of an answer and a window; fifty times the requested length."""
 
 ROUNDS = 8
-"""Layers of wrapping that are taken off; an answer that is still changing then is nonsense."""
+"""Maximum layers of wrapping. An answer with more is nonsense."""
 
 
 def clean(raw: str, *, window: str = "") -> str:
@@ -62,7 +62,7 @@ def _strip_layer(text: str, speech: WindowSpeech) -> str:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """List what may be the answer, best guess first."""
+    """List the candidates for the answer, the best first."""
     yield from _json_readings(text)
     yield from dict.fromkeys(_tag_readings(text.replace('\\"', '"')))
 
@@ -97,7 +97,7 @@ def _strip_thoughts(text: str) -> str:
 
 
 def _first_turn(text: str) -> str:
-    """Return the first text between the marks of a chat template; what follows it was written for others."""
+    """Return the first text between the marks of a chat template; the rest is not for the user."""
     return next((piece.strip() for piece in _TURN.split(text) if piece.strip()), "")
 
 

@@ -1,8 +1,8 @@
-"""What the model is asked for each window of a video: rules, the video's head and its transcript, then the window.
+"""The prompt for each window of a video: rules, the video's head and its transcript, then the window.
 
-A server keeps what it has read of a prompt as long as the next one begins with the same bytes. So the long part, the
-system message, is the same for all windows that share a prefix, and the window stands alone in the user message.
-Titles, captions and glossaries are outside text: they keep no character that could end a delimiter or a turn.
+A server caches a prompt as long as the next one begins with the same bytes. So the long part, the system message, is
+the same for all windows with the same prefix, and the user message holds only the window. Titles, captions and
+glossaries are untrusted: they lose every character which could end a delimiter or a turn.
 """
 
 import hashlib
@@ -27,16 +27,16 @@ SCHEMA: dict[str, Any] = {
     "required": ["context"],
 }
 TOKENS_PER_CHAR = 0.75
-"""Safe for the models on offer; what a server counts (`prompt_eval_count`) corrects it."""
+"""Safe for the models on offer; the server's count (`prompt_eval_count`) corrects it."""
 TAIL_TOKENS = 480
 """Of all that follows the shared prefix; hybrid and sliding-window models read the whole prompt again beyond this."""
 HEAD_TOKENS = 1000
 """Of title, channel, date, chapters and glossary; an eighth of a smaller context."""
 OVERVIEW_TOKENS = 600
 SECTION_MS = 10 * 60_000
-"""The longest part of a long video that is summarised at once."""
+"""Maximum length of one part of the summary of a long video."""
 MAX_BLOCK = 15
-"""Windows that share one prefix where the whole transcript does not fit."""
+"""Windows with the same prefix if the whole transcript does not fit."""
 MIN_BLOCK = 10
 """Smaller ones on average are a reason for the next bucket."""
 
@@ -103,9 +103,9 @@ class PromptPlan:
     _overview: str = field(default="", repr=False)
 
     def messages(self, ordinal: int, *, reminder: str = "") -> Messages:
-        """The request for one window; `reminder` is one more line for another try, after all that is shared.
+        """Return the request for one window. `reminder` is an extra line of a retry, after the shared prefix.
 
-        Raises IndexError for an ordinal that the video does not have.
+        Raises IndexError for an unknown ordinal.
         """
         block = next((block for block in self.blocks if ordinal in block), None)
         if block is None:
@@ -115,13 +115,12 @@ class PromptPlan:
     def overview_requests(self) -> list[Messages]:
         """For `block`: requests, to be made first, that summarise the video part by part; none for `full`."""
         return [
-            Messages(_joined(_OVERVIEW_RULES, self._head, _tagged("자막", self._shown(part))), _OVERVIEW_INSTRUCTION)
+            Messages(_joined(_OVERVIEW_RULES, self._head, _tagged("자막", self._fitted(part))), _OVERVIEW_INSTRUCTION)
             for part in self._sections
         ]
 
     def with_overview(self, text: str) -> "PromptPlan":
-        """The plan with the parts' summaries; where they are too long, every sentence loses its end, so that no part
-        of the video goes missing."""
+        """Return the plan with the parts' summaries. If too long, every sentence is cut, so that no part is missing."""
         if self.scope == "full":
             return self
         lines = [line for line in map(neutral, _SENTENCE.split(text)) if line]
@@ -135,10 +134,10 @@ class PromptPlan:
             return _joined(_RULES.format(given=_FULL), self._head, _tagged("자막", self._texts))
         overview = _tagged("개요", [self._overview]) if self._overview else ""
         around = range(max(0, block.start - 1), min(len(self._texts), block.stop + 1))
-        return _joined(_RULES.format(given=_BLOCK), self._head, overview, _tagged("자막", self._shown(block, around)))
+        return _joined(_RULES.format(given=_BLOCK), self._head, overview, _tagged("자막", self._fitted(block, around)))
 
-    def _shown(self, block: range, around: range | None = None) -> list[str]:
-        """The texts of a block with its neighbours; without them, and at last shortened, where they do not fit."""
+    def _fitted(self, block: range, around: range | None = None) -> list[str]:
+        """Return the texts of a block with its neighbours; if too long, without them, and at last shortened."""
         room = _room(self.num_ctx, self._head, self._tokens_per_char)
         for ordinals in (around or block, block):
             texts = [self._texts[ordinal] for ordinal in ordinals]
@@ -172,22 +171,22 @@ def plan(
     buckets = [bucket for bucket in BUCKETS if bucket <= largest] or [BUCKETS[0]]
     texts = tuple(neutral(window.text) for window in windows)
     head = _head(video, glossary, min(HEAD_TOKENS, buckets[-1] // 8), tokens_per_char)
-    whole = PromptPlan("full", buckets[0], (range(len(texts)),), texts, (), head, tokens_per_char)
-    needed = estimate(whole._system(range(0)), tokens_per_char) + _FRAME_TOKENS + TAIL_TOKENS + NUM_PREDICT + MARGIN
+    full_plan = PromptPlan("full", buckets[0], (range(len(texts)),), texts, (), head, tokens_per_char)
+    needed = estimate(full_plan._system(range(0)), tokens_per_char) + _FRAME_TOKENS + TAIL_TOKENS + NUM_PREDICT + MARGIN
     for bucket in buckets:
         if needed <= bucket:
-            return replace(whole, num_ctx=bucket)
+            return replace(full_plan, num_ctx=bucket)
     costs = [estimate(text, tokens_per_char) + 1 for text in texts]
     for bucket in buckets:
         room = _room(bucket, head, tokens_per_char)
         blocks = _blocks(costs, room)
         if len(blocks) * MIN_BLOCK <= len(texts):
             break
-    return replace(whole, scope="block", num_ctx=bucket, blocks=blocks, _sections=_sections(windows, costs, room))
+    return replace(full_plan, scope="block", num_ctx=bucket, blocks=blocks, _sections=_sections(windows, costs, room))
 
 
 def transcript_hash(windows: Iterable[Window]) -> str:
-    """Names what the model is shown of a video's captions; titles, times and ids play no part."""
+    """Hash the texts of the captions in the prompt, without titles, times and ids."""
     return hashlib.sha256("\n".join(neutral(window.text) for window in windows).encode()).hexdigest()
 
 
@@ -205,22 +204,22 @@ def neutral(text: str) -> str:
 
 
 def estimate(text: str, tokens_per_char: float = TOKENS_PER_CHAR) -> int:
-    """How many tokens a text takes at most, as far as can be said without the model's vocabulary."""
+    """Estimate the maximum number of tokens of a text, without the model's vocabulary."""
     dear = len(_DEAR.findall(text))
     return math.ceil(len(text) * tokens_per_char) + 2 * dear
 
 
 def shortened(text: str, tokens: int, tokens_per_char: float = TOKENS_PER_CHAR) -> str:
-    """The text within so many tokens: where it is longer, words in its middle give way to an ellipsis."""
+    """Shorten a text to so many tokens by an ellipsis in its middle."""
     size = len(text)
-    shown = text
-    while estimate(shown, tokens_per_char) > tokens:
-        size = min(size - 1, round(size * tokens / estimate(shown, tokens_per_char)))
+    result = text
+    while estimate(result, tokens_per_char) > tokens:
+        size = min(size - 1, round(size * tokens / estimate(result, tokens_per_char)))
         if size < 2:
             return ""
         half = size // 2
-        shown = _whole_words(text, half) + _ELLIPSIS + _whole_words(text[::-1], half)[::-1]
-    return shown
+        result = _whole_words(text, half) + _ELLIPSIS + _whole_words(text[::-1], half)[::-1]
+    return result
 
 
 def _whole_words(text: str, size: int) -> str:
@@ -230,14 +229,14 @@ def _whole_words(text: str, size: int) -> str:
 
 
 def _beginning(text: str, tokens: int, tokens_per_char: float) -> str:
-    shown = text
-    while shown and estimate(shown, tokens_per_char) > tokens:
-        shown = _whole_words(text, min(len(shown) - 1, len(shown) * tokens // estimate(shown, tokens_per_char)))
-    return shown
+    result = text
+    while result and estimate(result, tokens_per_char) > tokens:
+        result = _whole_words(text, min(len(result) - 1, len(result) * tokens // estimate(result, tokens_per_char)))
+    return result
 
 
 def _head(video: Video, glossary: Sequence[str], tokens: int, tokens_per_char: float) -> str:
-    """What is known of the video beside its captions; chapters and glossary take what the rest leaves, half each."""
+    """Return title, channel and date; chapters and glossary get half of the remaining tokens each."""
     lines = [f"제목: {neutral(video.title)[:200]}", f"채널: {neutral(video.channel)[:100]}"]
     if video.published:
         lines.append(f"날짜: {video.published.isoformat()}")
@@ -255,9 +254,9 @@ def _head(video: Video, glossary: Sequence[str], tokens: int, tokens_per_char: f
 def _chapters(chapters: Sequence[Chapter], tokens: int, tokens_per_char: float) -> str:
     """The chapters with their starts, each second, third … only where all are too many."""
     titles = [(chapter.start_ms, neutral(chapter.title)[:60].rstrip()) for chapter in chapters]
-    named = [f"- {clock(start)} {title}" for start, title in titles if title]
-    for step in range(1, len(named) + 1):
-        listed = _joined("챕터:", *named[::step])
+    chapter_lines = [f"- {clock(start)} {title}" for start, title in titles if title]
+    for step in range(1, len(chapter_lines) + 1):
+        listed = _joined("챕터:", *chapter_lines[::step])
         if estimate(listed, tokens_per_char) <= tokens:
             return listed
     return ""

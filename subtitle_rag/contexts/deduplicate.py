@@ -1,6 +1,6 @@
-"""Removing what a model says again: sentences, loops, and the captions that it was given.
+"""Removal of a model's repetitions: sentences, loops, and quotations of the captions.
 
-What would surprise: a refrain is no loop. Single words may be said four times and phrases twice, for people do;
+A refrain is no loop. Single words may be said four times and phrases twice, for people do;
 sentences are compared without punctuation, and digits keep them apart.
 """
 

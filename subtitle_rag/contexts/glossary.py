@@ -1,7 +1,7 @@
 """The glossary of a channel: the names its captions are full of, given to the model so that it spells them as said.
 
-The app proposes a list from the channel's own captions and titles; what the user keeps of it, or writes, is a text
-with one name a line.
+The app proposes a list from the channel's own captions and titles; the user edits it as a text with one name a
+line.
 """
 
 import math
@@ -41,7 +41,7 @@ _PARTICLES = "은 는 이 가 을 를 의 에 에서 에게 와 과 랑 이랑 �
 _PARTICLE = re.compile(
     rf"(?:들|님|씨)?(?:{'|'.join(_PARTICLES.split())})|이?(?:에요|예요|입니다|고요|라서|거든요?)|입니다|인데.*|예요"
 )
-"""What follows a noun and hardly ever an adverb."""
+"""Endings after a noun, and hardly ever after an adverb."""
 _TITLED = re.compile(r"\s?(?:씨|님|이(?:가|는|를|도|한테|네가))(?![가-힣]{2})")
 """After a person's name: 다온 님, 현우 씨, and the 이 that names alone take before a particle (수빈이가)."""
 _MEASURE = re.compile(r"[0-9]+(?:[kcm]?[mgl]|kb|mb|gb|fps|px|일|년|월|분|초|시|원|명|개|번|살|세|kg|km)?")
@@ -59,11 +59,11 @@ _COMMON_WORDS = """
     a an and are as at be by do for have i if in is it me my no of ok on or so the this to up we what with you
 """
 _ORDINARY = frozenset(_COMMON_WORDS.split())
-"""What the dictionary cannot tell from names: it knows no neighbours of numerals, adverbs and pronouns."""
+"""Ordinary words without neighbours in the dictionary: numerals, adverbs, pronouns."""
 
 
 class Dictionary(Protocol):
-    """What tells ordinary words from names; `Analyzer` has it: words that it does not know have no neighbours."""
+    """Neighbours of ordinary words; names have none. Implemented by `Analyzer`."""
 
     def related(self, forms: Sequence[str], *, limit: int = 8) -> Mapping[str, Mapping[str, float]]: ...
 
@@ -77,7 +77,7 @@ class _Noun:
     start: int
     end: int
     tail: str
-    """What follows within the word: a particle, or nothing."""
+    """The rest of the word: a particle, or nothing."""
 
 
 @dataclass(slots=True)
@@ -114,7 +114,7 @@ def propose(
     scores = {name: _score(name, use, len(texts), strangeness, name in in_titles) for name, use in candidates.items()}
     least = LEAST_SCORE * max(scores.values(), default=0.0)
     ranked = sorted((name for name in scores if scores[name] > least), key=lambda name: (-scores[name], name))
-    return [_spelling(uses[name]) for name in _without_parts(_heard_right(ranked, in_titles), uses)][:limit]
+    return [_spelling(uses[name]) for name in _without_parts(_without_misheard(ranked, in_titles), uses)][:limit]
 
 
 def proposed(library: Library, channel_id: str, *, dictionary: Dictionary | None = None) -> list[str]:
@@ -188,8 +188,8 @@ def _counted(nouns: Sequence[Sequence[_Noun]], texts: Sequence[str]) -> dict[str
             for length in (2, 3):
                 run = window_nouns[at : at + length]
                 if len(run) == length and _is_phrase(run):
-                    key = tuple(_spaceless(one.text) for one in run)
-                    parts = tuple(part for one in run for part in one.parts)
+                    key = tuple(_spaceless(noun.text) for noun in run)
+                    parts = tuple(part for noun in run for part in noun.parts)
                     _use(phrases.setdefault(key, _Uses(parts=parts)), run, text, window)
     for key, phrase in phrases.items():
         rarest = min(uses[word].mentions for word in key)
@@ -202,10 +202,10 @@ def _counted(nouns: Sequence[Sequence[_Noun]], texts: Sequence[str]) -> dict[str
 def _is_phrase(run: Sequence[_Noun]) -> bool:
     """Whether these words stand beside each other; a letter after a word's noun may be the name's own (보테가)."""
     touching = (
-        len(one.tail) < 2 and one.end + len(one.tail) + 1 == other.start
-        for one, other in zip(run, run[1:], strict=False)
+        len(noun.tail) < 2 and noun.end + len(noun.tail) + 1 == after.start
+        for noun, after in zip(run, run[1:], strict=False)
     )
-    return all(touching) and not any(one.text.isdigit() for one in run)
+    return all(touching) and not any(noun.text.isdigit() for noun in run)
 
 
 def _use(use: _Uses, run: Sequence[_Noun], text: str, window: int) -> None:
@@ -260,16 +260,16 @@ def _score(name: str, use: _Uses, windows: int, strangeness: Mapping[str, float]
     return weight * math.log1p(use.mentions) * math.log1p(windows / len(use.windows))
 
 
-def _heard_right(ranked: Sequence[str], titled: Collection[str]) -> list[str]:
-    """The names without those that a recogniser made of a title's: 은설포, where a title has 은솔포."""
+def _without_misheard(ranked: Sequence[str], titled: Collection[str]) -> list[str]:
+    """Drop misheard names of a title: 은설포, if a title has 은솔포."""
     title_names = [name for name in ranked if name in titled and len(name) > 2]
     return [
-        name for name in ranked if name in titled or not any(one_letter_apart(name, other) for other in title_names)
+        name for name in ranked if name in titled or not any(one_letter_apart(name, title) for title in title_names)
     ]
 
 
 def _without_parts(ranked: Sequence[str], uses: Mapping[str, _Uses]) -> list[str]:
-    """The names without those that are mostly said as part of a longer one in the list."""
+    """Drop names said mostly as part of a longer one in the list."""
     return [
         name
         for name in ranked

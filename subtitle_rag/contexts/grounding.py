@@ -1,4 +1,4 @@
-"""Doubts about a context: what it says that nothing in the video's captions, title or glossary bears out.
+"""Doubts about a context: claims without support in the video's captions, title or glossary.
 
 A doubt never changes the text. It is better to miss an invented name than to cast doubt on every second good context,
 so Hangul words count as names only where the sentence presents them as such (in quotes, before 씨 or 님, before
@@ -18,9 +18,9 @@ from subtitle_rag.domain import nfc
 ECHO = 0.6
 """Share of a context's letter triples that stand in the window too, from which it retells instead of situating."""
 REPEAT = 0.9
-"""Likeness to the context before, from which it does not tell the two windows apart."""
+"""Similarity to the previous context, from which it does not distinguish the two windows."""
 MAX_NAME = 12
-"""Letters of the longest quotation that is taken for a name rather than for something said."""
+"""Maximum letters of a quoted name. A longer quotation is speech."""
 
 _DIGITS = dict(zip("영공일이삼사오육륙칠팔구", (0, 0, 1, 2, 3, 4, 5, 6, 6, 7, 8, 9), strict=True))
 _SMALL = {"천": 1_000, "백": 100, "십": 10}
@@ -106,7 +106,7 @@ MIN_SOUNDS = 4
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """`number`, `latin` and `name` are found nowhere in the video; `echo` retells the window, `repeat` the context
-    before. `text` is what is doubted; figures stand there without separators."""
+    before. `text` is the doubtful part; its figures have no separators."""
 
     kind: Literal["number", "latin", "name", "echo", "repeat"]
     text: str
@@ -120,7 +120,7 @@ class Number(NamedTuple):
 
 
 class _VideoFacts(NamedTuple):
-    """What the video gives, made ready for looking things up."""
+    """The words and numbers of a video, prepared for lookup."""
 
     text: str
     letters: str
@@ -139,10 +139,10 @@ def doubts(
     previous: str = "",
     names: Sequence[str] = (),
 ) -> tuple[Doubt, ...]:
-    """What is doubtful in a context, each thing once, in the order of the kinds.
+    """Return the doubts about a context, each once, in the order of the kinds.
 
-    `title` may be all that the prompt's head tells (channel, date, chapters). `names` are further words of the context
-    to look for, such as those that a dictionary does not know; particles must be off.
+    `title` may be the whole head of the prompt (channel, date, chapters). `names` are further words of the context to
+    look up, such as those unknown to a dictionary, without particles.
     """
     context = nfc(context)
     facts = _video_facts("\n".join((nfc(transcript), nfc(title), *map(nfc, glossary))))
@@ -179,7 +179,7 @@ def numbers(text: str) -> list[Number]:
 
 
 def all_values(text: str) -> frozenset[float]:
-    """Every value that a text may mean, however it is to be read: what a number is looked for in."""
+    """Return every possible value of the numbers in a text."""
     text = _figures(text)
     values: set[float] = set()
     for match in _SINO.finditer(text):
@@ -221,7 +221,7 @@ def _may_be_numeral(text: str, start: int, numeral: str) -> bool:
 
 
 def _values(numeral: str) -> list[float]:
-    """What a Sino-Korean numeral or a figure means, read up to each of its spaces: 만 구천 as 10,000 and 19,000."""
+    """Return the values of a Sino-Korean numeral or figure, read up to each space: 만 구천 as 10,000 and 19,000."""
     values = []
     at = 0
     while at < len(numeral):
@@ -288,7 +288,7 @@ def _has_latin(facts: _VideoFacts, word: str) -> bool:
 
 
 def _glossed(context: str, facts: _VideoFacts) -> set[str]:
-    """The Latin words beside a known Hangul name that are its other spelling: 블레스(BLESS), but not 쯔양(Tzuyu)."""
+    """Return the Latin spellings beside a known Hangul name: 블레스(BLESS), but not 쯔양(Tzuyu)."""
     words_spelled = set()
     for before, inside, latin, hangul in _GLOSS.findall(context):
         words = _LATIN.findall(inside or latin)

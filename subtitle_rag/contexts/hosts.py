@@ -28,7 +28,7 @@ REMINDER = "한국어 한두 문장으로, 이 구간이 영상의 어떤 부분
 ATTEMPTS = 3
 """Requests for one window that a server fails to answer."""
 PATIENT_ATTEMPTS = 2
-"""Those of them that are waited for until the time is up."""
+"""Of these, the requests with the full timeout."""
 PATIENCE = 3
 """Windows in a row that a server fails to answer; then it is given up."""
 REPLANS = 3
@@ -51,7 +51,7 @@ class _CaptionsChangedError(Exception):
 
 @dataclass(slots=True)
 class ContextHostRun:
-    """Hold what the hosts of one run share, the queue of videos first of all."""
+    """Hold the shared state of the hosts of one run, the queue of videos above all."""
 
     library: Library
     recipe: Recipe
@@ -247,7 +247,7 @@ class _VideoRun:
             return ()
         doubts_found = doubts(
             text,
-            transcript=" ".join(one.text for one in windows),
+            transcript=" ".join(window.text for window in windows),
             title=_head(video),
             glossary=self.run.library.contexts.glossary(video.channel_id),
             window=window.text,
@@ -315,7 +315,7 @@ def _key(recipe: Recipe, *parts: str) -> str:
 
 
 def _head(video: Video) -> str:
-    """Return what a prompt tells of a video beside its captions."""
+    """Return the head of a video's prompt as one line."""
     chapters = (chapter.title for chapter in video.chapters)
     return " ".join([video.title, video.channel, str(video.published or ""), *chapters])
 

@@ -1,4 +1,4 @@
-"""What is said where a channel's model is chosen."""
+"""Sentences for the choice of a channel's model."""
 
 from collections.abc import Mapping
 
@@ -6,13 +6,13 @@ from subtitle_rag.i18n import n_
 from subtitle_rag.platforms import command_line
 
 
-def count_by_others(written: Mapping[str, int], model: str) -> int:
-    """How many contexts (model → contexts) were written by other models than this."""
-    return sum(contexts for name, contexts in written.items() if name != model)
+def count_by_others(counts: Mapping[str, int], model: str) -> int:
+    """Count the contexts (model → contexts) of all models but this."""
+    return sum(contexts for name, contexts in counts.items() if name != model)
 
 
 def kept_contexts(contexts: int, channel: str) -> str:
-    """That what other models have written stays, and how to have it written anew."""
+    """Say that the contexts of other models stay, and how to replace them."""
     return n_(
         "{n} context by another model stays: subtitle-rag contexts redo --channel {channel} has it written anew.",
         "{n} contexts by other models stay: subtitle-rag contexts redo --channel {channel} has them written anew.",

@@ -1,8 +1,8 @@
-"""The stage that has a local model write every window's context.
+"""The stage of contexts: a local model writes one for every window.
 
-Each host takes one video at a time and its windows in order, so that all of a video's prompts share what the server
-keeps of the first. A context is stored by the thread that got it, at once: killing anything loses the one that was
-being written. The search index follows behind, and catches up after a crash.
+Each host takes one video at a time and its windows in order, so that all of a video's prompts share the server's cache
+of the first. The thread of a host stores each context at once: a crash loses only the current one. The search index
+follows behind, and catches up after a crash.
 """
 
 import logging
@@ -32,7 +32,7 @@ PAUSE_S = 5.0
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """Name what one model is to write, and the hosts that have it."""
+    """The work of one model, and the hosts with it."""
 
     model: str
     ready: list[tuple[Llm, ModelInfo]]
@@ -68,13 +68,13 @@ class Writer:
         self._pause = pause
 
     def run(self, selection: WindowSelection | None = None) -> Iterator[ContextEvent]:
-        """Write what is missing. The last event is the `ContextReport`.
+        """Write the missing contexts. The last event is the `ContextReport`.
 
         Models take turns only once each, for changing one costs a server a minute.
 
         Raises:
-            BusyError: `contexts_busy`, and what the library and the index raise.
-            AppError: what `Llm.check` raises, where no host has any of the models.
+            BusyError: `contexts_busy`, and those of the library and the index.
+            AppError: those of `Llm.check`, if no host has any of the models.
         """
         selection = selection or WindowSelection()
         report = ContextReport()
@@ -111,7 +111,7 @@ class Writer:
     def _shares(self, selection: WindowSelection) -> tuple[list[_Share], AppError | None]:
         """Divide the work among the models; return also why one that should write cannot.
 
-        Contexts are marked as to be written anew only where there is a model that can.
+        Contexts are queued for replacement only if their model can run.
         """
         shares: list[_Share] = []
         failure: AppError | None = None
@@ -158,7 +158,7 @@ class Writer:
         return [id for id, _name in self._library.channels()]
 
     def _hosts_with(self, model: str) -> list[tuple[Llm, ModelInfo]]:
-        """List the hosts that have the model, in the same version."""
+        """List the hosts with the model, in the same version."""
         ready: list[tuple[Llm, ModelInfo]] = []
         failure: AppError | None = None
         for host in self._hosts:
