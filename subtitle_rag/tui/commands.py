@@ -300,7 +300,7 @@ COMMANDS: dict[str, Command] = {
             "delete",
             N_("Delete"),
             priority=True,
-            help=N_("delete the answer; pressed twice"),
+            help=N_("delete the answer"),
         ),
         Command(
             "history.delete-all",
@@ -308,7 +308,7 @@ COMMANDS: dict[str, Command] = {
             "delete_all",
             N_("Delete all"),
             priority=True,
-            help=N_("delete all answers; pressed twice"),
+            help=N_("delete all answers"),
         ),
         Command(
             "history.back",
@@ -325,8 +325,8 @@ COMMANDS: dict[str, Command] = {
         Command("install.close", "escape,ctrl+g", "dismiss", N_("Not now"), priority=True),
         Command("install.down", "j,ㅓ", "move(1)", N_("Down"), show=False),
         Command("install.up", "k,ㅏ", "move(-1)", N_("Up"), show=False),
-        Command("leave.quit", "enter", "app.run('app.quit')", N_("Quit"), priority=True),
-        Command("leave.stay", "escape", "dismiss", N_("Stay"), priority=True),
+        Command("leave.quit", "ctrl+q", "confirm", N_("Quit"), priority=True, follows="app.quit"),
+        Command("leave.stay", "escape", "keep", N_("Stay"), priority=True),
         Command(
             "library.index",
             "enter",
@@ -408,7 +408,7 @@ COMMANDS: dict[str, Command] = {
         Command("player.close", "escape,ctrl+o", "dismiss", N_("Close"), priority=True, follows="scene.play-with"),
         Command("player.down", "j,ㅓ", "move(1)", N_("Down"), show=False),
         Command("player.up", "k,ㅏ", "move(-1)", N_("Up"), show=False),
-        Command("remove.keep", "escape", "dismiss(False)", N_("Keep"), priority=True),
+        Command("remove.keep", "escape", "keep", N_("Keep"), priority=True),
         Command("remove.other", "left,right,tab,shift+tab", "other", N_("Other button"), priority=True),
         Command("list.down", "j,ㅓ", "move(1)", N_("Down"), show=False),
         Command("list.up", "k,ㅏ", "move(-1)", N_("Up"), show=False),

@@ -176,7 +176,7 @@ class Connections:
     def _removal_planned(self, message: messages.RemovalPlanned) -> None:
         removal = message.removal
         if removal.target.is_source:
-            self.navigation.confirm_removal(removal, lambda: self.removals.hide(removal))
+            self.navigation.confirm_removal(removal)
         else:
             self.removals.hide(removal)
 

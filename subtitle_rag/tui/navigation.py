@@ -1,5 +1,6 @@
 """Opens the screens and dialogs above the search screen. Their modules are imported when they are first opened."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.app import App
@@ -102,13 +103,15 @@ class Navigation:
 
     def leave(self) -> None:
         """End the app. If that would stop a job, ask first; a second call then ends it."""
-        from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+        from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+        from subtitle_rag.tui.text.questions import leave_question
 
-        jobs = self._context.jobs
-        if not jobs.busy or isinstance(self._app.screen, LeaveScreen):
+        jobs, screen = self._context.jobs, self._app.screen
+        if not jobs.busy or (isinstance(screen, ConfirmScreen) and screen.stops_job):
             self._app.exit()
         else:
-            self._app.push_screen(LeaveScreen(self._context.app.job, len(jobs.queue.waiting)))
+            question = leave_question(len(jobs.queue.waiting))
+            self._app.push_screen(ConfirmScreen(question, self._app.exit, stops_job=True))
 
     def choose_player(self, message: "PlayersFound") -> None:
         """Let the user choose the player of a scene, unless another dialog is open."""
@@ -123,10 +126,12 @@ class Navigation:
         if not self._app.screen.is_modal:
             self._app.push_screen(PlayerScreen(message, prefer=playback.prefer), play)
 
-    def confirm_removal(self, removal: "Removal", remove: "Callable[[], None]") -> None:
-        from subtitle_rag.tui.dialogs.remove_screen import RemoveScreen
+    def confirm_removal(self, removal: "Removal") -> None:
+        from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+        from subtitle_rag.tui.text.questions import removal_question
 
-        self._app.push_screen(RemoveScreen(removal), lambda confirmed: remove() if confirmed else None)
+        remove = partial(self._context.removals.hide, removal)
+        self._app.push_screen(ConfirmScreen(removal_question(removal), remove))
 
     def confirm_install(self, offer: "ModelDownload", install: "Callable[[], None]") -> None:
         from subtitle_rag.tui.dialogs.install_screen import InstallScreen

@@ -11,6 +11,7 @@ from textual.widgets import Static
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import context_pause
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from tests.stand_ins.ollama import Model, StandIn
@@ -64,33 +65,34 @@ class TestHistory:
             assert len(ollama.asked("chat")[-1].messages) == 2
 
     @pytest.mark.campaign(part="app")
-    async def test_one_is_deleted_by_pressing_twice(self, make: MakeApp, ollama: StandIn, runtime: Runtime) -> None:
+    async def test_one_is_deleted_after_a_yes(self, make: MakeApp, ollama: StandIn, runtime: Runtime) -> None:
         ollama.answer(ANSWER, "치킨입니다 [1].")
         async with asking(make()) as (pilot, screen):
             await ask(pilot, screen)
             await ask(pilot, screen, "소금은?")
             history = await self.listed(pilot)
             await pilot.press("delete")
-            assert "Press again" in str(history.query_one("#history-title", Static).content)
-            await pilot.press("down", "ㅇ")
+            await settle(pilot)
+            assert type(pilot.app.screen_stack[-1]) is ConfirmScreen
+            await pilot.press("enter")  # the harmless button
             await settle(pilot)
             assert len(runtime.library.answers.latest()) == 2
-            await pilot.press("d")
+            await pilot.press("down", "ㅇ", "left", "enter")
             await settle(pilot)
             assert [kept.question for kept in runtime.library.answers.latest()] == ["소금은?"]
             assert history.rows.option_count == 1
             await pilot.press("escape")
             assert pilot.app.screen is screen
 
-    async def test_all_are_deleted_by_pressing_twice(self, make: MakeApp, ollama: StandIn, runtime: Runtime) -> None:
+    async def test_all_are_deleted_after_a_yes(self, make: MakeApp, ollama: StandIn, runtime: Runtime) -> None:
         ollama.answer(ANSWER, "치킨입니다 [1].")
         async with asking(make()) as (pilot, screen):
             await ask(pilot, screen)
             await ask(pilot, screen, "소금은?")
             history = await self.listed(pilot)
-            await pilot.press("a")
+            await pilot.press("a", "escape")
             assert len(runtime.library.answers.latest()) == 2
-            await pilot.press("ㅁ")
+            await pilot.press("ㅁ", "left", "enter")
             await settle(pilot)
             assert runtime.library.answers.latest() == []
             assert "No answers are kept." in str(history.query_one("#history-title", Static).content)

@@ -23,11 +23,10 @@ from subtitle_rag.retrieval.search import SearchResult
 from subtitle_rag.retrieval.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.explain_screen import ExplainScreen
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
-from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
-from subtitle_rag.tui.dialogs.remove_screen import RemoveScreen
 from subtitle_rag.tui.messages import Jumped, PlayersFound
 from subtitle_rag.tui.screens import recent_searches
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
@@ -39,6 +38,7 @@ from subtitle_rag.tui.state.clean_text import clean, visible
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.removal import RemovalTarget
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+from subtitle_rag.tui.text.questions import leave_question
 from tests.searchable import spoken
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import MODEL, ask, on, opened
@@ -322,9 +322,9 @@ class TestLibrary:
                 await looked(pilot, ChannelScreen, literal=markup)
                 await pilot.press("escape")
                 app.context.removals.remove(RemovalTarget(state.name, "", state.channel_id, state.sources))
-                await until(pilot, lambda: isinstance(app.screen, RemoveScreen))
-                await looked(pilot, RemoveScreen, literal=markup)
-                await pilot.press("enter")
+                await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+                await looked(pilot, ConfirmScreen, literal=markup)
+                await pilot.press("left", "enter")
                 await looked(pilot, LibraryScreen, literal=f"“{markup}")
             await pilot.press(*["ctrl+z"] * len(states))
             await settle(pilot)
@@ -339,8 +339,8 @@ class TestLibrary:
             await settle(pilot)
             for name in ("markup", "escapes", "word"):
                 job = self.told(app, HOSTILE[name])
-                app.push_screen(LeaveScreen(app.job, 2))
-                await looked(pilot, LeaveScreen, where=name)
+                app.push_screen(ConfirmScreen(leave_question(2), app.exit, stops_job=True))
+                await looked(pilot, ConfirmScreen, where=name)
                 await pilot.press("escape")
                 for shown in (job, replace(job, ended=True, stopped=True, resting=None)):
                     app.job = shown

@@ -12,7 +12,7 @@ from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.library.app_state import put_unfinished_jobs, unfinished_jobs
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.state.job_request import JobRequest, restore_unfinished
 from subtitle_rag.tui.widgets.status_bars import JobBar
 from tests.stand_ins.youtube import Channel, Clip, StandIn, stand_in
@@ -61,21 +61,23 @@ class TestAsking:
             await begun(pilot, app, KITCHEN, LIST)
             await pilot.press("ctrl+q")
             await pilot.pause()
-            assert isinstance(app.screen, LeaveScreen)
+            assert isinstance(app.screen, ConfirmScreen)
             drawn = drawn_by(app)
             for told in (
                 "A job is running.",
                 "Resting until",
                 "1 job waits for it.",
-                "Enter stops it and quits",
+                "ctrl+q stops it and quits",
                 "esc",
             ):
                 assert told in drawn
             await pilot.press("escape")
             assert app.is_running
             assert app.jobs.busy
-            assert LeaveScreen not in map(type, app.screen_stack)
-            await pilot.press("ctrl+q", "enter")
+            assert ConfirmScreen not in map(type, app.screen_stack)
+            await pilot.press("ctrl+q", "enter")  # the harmless button
+            assert app.is_running
+            await pilot.press("ctrl+q", "left", "enter")
         assert app.return_code == 0
 
     @pytest.mark.campaign(part="app")

@@ -13,7 +13,7 @@ from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.video_table import VideoTable
@@ -130,7 +130,7 @@ class TestJobs:
             assert "windows 8/8" in bar
             await pilot.press("ctrl+q")
             assert app.is_running
-            assert type(app.screen_stack[-1]) is LeaveScreen
+            assert type(app.screen_stack[-1]) is ConfirmScreen
             await pilot.press("escape")
             steps.go.release()
             await settle(pilot)

@@ -29,13 +29,14 @@ from subtitle_rag.retrieval.suggestions import Suggestion
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import removals
-from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
 from subtitle_rag.tui.messages import PlayersFound
 from subtitle_rag.tui.screens import recent_searches
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+from subtitle_rag.tui.text.questions import leave_question
 from tests.tui.conftest import NOON, Answers, AppPilot, MakeApp, scene, settle, typed
 
 pytestmark = pytest.mark.usefixtures("noon")
@@ -357,7 +358,7 @@ class TestRemoval:
 
         async def remove(pilot: AppPilot) -> None:
             await in_library(pilot, "tab", "down", "d")
-            await pilot.press("enter")
+            await pilot.press("left", "enter")
 
         assert picture(SubtitleApp(library, show_times=False), remove)
 
@@ -404,6 +405,6 @@ class TestLeaving:
         async def leave(pilot: AppPilot) -> None:
             app = app_in(pilot)
             app.job = JOB
-            app.push_screen(LeaveScreen(JOB, 2))
+            app.push_screen(ConfirmScreen(leave_question(2), app.exit, stops_job=True))
 
         assert picture(found(), leave)

@@ -13,7 +13,7 @@ from subtitle_rag.captions.addresses import parse
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import removals
-from subtitle_rag.tui.dialogs.remove_screen import RemoveScreen
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.removal import Removal, RemovalTarget
@@ -43,8 +43,8 @@ async def open_library(pilot: AppPilot, *, table: str = "videos") -> LibraryScre
 
 async def confirm(pilot: AppPilot) -> None:
     """Answer the question about a channel with yes."""
-    await until(pilot, lambda: isinstance(pilot.app.screen, RemoveScreen) and pilot.app.focused)
-    await pilot.press("enter")
+    await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen) and pilot.app.focused)
+    await pilot.press("left", "enter")
     await pilot.pause()
 
 
@@ -195,8 +195,8 @@ class TestChannels:
             screen = await open_library(pilot, table="channels")
             await pilot.press("d")
             await settle(pilot)
-            assert isinstance(app.screen, RemoveScreen)
-            said = str(app.screen.query_one("#removing Static", Static).content)
+            assert isinstance(app.screen, ConfirmScreen)
+            said = str(app.screen.query_one("#confirm Static", Static).content)
             assert "느긋한 식탁\n9 videos · 75 windows · 0 contexts" in said
             await pilot.press("escape")
             await settle(pilot)
@@ -204,12 +204,12 @@ class TestChannels:
             assert channels(screen)[1:] == ["느긋한 식탁"]
             await pilot.press("d")
             await settle(pilot)
-            await pilot.press("right", "enter")  # the other button
+            await pilot.press("enter")  # the harmless button
             await settle(pilot)
             assert channels(screen)[1:] == ["느긋한 식탁"]
             await pilot.press("d")
             await settle(pilot)
-            await pilot.press("enter")
+            await pilot.press("right", "enter")  # the other button
             await settle(pilot)
             assert screen.counts
             assert (screen.counts.channels, screen.counts.videos, screen.counts.windows) == (0, 0, 0)

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from subtitle_rag.captions.addresses import parse
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from subtitle_rag.tui.dialogs.leave_screen import LeaveScreen
+from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.video_table import VideoTable
@@ -265,7 +265,7 @@ class TestTheJob:
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("ctrl+q")
             assert app.is_running
-            assert isinstance(app.screen, LeaveScreen)
+            assert isinstance(app.screen, ConfirmScreen)
             await pilot.press("ctrl+q")
         app.wait_for_threads(10)
         assert "errand" not in {thread.name for thread in threading.enumerate()}

@@ -1,7 +1,8 @@
-"""The answers that are kept on this computer: to be read again, or deleted."""
+"""The history of answers, kept on this computer."""
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import getters, on
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
     from subtitle_rag.library.answers import StoredAnswer
     from subtitle_rag.tui.context import AppContext
 
-MOST = 200
-WHEN_CELLS = 12
+MAX_ROWS = 200
+TIME_CELLS = 12
 EXCERPT = 300
-"""Characters of an answer that a row holds; more never fit."""
+"""Characters of an answer in its row; more never fit."""
 
 
 class HistoryScreen(BaseScreen):
@@ -43,12 +44,10 @@ class HistoryScreen(BaseScreen):
     rows = getters.query_one("#kept", OptionList)
 
     def __init__(self, context: "AppContext", open: Callable[[QuestionTurn], None]) -> None:
-        """`open` is given the answer that is to be read."""
+        """`open` shows the answer under the highlight."""
         super().__init__(context)
         self._open = open
-        self._kept: dict[str, QuestionTurn] = {}
-        self._doubted: str | None = None
-        """What the key for deletion was pressed for once."""
+        self._turns: dict[str, QuestionTurn] = {}
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="history", can_focus=False):
@@ -57,47 +56,46 @@ class HistoryScreen(BaseScreen):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self._say(Content(""))
+        self._show_title("")
         self._load()
 
-    def _say(self, said: Content) -> None:
+    def _show_title(self, note: str) -> None:
         title = Content.styled(_("Earlier answers"), "bold")
-        self.query_one("#history-title", Static).update(title + Content("   ") + said)
+        self.query_one("#history-title", Static).update(title + Content(f"   {note}"))
 
-    # --- what is kept ---
+    # --- the library ---
 
     def _load(self) -> None:
-        self.run_in_thread(self._read, lambda listed: listed, self._reading_failed, group="kept", exclusive=True)
+        self.run_in_thread(self._read, lambda message: message, self._fail, group="kept", exclusive=True)
 
-    def _forget(self, id: int | None) -> None:
-        """Delete an answer, or all of them, and list the others."""
+    def _delete(self, id: int | None) -> None:
+        """Delete an answer, or all of them, and list the rest."""
 
-        def forget() -> AnswersListed:
+        def delete() -> AnswersListed:
             self.context.runtime.library.answers.forget(id)
             return self._read()
 
-        self.run_in_thread(forget, lambda listed: listed, self._reading_failed, group="kept")
+        self.run_in_thread(delete, lambda message: message, self._fail, group="kept")
 
     def _read(self) -> AnswersListed:
         library = self.context.runtime.library
-        kept = library.answers.latest(MOST)
-        ids = {source.video for one in kept for source in one.sources}
-        return AnswersListed(kept, {id: video for id in ids if (video := library.video(id))})
+        answers = library.answers.latest(MAX_ROWS)
+        ids = {source.video for answer in answers for source in answer.sources}
+        return AnswersListed(answers, {id: video for id in ids if (video := library.video(id))})
 
-    def _reading_failed(self, error: "AppError") -> None:
+    def _fail(self, error: "AppError") -> None:
         self.app.post_message(ActionFailed(error))
 
     @on(AnswersListed)
     def _listed(self, message: AnswersListed) -> None:
-        at = self.rows.highlighted or 0
-        self._kept = {str(one.id): turn_of_answer(one, message.videos) for one in message.kept}
+        index = self.rows.highlighted or 0
+        self._turns = {str(answer.id): turn_of_answer(answer, message.videos) for answer in message.kept}
         self.rows.clear_options()
-        self.rows.add_options([Option(_row(one), id=str(one.id)) for one in message.kept])
+        self.rows.add_options([Option(_row(answer), id=str(answer.id)) for answer in message.kept])
         count = len(message.kept)
-        self.rows.highlighted = min(at, count - 1) if count else None
-        self._doubted = None
-        said = n_("{n} answer is kept on this computer.", "{n} answers are kept on this computer.", count)
-        self._say(Content(said.format(n=count) if count else _("No answers are kept.")))
+        self.rows.highlighted = min(index, count - 1) if count else None
+        size = n_("{n} answer is kept on this computer.", "{n} answers are kept on this computer.", count)
+        self._show_title(size.format(n=count) if count else _("No answers are kept."))
 
     # --- keys ---
 
@@ -108,7 +106,7 @@ class HistoryScreen(BaseScreen):
 
     def action_open(self) -> None:
         if self._current is not None:
-            turn = self._kept[self._current]
+            turn = self._turns[self._current]
             self.dismiss()
             self._open(turn)
 
@@ -116,44 +114,31 @@ class HistoryScreen(BaseScreen):
     def _clicked(self) -> None:
         self.action_open()
 
-    @on(OptionList.OptionHighlighted)
-    def _highlighted(self) -> None:
-        if self._doubted is not None:
-            self._doubted = None
-            self._say(Content(""))
-
     def action_move(self, rows: int) -> None:
         if self.rows.option_count:
             self.rows.highlighted = max(0, min(self.rows.option_count - 1, (self.rows.highlighted or 0) + rows))
 
     def action_delete(self) -> None:
-        if self._current is None:
-            return
-        if self._doubted == self._current:
-            self._forget(int(self._current))
-        else:
-            self._doubt(self._current, _("! Press again to delete this answer."))
+        if self._current is not None:
+            self._confirm_deletion([self._turns[self._current].question], int(self._current))
 
     def action_delete_all(self) -> None:
-        if not self._kept:
-            return
-        if self._doubted == "all":
-            self._forget(None)
-        else:
-            count = len(self._kept)
-            said = n_("! Press again to delete {n} answer.", "! Press again to delete all answers.", count)
-            self._doubt("all", said.format(n=count))
+        if self._turns:
+            self._confirm_deletion([turn.question for turn in self._turns.values()], None)
 
-    def _doubt(self, what: str, said: str) -> None:
-        self._doubted = what
-        self._say(Content.styled(said, "bold $text-warning"))
+    def _confirm_deletion(self, questions: list[str], id: int | None) -> None:
+        """Ask, then delete the answer with the id, or all of them."""
+        from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+        from subtitle_rag.tui.text.questions import deletion_question
+
+        self.app.push_screen(ConfirmScreen(deletion_question(questions), partial(self._delete, id)))
 
 
-def _row(kept: "StoredAnswer") -> Content:
-    """When, and what was asked; then how the answer begins."""
+def _row(answer: "StoredAnswer") -> Content:
+    """Return two lines: time and question, then the beginning of the answer."""
     return Content.assemble(
-        failure_reasons.moment(kept.asked_at, time.time()).rjust(WHEN_CELLS - 2) + "  ",
-        (clean(kept.question), "bold"),
-        "\n" + " " * WHEN_CELLS,
-        (clean(kept.text[:EXCERPT]), MUTED),
+        failure_reasons.moment(answer.asked_at, time.time()).rjust(TIME_CELLS - 2) + "  ",
+        (clean(answer.question), "bold"),
+        "\n" + " " * TIME_CELLS,
+        (clean(answer.text[:EXCERPT]), MUTED),
     )

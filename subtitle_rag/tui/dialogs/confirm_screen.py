@@ -1,0 +1,66 @@
+"""The dialog that asks before something is stopped, removed or deleted."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Static
+
+from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text import job_lines
+
+if TYPE_CHECKING:
+    from subtitle_rag.tui.state.job import Job
+    from subtitle_rag.tui.text.questions import Question
+
+
+class ConfirmScreen(ModalScreen[None]):
+    """Enter takes the button with the focus: at first the harmless one."""
+
+    AUTO_FOCUS = "#keep"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("remove.keep", "remove.other", "leave.quit", "leave.stay")
+
+    def __init__(self, question: "Question", act: Callable[[], object], *, stops_job: bool = False) -> None:
+        """`act` is called after a yes. `stops_job` shows the running job above the question."""
+        super().__init__()
+        self._question = question
+        self._act = act
+        self.stops_job = stops_job
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(id="confirm", can_focus=False) as page:
+            page.border_title = Content(self._question.title).markup
+            if self.stops_job:
+                yield Static(id="running", markup=False)
+            yield Static(self._question.text, markup=False)
+            with Horizontal(id="confirm-buttons"):
+                yield Button(Content(self._question.confirm), variant="warning", id="yes", compact=True)
+                yield Button(Content(self._question.keep), id="keep", compact=True)
+
+    def on_mount(self) -> None:
+        if self.stops_job:
+            self.watch(self.app, "job", self._show_job)
+
+    def _show_job(self, job: "Job | None") -> None:
+        self.query_one("#running", Static).update(Content(clean(job_lines.line(job)) if job else ""))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.stops_job if action == "confirm" else super().check_action(action, parameters)
+
+    def action_other(self) -> None:
+        self.focus_next()
+
+    @on(Button.Pressed, "#yes")
+    def action_confirm(self) -> None:
+        self.dismiss()
+        self._act()
+
+    @on(Button.Pressed, "#keep")
+    def action_keep(self) -> None:
+        self.dismiss()

@@ -1,0 +1,57 @@
+"""The questions of the dialog that confirms: what is at stake, and the words of its two buttons."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from textual.content import Content
+
+from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+
+if TYPE_CHECKING:
+    from subtitle_rag.tui.state.removal import Removal
+
+
+class Question(NamedTuple):
+    title: str
+    text: Content
+    confirm: str
+    """The button of what was asked for."""
+    keep: str
+    """The harmless button: the focus is there, and Enter takes it."""
+
+
+def leave_question(waiting: int) -> Question:
+    """Ask before a running job is stopped, for which `waiting` others wait."""
+    kept = _("What is done stays. The rest is kept, and the next start offers to go on with it.")
+    queue = n_("{n} job waits for it.", "{n} jobs wait for it.", waiting).format(n=waiting)
+    keys = _("{quit} stops it and quits · {stay} lets it go on")
+    rows = [
+        Content.styled(_("A job is running."), "bold"),
+        Content(f"{kept} {queue}" if waiting else kept),
+        Content(""),
+        Content.styled(keys.format(quit=key("leave.quit"), stay=key("leave.stay")), "bold"),
+    ]
+    return Question(_("Quit"), Content("\n").join(rows), _("Quit"), _("Stay"))
+
+
+def removal_question(removal: "Removal") -> Question:
+    """Ask before a channel or a playlist is removed."""
+    videos = n_("{n} video", "{n} videos", len(removal.videos)).format(n=f"{len(removal.videos):,}")
+    windows = n_("{n} window", "{n} windows", removal.windows).format(n=f"{removal.windows:,}")
+    contexts = n_("{n} context", "{n} contexts", removal.contexts).format(n=f"{removal.contexts:,}")
+    rows = [Content.styled(clean(removal.target.name), "bold"), Content(" · ".join((videos, windows, contexts)))]
+    if removal.contexts:
+        rows.append(Content(_("! The contexts that a model has written go too.")))
+    if removal.target.sources:
+        rows.append(Content(_("It is no longer followed.")))
+    rows.append(Content(_("For a minute, {key} brings it back.").format(key=key("library.undo"))))
+    return Question(_("Remove"), Content("\n").join(rows), _("Remove"), _("Keep"))
+
+
+def deletion_question(questions: list[str]) -> Question:
+    """Ask before the answers to these questions are deleted."""
+    count = len(questions)
+    sentence = n_("This answer is deleted for good.", "All {n} answers are deleted for good.", count).format(n=count)
+    rows = [Content.styled(clean(question), "bold") for question in questions] if count == 1 else []
+    return Question(_("Delete"), Content("\n").join([*rows, Content(sentence)]), _("Delete"), _("Keep"))
