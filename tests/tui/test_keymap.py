@@ -220,7 +220,7 @@ def test_every_key_of_the_app_may_be_written_as_it_is() -> None:
     """What nobody could bind by hand must not be bound by us either."""
     for id, (_kind, one) in keymap.declared().items():
         for key in keymap.keys(id):
-            assert not keymap._wrong(key, one), id
+            assert not keymap._fault(key, one), id
             if len(key) == 1 and key in keymap.TWINS:
                 assert keymap.TWINS[key] in keymap.keys(id), id
 

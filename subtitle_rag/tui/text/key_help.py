@@ -40,5 +40,5 @@ def rows(kinds: Iterable[type[DOMNode]]) -> Iterator[tuple[str, str]]:
         if id not in seen_ids:
             seen_ids.update(ids)
             side_by_side = zip_longest(*(keymap.keys(each) for each in ids))
-            names = (keymap.spoken(name) for names in side_by_side for name in names if name)
+            names = (keymap.key_text(name) for names in side_by_side for name in names if name)
             yield " ".join(names), _(TOGETHER[ids]) if ids in TOGETHER else meaning(id)
