@@ -82,7 +82,7 @@ class SubtitleApp(App[object]):
     def __init__(self, runtime: "Runtime", *, show_times: bool = True) -> None:
         """Take an open or yet unopened `runtime`; the caller closes it.
 
-        `show_times=False` leaves out everything that differs from run to run, for pictures.
+        `show_times=False` leaves out times and paths, which differ from run to run, for pictures.
         """
         i18n.activate(runtime.settings.language)
         super().__init__()
@@ -154,7 +154,7 @@ class SubtitleApp(App[object]):
         run_in_thread(self, work, done, failed, paths=self.settings.paths, group=group, exclusive=exclusive)
 
     def notify(self, message: str, *, title: str = "", **options: Any) -> None:
-        """Show a toast, cut so that it does not cover its subject: it may hold a title by somebody else."""
+        """Show a toast, cut so that it does not cover its subject: it may hold a long title."""
         super().notify(shorten(message), title=shorten(title), **options)
 
     def tell(self, error: "AppError") -> None:
@@ -239,7 +239,7 @@ class SubtitleApp(App[object]):
 
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
-        """Log the exception of a worker that may not end the app; the others reach `_handle_exception`."""
+        """Log the exception of a worker with `exit_on_error=False`; the others reach `_handle_exception`."""
         if event.state is WorkerState.ERROR and not event.worker.exit_on_error:
             logger.error("uncaught exception in worker %s", event.worker.name, exc_info=event.worker.error)
 

@@ -1,4 +1,4 @@
-"""What the app's own commands do, and when they can be done. Their keys and sentences are in `commands`."""
+"""The actions of the app's own commands, and their conditions. Keys and sentences are in `commands`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple

@@ -1,4 +1,4 @@
-"""What controllers need of the app, as a protocol: a test puts a plain object in its place."""
+"""The app as controllers see it: a protocol, so that a test can put a plain object in its place."""
 
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -23,26 +23,26 @@ class Stoppable(Protocol):
 
 
 class AppPort(Protocol):
-    """Messages, toasts, timers and threads; and the values that bars and tables watch."""
+    """Messages, toasts, timers, threads, and the values for bars and tables."""
 
     job: "Job | None"
-    """The sums of the job that is shown."""
+    """The sums of the job on the screen."""
     contexts: "ContextProgress | None"
-    """None where the settings name no Ollama, and until its state is known."""
+    """None without Ollama in the settings, and until its state is known."""
     vectors: "VectorProgress | None"
     offer: "ModelDownload | None"
-    """None where there is nothing to download."""
+    """None without anything to download."""
     update: "ExtractorUpdate | None"
-    """None where yt-dlp is recent."""
+    """None if yt-dlp is recent."""
     removal_line: str
-    """The newest removal, and how long it can be undone; empty where there is none."""
+    """The newest removal, and how long it can be undone; empty without one."""
 
     def post_message(self, message: "Message") -> bool: ...
 
     def notify(self, message: str, *, title: str = "", **options: Any) -> None: ...
 
     def tell(self, error: "AppError") -> None:
-        """Show a toast with the failure and what to do."""
+        """Show a toast with the failure and its remedy."""
         ...
 
     def set_timer(self, delay: float, callback: "Callable[[], object]") -> Stoppable: ...
@@ -67,5 +67,5 @@ class AppPort(Protocol):
 
     @property
     def is_web(self) -> bool:
-        """The app is shown in a browser, which may be on another machine."""
+        """Whether the app runs in a browser, which may be on another machine."""
         ...

@@ -1,7 +1,7 @@
-"""Every command that has a key: its id, keys, footer text, help, and its entry in the command palette.
+"""Every command with a key: its id, keys, footer text, help, and its entry in the command palette.
 
-A screen or widget declares by id which of them work there. Ids are a contract: users bind keys to them in `[keys]`.
-Texts are message ids, translated where they are shown. The order is that of `subtitle-rag keys`.
+A screen or widget declares its commands by id. Ids are a contract: users bind keys to them in `[keys]`.
+Texts are message ids, translated when they are shown. The order is that of `subtitle-rag keys`.
 """
 
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ class Command:
     show: bool = True
     """The footer shows it."""
     priority: bool = False
-    """It comes before the keys of the field that has the focus."""
+    """It comes before the keys of the field with the focus."""
     tooltip: str = ""
-    """What the footer says under the mouse; the help too, if `help` is empty."""
+    """The footer's text under the mouse; the help's too, if `help` is empty."""
     help: str = ""
-    """A sentence. Without it the tooltip or the footer's text is enough."""
+    """A sentence. Empty if the tooltip or the footer's text is enough."""
     follows: str = ""
-    """The id of a command whose key it shares: it changes with that one."""
+    """The id of another command: a new key for that is one for this too."""
     palette: tuple[str, str] | None = None
     """Title and sentence of the entry in the command palette."""
 

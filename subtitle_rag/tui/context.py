@@ -1,4 +1,4 @@
-"""What screens get in their constructor: the runtime, the controllers, and what they may ask of the app."""
+"""The constructor argument of all screens: the runtime, the controllers, and some functions of the app."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class AppContext:
     """Toasts, and the values that are shown."""
     runtime: "Runtime"
     show_times: bool
-    """Show what differs from run to run. Off for pictures."""
+    """Show times and paths, which differ from run to run. Off for pictures."""
     background: "BackgroundController"
     jobs: "JobController"
     removals: "RemovalController"
@@ -32,10 +32,10 @@ class AppContext:
     can_search: Callable[[], bool]
     """Whether the library and its index are open."""
     collect_garbage: Callable[[], None]
-    """A key was answered, and nobody waits for a moment."""
+    """Called in a moment of rest after a key."""
 
     def toggle_background(self) -> None:
-        """Pause contexts and vectors, or resume them, as the user wishes."""
+        """Pause contexts and vectors for the user, or resume them."""
         self.context_pause.forget()
         self.background.toggle()
 

@@ -49,7 +49,7 @@ class Navigation:
 
     @property
     def shows_offer(self) -> bool:
-        """Whether the screen has a line for the models that can be downloaded."""
+        """Whether the screen has a line for missing models."""
         return self.search.idle if self.in_search else self._app.screen is self.library
 
     @property

@@ -1,4 +1,4 @@
-"""The command palette in the user's language. Its entries are commands that have keys too, and a few without."""
+"""The command palette in the user's language. Most of its entries have keys too."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.context import AppContext
 
 SEARCH = ("scene.play-with", "scene.copy", "search.explain", "search.filter")
-PLACES = ("app.library", "app.ask")
+SCREENS = ("app.library", "app.ask")
 ANSWERS = ("answer.new", "answer.history")
 ROWS = ("channel.sync", "video.retry", "video.open", "library.failures", "channel.settings", "library.remove")
 JOBS = ("library.undo", "library.sync", "library.stop")
@@ -45,13 +45,13 @@ def open_themes(app: App[object]) -> None:
 def entries(
     app: App[object], context: "AppContext", screen: "Screen[Any]", *, themes: Callable[[], None]
 ) -> Iterator[SystemCommand]:
-    """List what can be done from `screen`; `themes` shows those."""
+    """List the commands of `screen` and of the app; `themes` opens the list of themes."""
     from subtitle_rag.tui.screens.search_screen import SearchScreen
 
     yield from _commands(screen, SEARCH)
     if isinstance(screen, SearchScreen):
         yield from _of_query(screen)
-    yield from _commands(app, PLACES)
+    yield from _commands(app, SCREENS)
     for ids in (ANSWERS, ROWS):
         yield from _commands(screen, ids)
     yield from _commands(app, JOBS)
@@ -65,7 +65,7 @@ def entries(
 
 
 def _commands(node: "DOMNode", ids: tuple[str, ...]) -> Iterator[SystemCommand]:
-    """List those of the commands that `node` declares and can do now."""
+    """List the commands among `ids` that `node` declares and allows."""
     declared = declared_by(type(node))
     for id in ids:
         _namespace, action, parameters = parse(COMMANDS[id].action)
@@ -81,7 +81,7 @@ def _entry(node: "DOMNode", id: str) -> SystemCommand:
 
 
 def _of_query(screen: Any) -> Iterator[SystemCommand]:
-    """What has no key of its own."""
+    """List the commands without a key."""
     if query_filters.of(screen.query_line.value):
         yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), screen.clear_filters)
     if screen.recent.queries:
@@ -90,7 +90,7 @@ def _of_query(screen: Any) -> Iterator[SystemCommand]:
 
 
 def _of_background(app: App[object], context: "AppContext") -> Iterator[SystemCommand]:
-    """What has another title while it runs."""
+    """List the commands whose title depends on the work in the background."""
     if context.background.can_toggle:
         title = _("Background: pause") if context.background.is_active else _("Background: go on")
         sentence = _("Contexts, and vectors for search by meaning, are made while you search")

@@ -1,4 +1,4 @@
-"""Work in threads: what a thread raises becomes an `AppError`, and the log has the traceback."""
+"""Work in threads: an exception becomes an `AppError`, and its traceback goes to the log."""
 
 import logging
 from typing import TYPE_CHECKING, TypeVar
@@ -49,7 +49,7 @@ def run_in_thread(
 
 
 def to_app_error(error: Exception, paths: "Paths") -> AppError:
-    """`error` as something that can be told in two sentences. Writes to the log, so call it from a worker thread."""
+    """Convert an exception to an `AppError`, and log it. Call this in a worker thread: it writes a file."""
     if isinstance(error, AppError):
         # half of a query is wrong at every other key
         logger.log(logging.DEBUG if isinstance(error, UsageError) else logging.INFO, "failed", exc_info=error)

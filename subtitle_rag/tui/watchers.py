@@ -1,7 +1,7 @@
-"""Removes watchers of closed widgets from reactive values.
+"""Removes the watchers of closed widgets from reactive values.
 
-Textual 8.2.8 does so when the value changes next (`Reactive._check_watchers`); some change once a day, and until then a
-closed screen would stay with thousands of rows.
+Textual 8.2.8 removes them at the next change of the value (`Reactive._check_watchers`). Some values change once a day:
+until then a closed screen with thousands of rows would stay in memory.
 """
 
 from typing import TYPE_CHECKING
@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 
 def forget_closed(watched: "DOMNode") -> None:
     for watchers in getattr(watched, "__watchers", {}).values():
-        watchers[:] = [(who, told) for who, told in watchers if not who._closing]
+        watchers[:] = [(node, callback) for node, callback in watchers if not node._closing]

@@ -1,4 +1,4 @@
-"""Why a scene was found, on a page of its own."""
+"""The explanation of a scene, if the preview has no room for it."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
 
 
 class ExplainScreen(ModalScreen[None]):
-    """The same where there is no room for the preview."""
-
     BINDINGS: ClassVar[list[BindingType]] = bindings("explain.close")
 
     def __init__(self, scene: "Scene", result: "SearchResult", *, times: bool) -> None:
         super().__init__()
-        self._told = scene, result, times
+        self._explanation = scene, result, times
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="explain") as page:
@@ -37,7 +35,7 @@ class ExplainScreen(ModalScreen[None]):
         self.query_one("#explain").focus()
 
     def on_resize(self) -> None:
-        scene, result, times = self._told
+        scene, result, times = self._explanation
         page, why = self.query_one("#explain"), self.query_one("#why", Static)
         self.call_after_refresh(
             lambda: why.update(Content("\n").join(rows(scene, result, page.content_size.width, times=times)))

@@ -1,7 +1,7 @@
-"""Ctrl+F: one field, and one list of what a search can be narrowed to. It gives back the text with what was chosen.
+"""Ctrl+F: a field and a list of filters. It returns the query with the new filters.
 
-What would surprise: an input method delivers the last syllable and Enter in one breath, and the app would act on Enter
-before the field has the syllable. So what keys do waits in the field's own queue.
+An input method delivers its last syllable and Enter in one breath, and the app gets Enter before the field has the
+syllable. So the actions of keys wait in the field's own queue.
 """
 
 from datetime import date
@@ -54,24 +54,24 @@ class FilterScreen(ModalScreen[str]):
     rows = getters.query_one("#offers", OptionList)
 
     def __init__(self, context: "AppContext", text: str) -> None:
-        """`text` is the query; it is given back, changed or not, when the screen is left."""
+        """`text` is the query, which is returned even if it has not changed."""
         super().__init__()
         self.context = context
         self._text = text
         self._catalogue: FilterCatalogue | None = None
         self._chips: tuple[Chip, ...] = ()
         self._taken: frozenset[str] = frozenset()
-        """The ids of what the filters let pass already."""
+        """Ids of the rows that the query's filters cover already."""
         self._shown: list[Chip | FilterOption | None] = []
-        """What the rows stand for; None clears all filters."""
+        """The values of the rows; None clears all filters."""
         self._narrowed_by = ""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="narrow") as page:
             page.border_title = Content(_("Narrow the search")).markup
-            said = _("{take} chooses · {remove} takes the last away · {close} closes")
+            text = _("{take} chooses · {remove} takes the last away · {close} closes")
             names = {name: key(f"filter.{name}") for name in ("take", "remove", "close")}
-            page.border_subtitle = Content(said.format(**names)).markup
+            page.border_subtitle = Content(text.format(**names)).markup
             yield TextField(_("kind, day, channel or title"), id="wanted")
             yield OptionList(id="offers", markup=False, compact=True)
             yield Static(id="rest", markup=False)
@@ -83,7 +83,7 @@ class FilterScreen(ModalScreen[str]):
     def on_resize(self) -> None:
         self.call_after_refresh(self._list)
 
-    # --- what is offered ---
+    # --- rows ---
 
     def _read(self) -> None:
         run_in_thread(
@@ -109,14 +109,14 @@ class FilterScreen(ModalScreen[str]):
         self._list(first=True)
 
     def _list(self, *, first: bool = False) -> None:
-        """Draw the rows; the highlight stays where it is, or goes to the `first`."""
+        """Draw the rows; the highlight keeps its row, or goes to the `first`."""
         typed = self._narrowed_by = self.line.value
         chips = query_filters.of(self._text)
         if self._catalogue and (chips != self._chips or not self._taken):
             self._taken = self._catalogue.covered_ids(chips)
         self._chips = chips
-        wanted = tidy(typed).casefold()
-        fitting = [chip for chip in chips if wanted in query_filters.label(chip).casefold()]
+        needle = tidy(typed).casefold()
+        matches = [chip for chip in chips if needle in query_filters.label(chip).casefold()]
         offers = (
             self._catalogue.options(typed, chips, self._taken, date.today())
             if self._catalogue
@@ -124,15 +124,15 @@ class FilterScreen(ModalScreen[str]):
         )
         clear = [None] if len(chips) > 1 and not typed else []
         at = 0 if first else self.rows.highlighted or 0
-        self._shown = [*fitting, *clear, *offers.rows]
+        self._shown = [*matches, *clear, *offers.rows]
         self.rows.clear_options()
         cells = self.rows.scrollable_content_region.width - NAME_CELLS - NOTE_CELLS
-        self.rows.add_options([Option(_row(one, max(1, cells))) for one in self._shown])
+        self.rows.add_options([Option(_row(value, max(1, cells))) for value in self._shown])
         self.rows.highlighted = min(at, len(self._shown) - 1) if self._shown else None
         self.query_one("#rest", Static).update(Content(self._rest(offers)))
 
     def _rest(self, offers: FilterOptions) -> str:
-        """What is not on the list, and how to get there."""
+        """Return how to reach filters that are not on the list."""
         if self._catalogue is None:
             return _("Opening the library…")
         if not self._shown:
@@ -157,13 +157,13 @@ class FilterScreen(ModalScreen[str]):
         at = self.rows.highlighted
         if at is None:
             return
-        chosen = self._shown[at]
-        if chosen is None:
+        value = self._shown[at]
+        if value is None:
             self._text = query_filters.cleared(self._text)
-        elif isinstance(chosen, Chip):
-            self._text = query_filters.without(self._text, chosen)
+        elif isinstance(value, Chip):
+            self._text = query_filters.without(self._text, value)
         elif self._catalogue:
-            self._text = query_filters.with_(self._text, self._catalogue.chip(chosen))
+            self._text = query_filters.with_(self._text, self._catalogue.chip(value))
         self.dismiss(self._text)
 
     def _erase(self) -> None:
@@ -184,16 +184,16 @@ class FilterScreen(ModalScreen[str]):
         self.action_move(pages * max(1, self.rows.size.height - 1))
 
 
-def _row(shown: Chip | FilterOption | None, cells: int) -> Content:
-    """The sign of what is set, the filter's name, and in so many cells what it is narrowed to."""
-    if shown is None:
+def _row(value: Chip | FilterOption | None, cells: int) -> Content:
+    """Return a sign for a filter of the query, its name, its value in so many cells, and a note."""
+    if value is None:
         return Content.styled("✕ " + _("Take all filters away"), "bold")
-    if isinstance(shown, Chip):
-        name = Content.styled(f"✓ {query_filters.word(shown.name)}", "bold")
-        said, note = Content.styled(clean(query_filters.value_text(shown)), "bold"), ""
+    if isinstance(value, Chip):
+        name = Content.styled(f"✓ {query_filters.word(value.name)}", "bold")
+        label, note = Content.styled(clean(query_filters.value_text(value)), "bold"), ""
     else:
-        name = Content.styled(f"  {query_filters.word(shown.name)}", MUTED)
-        said, note = Content(clean(shown.label)), shown.note
+        name = Content.styled(f"  {query_filters.word(value.name)}", MUTED)
+        label, note = Content(clean(value.label)), value.note
     name = name.pad_right(max(1, NAME_CELLS - name.cell_length))
-    said = said.truncate(cells, ellipsis=True)
-    return Content.assemble(name, said.pad_right(cells - said.cell_length), "  ", (clean(note), MUTED))
+    label = label.truncate(cells, ellipsis=True)
+    return Content.assemble(name, label.pad_right(cells - label.cell_length), "  ", (clean(note), MUTED))

@@ -1,4 +1,4 @@
-"""Asks whether what search by meaning needs may be installed; where the program does not do it, says what to type."""
+"""Asks before packages for search by meaning are installed; a copy that cannot do so names the commands."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class InstallScreen(ModalScreen[str]):
-    """Gives back the name of the way that was chosen."""
+    """Returns the name of a row."""
 
     AUTO_FOCUS = "#ways"
     BINDINGS: ClassVar[list[BindingType]] = bindings("install.take", "install.close", "install.down", "install.up")
@@ -38,7 +38,7 @@ class InstallScreen(ModalScreen[str]):
             page.border_subtitle = Content(self._keys()).markup
             yield Static(self._about(), markup=False)
             yield OptionList(
-                *(Option(self._row(way.title, way.detail), id=way.name) for way in self._ways), id="ways", markup=False
+                *(Option(self._row(row.title, row.detail), id=row.name) for row in self._ways), id="ways", markup=False
             )
 
     def on_mount(self) -> None:
@@ -52,11 +52,11 @@ class InstallScreen(ModalScreen[str]):
         if offer.by_hand:
             why = _("This copy of the program does not install packages by itself.")
             return paragraphs((gain, clean(f"{why} {offer.by_hand}")))
-        place = _(
+        sentence = _(
             "It goes into the environment of this program alone, {path}, where installed packages stay as they are."
         )
         rest = _("It can be stopped at any time and goes on from there. Search for words works meanwhile.")
-        rows = [gain, clean(place.format(path=offer.environment)), rest]
+        rows = [gain, clean(sentence.format(path=offer.environment)), rest]
         if offer.error is not None:
             rows.append(clean(f"! {offer.error.message} {offer.error.hint}"))
         return paragraphs(rows)

@@ -1,4 +1,4 @@
-"""Ctrl+O: the players that can play a scene here, each with what it does with it."""
+"""Ctrl+O: the players for a scene, each with what it does."""
 
 from typing import TYPE_CHECKING, ClassVar
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 NAME_CELLS = 14
 DIGITS = 9
-"""Players that a digit reaches."""
+"""Players with a digit of their own."""
 
 
 class PlayerScreen(ModalScreen[str]):
-    """Gives back the player that was chosen."""
+    """Returns a player."""
 
     AUTO_FOCUS = "#players"
     BINDINGS: ClassVar[list[BindingType]] = bindings(
@@ -40,12 +40,12 @@ class PlayerScreen(ModalScreen[str]):
 
     rows = getters.query_one("#players", OptionList)
 
-    def __init__(self, found: "PlayersFound", *, prefer: "Callable[[str], object]") -> None:
-        """`prefer` is given the player that is to be used from here on."""
+    def __init__(self, message: "PlayersFound", *, prefer: "Callable[[str], object]") -> None:
+        """`prefer` makes a player the default one."""
         super().__init__()
         self._prefer = prefer
-        self._found = found
-        self._default = found.default
+        self._message = message
+        self._default = message.default
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="player", can_focus=False) as page:
@@ -56,45 +56,45 @@ class PlayerScreen(ModalScreen[str]):
 
     def on_mount(self) -> None:
         self._list()
-        names = [name for name, _what in self._found.offers]
+        names = [name for name, _what in self._message.offers]
         self.rows.display = bool(names)
         self.rows.highlighted = names.index(self._default) if self._default in names else 0 if names else None
 
     def _keys(self) -> str:
-        if not self._found.offers:
+        if not self._message.offers:
             return _("{key} closes").format(key=key("player.close"))
-        said = _("{play} plays · {prefer} uses it from here on · {close} closes")
-        return said.format(play=key("player.play"), prefer=key("player.prefer"), close=key("player.close"))
+        text = _("{play} plays · {prefer} uses it from here on · {close} closes")
+        return text.format(play=key("player.play"), prefer=key("player.prefer"), close=key("player.close"))
 
     def _about(self) -> Content:
-        """The scene and, where nothing can be played, its link."""
-        scene = self._found.scene
-        said = Content.assemble((clock(scene.at_ms), "bold"), "  ", clean(scene.video.title))
-        if self._found.offers:
-            return said
+        """Return the scene and, without a screen for players, its link."""
+        scene = self._message.scene
+        title = Content.assemble((clock(scene.at_ms), "bold"), "  ", clean(scene.video.title))
+        if self._message.offers:
+            return title
         why = _("There is no screen to play on here. This link is copied:")
-        return Content("\n").join([said, Content(""), Content(why), Content.styled(scene.jump_url or "", "bold")])
+        return Content("\n").join([title, Content(""), Content(why), Content.styled(scene.jump_url or "", "bold")])
 
     def _list(self) -> None:
         at = self.rows.highlighted
         self.rows.clear_options()
-        self.rows.add_options([Option(self._row(number)) for number in range(len(self._found.offers))])
+        self.rows.add_options([Option(self._row(number)) for number in range(len(self._message.offers))])
         self.rows.highlighted = at
 
     def _row(self, number: int) -> Content:
-        """Its digit, its name, what it does, and whether it is the one that plays without being chosen."""
-        name, what = self._found.offers[number]
+        """Return its digit, its name, what it does, and a mark on the default one."""
+        name, what = self._message.offers[number]
         digit = f"{number + 1}" if number < DIGITS else " "
-        called = Content.styled(clean(name), "bold").truncate(NAME_CELLS, ellipsis=True, pad=True)
+        label = Content.styled(clean(name), "bold").truncate(NAME_CELLS, ellipsis=True, pad=True)
         default = "  ✓ " + _("default") if name == self._default else ""
-        return Content.assemble(f" {digit}  ", called, " ", (what, MUTED), (default, "bold"))
+        return Content.assemble(f" {digit}  ", label, " ", (what, MUTED), (default, "bold"))
 
     # --- keys ---
 
     @property
     def _chosen(self) -> str | None:
         at = self.rows.highlighted
-        return self._found.offers[at][0] if at is not None and self._found.offers else None
+        return self._message.offers[at][0] if at is not None and self._message.offers else None
 
     def action_take(self) -> None:
         self.dismiss(self._chosen)
@@ -110,11 +110,11 @@ class PlayerScreen(ModalScreen[str]):
             self._prefer(self._chosen)
 
     def action_move(self, rows: int) -> None:
-        if self._found.offers:
+        if self._message.offers:
             self.rows.highlighted = max(0, min(self.rows.option_count - 1, (self.rows.highlighted or 0) + rows))
 
     def on_key(self, event: "events.Key") -> None:
         """A digit plays at once."""
-        if event.character and event.character in "123456789" and int(event.character) <= len(self._found.offers):
+        if event.character and event.character in "123456789" and int(event.character) <= len(self._message.offers):
             event.stop()
-            self.dismiss(self._found.offers[int(event.character) - 1][0])
+            self.dismiss(self._message.offers[int(event.character) - 1][0])

@@ -36,17 +36,17 @@ FOOTER_ORDER = {
     "library.back": 10,
     "app.quit": 11,
 }
-"""Where keys stand in the footer, whose end is cut off on narrow terminals. The other keys have place 1."""
+"""Order of the keys in the footer, whose end is cut off on narrow terminals. All others have 1."""
 
 
 class BaseScreen(Screen[None]):
-    """A screen whose footer speaks the user's language, with help first and the way out last.
+    """A screen with a footer in the user's language: help first, the way out last.
 
     Bindings are class attributes, made before the language is known: their descriptions are message ids.
     """
 
     FOOTER_HIDDEN: ClassVar[frozenset[str]] = frozenset()
-    """Ids of bindings that work here and have no room in the footer."""
+    """Ids of bindings without room in the footer."""
 
     def __init__(self, context: "AppContext") -> None:
         super().__init__()
@@ -54,8 +54,8 @@ class BaseScreen(Screen[None]):
 
     @property
     def active_bindings(self) -> "dict[str, ActiveBinding]":
-        found = super().active_bindings.items()
-        order = sorted(found, key=lambda item: FOOTER_ORDER.get(item[1].binding.id or "", 1))
+        bindings = super().active_bindings.items()
+        order = sorted(bindings, key=lambda item: FOOTER_ORDER.get(item[1].binding.id or "", 1))
         return {key: active._replace(binding=self._translate(active.binding)) for key, active in order}
 
     def run_in_thread(
@@ -71,13 +71,16 @@ class BaseScreen(Screen[None]):
         run_in_thread(self, work, done, failed, paths=self.context.settings.paths, group=group, exclusive=exclusive)
 
     def after_typing(self, act: Callable[..., object], *arguments: object) -> None:
-        """Do this when the keys before this one have arrived: an input method delivers its last syllable and Enter in
-        one breath, and the app acts on Enter before the field has the syllable."""
+        """Call `act` after the keys before this one have arrived.
+
+        An input method delivers its last syllable and Enter in one breath, and the app gets Enter before the field
+        has the syllable.
+        """
         (self.focused or self).call_later(self.call_later, act, *arguments)
 
     def _translate(self, binding: Binding) -> Binding:
-        """Translate the binding. A hook: screens change here what their footer says."""
+        """Translate the binding. Screens override this to change their footer."""
         description = _(binding.description) if binding.description else ""
         tooltip = _(binding.tooltip) if binding.tooltip else ""
-        shown = binding.show and binding.id not in self.FOOTER_HIDDEN
-        return replace(binding, description=description, tooltip=tooltip, show=shown)
+        show = binding.show and binding.id not in self.FOOTER_HIDDEN
+        return replace(binding, description=description, tooltip=tooltip, show=show)

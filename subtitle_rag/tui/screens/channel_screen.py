@@ -1,4 +1,4 @@
-"""One channel's settings: tabs and languages that are fetched, the model that writes its contexts, and its names."""
+"""One channel's settings: tabs and languages to fetch, the model for its contexts, and its names."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 EXAMPLE = "ko, en"
 UNREAD = "…"
-"""In the place of a model, until it is known which can be chosen."""
+"""In the place of a model, until the models are known."""
 TAB_NAMES = {"videos": N_("Videos"), "shorts": N_("Shorts"), "streams": N_("Live")}
 
 
 class Tick(Checkbox):
-    """A box that shows without colours whether it is ticked."""
+    """A box whose state is visible without colours."""
 
     @property
     def _button(self) -> Content:
@@ -58,9 +58,9 @@ class ChannelScreen(BaseScreen):
         super().__init__(context)
         self._channel = channel
         self._form: ChannelForm | None = None
-        self._here: list[str] | None = None
-        self._doubted = False
-        """Esc was pressed once, and there is something to lose."""
+        self._models: list[str] | None = None
+        self._warned = False
+        """Esc was pressed once with unsaved changes."""
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="settings", can_focus=False):
@@ -84,22 +84,22 @@ class ChannelScreen(BaseScreen):
 
     def on_mount(self) -> None:
         self.query_one("#settings").disabled = True
-        self.names.cursor_blink = False  # as in `Line`
+        self.names.cursor_blink = False  # as in `TextField`
         title = Content.styled(_("Settings"), "bold") + Content(f"   {clean(self._channel.name)}")
         self.query_one("#settings-title", Static).update(title)
         about = _("Names, one a line: the model that writes contexts is told them.")
         self.query_one("#about-names", Static).update(Content.styled(about, MUTED))
         self._read()
 
-    def _say(self, said: str) -> None:
-        self.query_one("#settings-said", Static).update(Content(clean(said)))
+    def _say(self, text: str) -> None:
+        self.query_one("#settings-said", Static).update(Content(clean(text)))
 
     def _translate(self, binding: Binding) -> Binding:
         translation = super()._translate(binding)
         closes = binding.key == "escape"  # the list of models too
         return replace(translation, description=_("Back")) if closes else translation
 
-    # --- what is set ---
+    # --- values ---
 
     @work(thread=True, group="settings", exit_on_error=False)
     def _read(self) -> None:
@@ -131,45 +131,45 @@ class ChannelScreen(BaseScreen):
 
     @on(messages.ModelsRead)
     def _models_read(self, message: messages.ModelsRead) -> None:
-        self._here = message.names
+        self._models = message.names
         if not self.model.expanded:
-            chosen = self.model.value
-            self._list_models(chosen if isinstance(chosen, str) else "")
+            model = self.model.value
+            self._list_models(model if isinstance(model, str) else "")
 
-    def _list_models(self, chosen: str) -> None:
+    def _list_models(self, model: str) -> None:
         if self._form:
-            rows = channel_lines.model_rows(self._form, self._here, self.context.settings.language)
-            self.model.set_options([(Content(clean(said)), name) for said, name in rows])
-            self.model.value = chosen
+            rows = channel_lines.model_rows(self._form, self._models, self.context.settings.language)
+            self.model.set_options([(Content(clean(label)), name) for label, name in rows])
+            self.model.value = model
 
     @property
     def _choices(self) -> ChannelChoices:
-        """What stands in the fields."""
-        chosen = self.model.value
+        """The values of the fields."""
+        model = self.model.value
         return ChannelChoices(
             tuple(tab for tab in TABS if self.query_one(f"#tab-{tab}", Checkbox).value),
             channel_settings.languages_of(self.languages.value),
             parse_list(self.names.text),
-            chosen if isinstance(chosen, str) else "",
+            model if isinstance(model, str) else "",
         )
 
     # --- keys ---
 
     @on(Button.Pressed, "#save")
     def _save_pressed(self) -> None:
-        form, chosen = self._form, self._choices
+        form, choices = self._form, self._choices
         if form is None:
             return
-        if form.has_tabs and not chosen.tabs:
+        if form.has_tabs and not choices.tabs:
             self._say("! " + _("Choose at least one of the kinds of videos."))
-        elif form.sources and not chosen.languages:
+        elif form.sources and not choices.languages:
             self._say("! " + _("Name a language of captions, for example: ko, en"))
         else:
-            self._save(form, chosen)
+            self._save(form, choices)
 
-    def _save(self, form: ChannelForm, chosen: ChannelChoices) -> None:
+    def _save(self, form: ChannelForm, choices: ChannelChoices) -> None:
         self.run_in_thread(
-            lambda: channel_settings.save(self.context.runtime.library, form, chosen),
+            lambda: channel_settings.save(self.context.runtime.library, form, choices),
             lambda changes: messages.ChannelSaved(form.name, changes),
             messages.ChannelFailed,
             group="save",
@@ -202,12 +202,14 @@ class ChannelScreen(BaseScreen):
 
     @on(messages.NamesProposed)
     def _names_proposed(self, message: messages.NamesProposed) -> None:
-        known = parse_list(self.names.text)
-        new = [name for name in message.names if name not in known][: max(0, MAX_ENTRIES - len(known))]
+        names = parse_list(self.names.text)
+        new = [name for name in message.names if name not in names][: max(0, MAX_ENTRIES - len(names))]
         if new:
-            self.names.text = format_list([*known, *new])
-            said = n_("{n} name proposed: delete what is none.", "{n} names proposed: delete what is none.", len(new))
-            self._say(said.format(n=len(new)))
+            self.names.text = format_list([*names, *new])
+            sentence = n_(
+                "{n} name proposed: delete what is none.", "{n} names proposed: delete what is none.", len(new)
+            )
+            self._say(sentence.format(n=len(new)))
             self.names.focus()
         else:
             self._say(_("No further names were found."))
@@ -217,15 +219,14 @@ class ChannelScreen(BaseScreen):
     @on(Checkbox.Changed)
     @on(Select.Changed)
     def _changed(self) -> None:
-        if self._doubted:
-            self._doubted = False
+        if self._warned:
+            self._warned = False
             self._say("")
 
     def action_back(self) -> None:
         unchanged = self._form is None or self._choices == self._form.choices
-        if unchanged or self._doubted:
+        if unchanged or self._warned:
             self.dismiss()
         else:
-            self._doubted = True
-            said = _("! Not saved yet: {key} again leaves it as it was.").format(key=key("settings.back"))
-            self._say(said)
+            self._warned = True
+            self._say(_("! Not saved yet: {key} again leaves it as it was.").format(key=key("settings.back")))

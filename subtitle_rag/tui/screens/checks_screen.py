@@ -1,4 +1,4 @@
-"""F6: all that `doctor` checks, live; only a key of its own asks the network."""
+"""F6: all checks of `doctor`, live. The check of the network has a key of its own."""
 
 from typing import ClassVar
 
@@ -45,7 +45,7 @@ class ChecksScreen(BaseScreen):
         self._show_title()
 
     def action_network(self) -> None:
-        """The one check that sends something, because somebody asks for it."""
+        """Run the one check that sends something."""
         self.checks.start([NETWORK])
         self._show_title()
         self.query_one("#all-checks").scroll_end(animate=False)
@@ -62,9 +62,9 @@ class ChecksScreen(BaseScreen):
     def _summary(self) -> str:
         if self.checks.busy:
             return _("{done} of {all} done …").format(done=len(self.checks.results), all=len(self.checks.names))
-        wanting = sum(check.severity != "ok" for check in self.checks.results.values())
-        if not wanting:
+        count = sum(check.severity != "ok" for check in self.checks.results.values())
+        if not count:
             return _("all is well")
         return n_(
-            "{n} thing to mend, or to leave as it is", "{n} things to mend, or to leave as they are", wanting
-        ).format(n=wanting)
+            "{n} thing to mend, or to leave as it is", "{n} things to mend, or to leave as they are", count
+        ).format(n=count)

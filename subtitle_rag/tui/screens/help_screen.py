@@ -1,6 +1,6 @@
-"""F1: the keys of the place where the focus is, how a query is written where one can be, and the keys of everywhere.
+"""F1: the keys of the focus and of its screen, the syntax of queries, and the keys that work everywhere.
 
-The keys are those in force, from the bindings themselves.
+The keys in force come from the bindings themselves.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ from subtitle_rag.tui.text.content import MUTED
 
 KEY_CELLS = 20
 """Width of the column with the keys."""
-PLACES = {
+TITLES = {
     "SearchScreen": N_("Search"),
     "LibraryScreen": N_("Library"),
     "AnswerScreen": N_("Answers"),
@@ -34,9 +34,8 @@ PLACES = {
     "ChannelScreen": N_("Channel"),
     "ChecksScreen": N_("Checks"),
 }
-"""Titles by class; another class can have its own in `PLACE`."""
-WRITTEN = "#query, #question"
-"""Fields in which a query is written."""
+"""Titles by class name. Another class can have its own in `PLACE`."""
+QUERY_FIELDS = "#query, #question"
 
 Row = tuple[str, str]
 
@@ -45,7 +44,7 @@ class HelpScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings("help.close")
 
     def __init__(self, about: Screen[object]) -> None:
-        """`about` is the screen from which help is asked for."""
+        """`about` is the screen below."""
         super().__init__()
         self._sections = list(_sections(about))
 
@@ -68,26 +67,26 @@ class HelpScreen(ModalScreen[None]):
 
 def _sections(about: Screen[object]) -> Iterator[tuple[str, list[Row]]]:
     focused = about.focused or about
-    places: list[DOMNode] = [node for node in focused.ancestors_with_self if not isinstance(node, App)]
-    others = [node for node in about.walk_children() if node not in places]
-    seen: set[type[DOMNode]] = set()
-    for node in (*places, *others):
+    path: list[DOMNode] = [node for node in focused.ancestors_with_self if not isinstance(node, App)]
+    rest = [node for node in about.walk_children() if node not in path]
+    kinds: set[type[DOMNode]] = set()
+    for node in (*path, *rest):
         kind = type(node)
-        rows = list(key_help.rows([kind])) if kind not in seen else []
-        seen.add(kind)
+        rows = list(key_help.rows([kind])) if kind not in kinds else []
+        kinds.add(kind)
         if rows:
             yield _title(kind), rows
-    if about.query(WRITTEN):
+    if about.query(QUERY_FIELDS):
         yield _("Query"), list(_query())
     everywhere = (_("paste an address"), _("channel, playlist or video on YouTube: its captions are fetched"))
     yield _("Everywhere"), [*key_help.rows([type(about.app)]), everywhere]
 
 
 def _title(kind: type[DOMNode]) -> str:
-    named: str = getattr(kind, "PLACE", "") or next(
-        (PLACES[k.__name__] for k in kind.__mro__ if k.__name__ in PLACES), ""
+    title: str = getattr(kind, "PLACE", "") or next(
+        (TITLES[k.__name__] for k in kind.__mro__ if k.__name__ in TITLES), ""
     )
-    return _(named) if named else _("Here")
+    return _(title) if title else _("Here")
 
 
 def _query() -> Iterator[Row]:
@@ -104,15 +103,15 @@ def _query() -> Iterator[Row]:
 def _page(sections: Iterable[tuple[str, list[Row]]], width: int) -> Iterator[Content]:
     for title, rows in sections:
         yield Content.styled(title, "bold $text-accent")
-        for left, meaning in rows:
-            yield from _row(left, meaning, width)
+        for keys, meaning in rows:
+            yield from _row(keys, meaning, width)
         yield Content("")
     hangul = _("Where the keyboard types Hangul, every key above works just the same.")
     yield from Content.styled(hangul, MUTED).wrap(max(8, width))
 
 
-def _row(left: str, meaning: str, width: int) -> Iterator[Content]:
-    head = Content("  ") + Content.styled(left, "bold")
+def _row(keys: str, meaning: str, width: int) -> Iterator[Content]:
+    head = Content("  ") + Content.styled(keys, "bold")
     room = KEY_CELLS + 2
     if width < 2 * room or head.cell_length >= room:
         yield head

@@ -83,7 +83,7 @@ class LibraryScreen(BaseScreen):
         self._address = address
         self._opened_empty = counts is not None and counts.videos == 0
         self._list_id: str | None = None
-        """The list that the video's address in the field names as well."""
+        """The list in the video's address, if it names one."""
 
     def compose(self) -> ComposeResult:
         probe = partial(_probe, self.context)

@@ -1,9 +1,9 @@
-"""Searches what is typed into the query, as it is typed.
+"""Searches for the query while it is typed.
 
-A key after a quiet moment is searched at once; of keys in quick succession the last one is, when they have ended.
+A key after a quiet moment is searched at once. Keys in quick succession are debounced: one search at their end.
 
-The scenes that `bm25` finds are there at once. Where there are models, the query is encoded when nothing has been typed
-for a moment longer, and the same scenes come in a better order once or twice.
+The scenes of `bm25` come first. With models, the query is encoded after a longer pause, and the same scenes come in a
+better order once or twice.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class LiveSearch:
     """Runs the searches of a screen in its workers, and posts `ScenesFound` and `SearchFailed` to it."""
 
     def __init__(self, screen: "Screen[None]", context: "AppContext", query: "Callable[[], str]") -> None:
-        """`query` returns the text to search, tidied; empty where nothing can be searched."""
+        """`query` returns the text to search, tidied; empty if it cannot be searched."""
         self._screen = screen
         self._context = context
         self._query = query
@@ -93,7 +93,7 @@ class LiveSearch:
                 self._screen.post_message(SearchFailed(query, to_app_error(error, settings.paths)))
 
     def load_models(self) -> None:
-        """Load models ahead. This is a hint: the search that needs them meets the failure, if there is one."""
+        """Load models ahead. A failure is logged only: the first search with them reports it."""
         self._screen.run_worker(self._load_models, thread=True, group="models", exclusive=True, exit_on_error=False)
 
     def _load_models(self) -> None:

@@ -1,6 +1,6 @@
-"""Queries that the search screen offers: the last searches, and queries near to one that finds nothing.
+"""The ready queries of the search screen: recent searches, and suggestions for a query without scenes.
 
-A search is noted when somebody acts on it, or presses Enter for it. What is typed on the way there is not.
+A search is noted when the user presses Enter for it or acts on its scenes, not while it is typed.
 """
 
 import threading
@@ -35,7 +35,7 @@ class RecentSearches:
         self.queries: list[str] = []
         """The newest first."""
         self._suggested: tuple[str, list[Suggestion]] | None = None
-        """For which text, and what."""
+        """A query without scenes, and its suggestions."""
         self._writing = threading.Lock()
 
     # --- the last searches ---
@@ -72,13 +72,13 @@ class RecentSearches:
             library = self._context.runtime.library
             with self._writing:  # or a list from before another search would come after it
                 self._screen.post_message(RecentsRead(change(library)))
-        except Exception as error:  # what cannot be remembered takes no search down
+        except Exception as error:  # a search works without being remembered
             to_app_error(error, self._context.settings.paths)
 
-    # --- what may help where nothing was found ---
+    # --- suggestions ---
 
     def suggest(self, message: "ScenesFound") -> None:
-        """Look for queries near to this one, if it finds nothing."""
+        """Look for similar queries if this one has no scenes."""
         if message.result.final and not message.result.scenes:
             self._screen.run_worker(
                 partial(self._suggest, message.text), thread=True, group="suggest", exclusive=True, exit_on_error=False
@@ -93,7 +93,7 @@ class RecentSearches:
         try:
             runtime = self._context.runtime
             near = suggestions(runtime.searcher, runtime.library, text, lambda: worker.is_cancelled)
-        except Exception as error:  # what helps in general is said instead
+        except Exception as error:  # general tips are shown instead
             to_app_error(error, self._context.settings.paths)
         if not worker.is_cancelled:
             self._screen.post_message(SuggestionsMade(text, near))
@@ -106,5 +106,5 @@ class RecentSearches:
             self._suggested = message.text, message.found
 
     def suggested(self, text: str) -> "list[Suggestion] | None":
-        """Return what is suggested for a text. None while it is looked for."""
+        """Return the suggestions for a query. None until they are known."""
         return self._suggested[1] if self._suggested and self._suggested[0] == text else None
