@@ -1,4 +1,4 @@
-"""What the workers tell, roughly in the order in which it happens. Workers only post these; handlers change state."""
+"""Facts that threads, screens and dialogs report to the app, roughly in the order of their flow."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -6,30 +6,20 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from subtitle_rag.domain import Video
     from subtitle_rag.errors import AppError
-    from subtitle_rag.events import Answer, Evidence
-    from subtitle_rag.library.answers import StoredAnswer
-    from subtitle_rag.library.overview import ChannelState
-    from subtitle_rag.library.rows import Counts, VideoState
+    from subtitle_rag.library.rows import Counts
     from subtitle_rag.retrieval.scenes import Scene
-    from subtitle_rag.retrieval.search import SearchResult
-    from subtitle_rag.retrieval.suggestions import Suggestion
-    from subtitle_rag.tui.state.channel_settings import ChannelChanges, ChannelForm
-    from subtitle_rag.tui.state.conversation import QuestionTurn
+    from subtitle_rag.tui.state.channel_settings import ChannelChanges
     from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
-    from subtitle_rag.tui.state.filter_options import FilterCatalogue
     from subtitle_rag.tui.state.job import Job
     from subtitle_rag.tui.state.job_request import JobRequest
     from subtitle_rag.tui.state.model_offer import ModelDownload
     from subtitle_rag.tui.state.removal import Removal
-    from subtitle_rag.tui.state.scene_surroundings import Surroundings
-    from subtitle_rag.tui.state.source_field import FieldCheck
     from subtitle_rag.tui.state.stage_progress import StageName, StageProgress
 
 
 class AppMessage(Message):
-    """A message that the app handles (`connections`). The other messages go to a screen or a widget."""
+    """A message to the app (`connections`). All others go to a screen or a widget."""
 
 
 @dataclass
@@ -40,14 +30,14 @@ class LibraryOpened(AppMessage):
     followed: int = 0
     """Sources in which `sync` looks for new videos."""
     offer: "ModelDownload | None" = None
-    """The packages and models that are not here."""
+    """Missing packages and models."""
     update: "ExtractorUpdate | None" = None
-    """The update of yt-dlp that is due."""
+    """The update of an old yt-dlp."""
 
 
 @dataclass
 class RequestsRestored(AppMessage):
-    """What was unfinished when the app ended the last time."""
+    """The unfinished jobs of the last run of the app."""
 
     requests: "list[JobRequest]"
 
@@ -71,56 +61,9 @@ class LibraryRetried(AppMessage):
 
 @dataclass
 class AddressGiven(AppMessage):
-    """An address was pasted where a query is written: it belongs into the library's field."""
+    """An address was pasted into the query: it belongs into the library's field."""
 
     address: str
-
-
-@dataclass
-class ScenesFound(Message):
-    """A query's scenes; unless the result is final, the same query's in a better order follow."""
-
-    text: str
-    """What was typed, tidied."""
-    result: "SearchResult"
-
-
-@dataclass
-class SearchFailed(Message):
-    text: str
-    error: "AppError"
-
-
-@dataclass
-class SurroundingsRead(Message):
-    """What surrounds the scenes of a video; for a search's scenes it comes once more, with where the query is met."""
-
-    video_id: str
-    result: "SearchResult | None"
-    """The search that found them."""
-    found: "Surroundings"
-
-
-@dataclass
-class RecentsRead(Message):
-    """The last searches, the newest first."""
-
-    recents: list[str]
-
-
-@dataclass
-class SuggestionsMade(Message):
-    """Queries that find something, for one that does not."""
-
-    text: str
-    found: "list[Suggestion]"
-
-
-@dataclass
-class OffersRead(Message):
-    """What a search can be narrowed to."""
-
-    catalogue: "FilterCatalogue"
 
 
 @dataclass
@@ -131,7 +74,7 @@ class Jumped(AppMessage):
 
 @dataclass
 class VideoOpened(AppMessage):
-    """A video's page; on a web page it is the viewer's browser that opens it."""
+    """A video's page was opened, or is to be opened by the viewer's browser if the app runs there."""
 
     link: str
     title: str
@@ -141,18 +84,18 @@ class VideoOpened(AppMessage):
 class LinkCopied(AppMessage):
     link: str
     arrived: bool
-    """It is in the clipboard already; else the terminal is to be asked."""
+    """It is in the clipboard; else the terminal copies it."""
     instead: bool
-    """It was copied because nothing can be played here."""
+    """It was copied because there is no screen for players."""
 
 
 @dataclass
 class PlayersFound(AppMessage):
-    """What can play a scene here."""
+    """The players for a scene."""
 
     scene: "Scene"
     offers: tuple[tuple[str, str], ...]
-    """Each player's name, and what it does with the scene; none where there is no screen, and the link is copied."""
+    """Names of players with their effects; empty without a screen for players, when the link is copied."""
     default: str
 
 
@@ -163,7 +106,7 @@ class PlayerPreferred(AppMessage):
 
 @dataclass
 class ActionFailed(AppMessage):
-    """Something that the user has asked for could not be done."""
+    """An action of the user failed."""
 
     error: "AppError"
 
@@ -176,83 +119,25 @@ class NotRemembered(AppMessage):
 
 
 @dataclass
-class FieldChecked(Message):
-    typed: str
-    check: "FieldCheck"
-
-
-@dataclass
-class FieldTaken(Message):
-    """Enter was pressed, or the key that takes the whole list."""
-
-    typed: str
-    check: "FieldCheck"
-    whole_list: bool
-
-
-@dataclass
-class VideosListed(Message):
-    videos: "list[VideoState]"
-    channels: "list[ChannelState]"
-    """And playlists."""
-
-
-@dataclass
 class VideoChosen(AppMessage):
-    """Scenes are to be searched in one video alone."""
+    """The user searches in one video alone."""
 
     query: str
-    """The filter, to be typed on."""
+    """The filter; the words are still to be typed."""
 
 
 @dataclass
 class RemovalPlanned(AppMessage):
-    """What would leave the library with what the user has chosen."""
+    """The extent of a removal is known."""
 
     removal: "Removal"
 
 
 @dataclass
 class RemovalEnded(AppMessage):
-    """It has left, or why it could not."""
+    """A removal was carried out, or failed."""
 
     error: "AppError | None"
-
-
-@dataclass
-class ChannelRead(Message):
-    """What is set for a channel."""
-
-    form: "ChannelForm"
-
-
-@dataclass
-class ModelsRead(Message):
-    """The models of Ollama that are here."""
-
-    names: list[str]
-
-
-@dataclass
-class NamesProposed(Message):
-    """Likely names of a channel."""
-
-    names: list[str]
-
-
-@dataclass
-class ChannelSaved(Message):
-    """A channel's settings were written."""
-
-    name: str
-    changes: "ChannelChanges"
-
-
-@dataclass
-class ChannelFailed(Message):
-    """They could not be written, or its captions not be read."""
-
-    error: "AppError"
 
 
 @dataclass
@@ -265,7 +150,7 @@ class ChannelChanged(AppMessage):
 
 @dataclass
 class JobAdvanced(AppMessage):
-    """A running job's sums; a newer one replaces those that wait."""
+    """A running job's sums. A newer message replaces those in the queue."""
 
     job: "Job"
 
@@ -277,14 +162,14 @@ class JobAdvanced(AppMessage):
 class JobEnded(AppMessage):
     job: "Job"
     error: "AppError | None"
-    """Why it ended before its work did."""
+    """Set if the job failed."""
     stopped: bool
     """By the user."""
 
 
 @dataclass
 class StageAdvanced(AppMessage):
-    """Work in the background goes on; a newer one replaces those of the same stage that wait."""
+    """The progress of a stage. A newer message replaces those of the same stage in the queue."""
 
     stage: "StageName"
     progress: "StageProgress"
@@ -295,50 +180,14 @@ class StageAdvanced(AppMessage):
 
 @dataclass
 class StageEnded(AppMessage):
-    """No more of it is done for now: the progress says why."""
+    """A stage's run ended. The progress has the reason."""
 
     stage: "StageName"
     progress: "StageProgress"
     halted: bool
-    """It was told to end before its work did."""
-
-
-@dataclass
-class EvidenceFound(Message):
-    """What a question is answered from."""
-
-    turn: "QuestionTurn"
-    evidence: "Evidence"
-
-
-@dataclass
-class AnswerGrew(Message):
-    """All of an answer so far; a newer one replaces those that wait."""
-
-    turn: "QuestionTurn"
-    text: str
-
-    def can_replace(self, message: Message) -> bool:
-        return isinstance(message, AnswerGrew) and message.turn is self.turn
-
-
-@dataclass
-class AnswerEnded(Message):
-    """The answer, or why there is none."""
-
-    turn: "QuestionTurn"
-    answer: "Answer | None" = None
-    error: "AppError | None" = None
+    """The app stopped it."""
 
 
 @dataclass
 class AnswersLeft(AppMessage):
     """The answer screen was left."""
-
-
-@dataclass
-class AnswersListed(Message):
-    """The kept answers, the newest first, and the videos of their scenes that are still in the library."""
-
-    kept: "list[StoredAnswer]"
-    videos: "dict[str, Video]"

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.answer_messages import AnswerEnded
     from subtitle_rag.tui.controllers.context_pause import ContextPause
-    from subtitle_rag.tui.messages import AnswerEnded
 
 
 class Dialogue:

@@ -21,7 +21,8 @@ from subtitle_rag.library.names import video_facets
 from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.messages import ActionFailed, OffersRead
+from subtitle_rag.tui.messages import ActionFailed
+from subtitle_rag.tui.search_messages import OffersRead
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.filter_options import MOST, FilterCatalogue, FilterOption, FilterOptions

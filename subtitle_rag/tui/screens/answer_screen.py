@@ -16,10 +16,11 @@ from textual.widgets import Input
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.retrieval.query import tidy
+from subtitle_rag.tui.answer_messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.controllers.dialogue import Dialogue
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, AnswersLeft, EvidenceFound
+from subtitle_rag.tui.messages import AnswersLeft
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.preview_parts import make_preview
 from subtitle_rag.tui.state import conversation

@@ -14,8 +14,9 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui.answer_messages import AnswersListed
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.messages import ActionFailed, AnswersListed
+from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.conversation import QuestionTurn, turn_of_answer
@@ -89,10 +90,10 @@ class HistoryScreen(BaseScreen):
     @on(AnswersListed)
     def _listed(self, message: AnswersListed) -> None:
         index = self.rows.highlighted or 0
-        self._turns = {str(answer.id): turn_of_answer(answer, message.videos) for answer in message.kept}
+        self._turns = {str(answer.id): turn_of_answer(answer, message.videos) for answer in message.answers}
         self.rows.clear_options()
-        self.rows.add_options([Option(_row(answer), id=str(answer.id)) for answer in message.kept])
-        count = len(message.kept)
+        self.rows.add_options([Option(_row(answer), id=str(answer.id)) for answer in message.answers])
+        count = len(message.answers)
         self.rows.highlighted = min(index, count - 1) if count else None
         size = n_("{n} answer is kept on this computer.", "{n} answers are kept on this computer.", count)
         self._show_title(size.format(n=count) if count else _("No answers are kept."))

@@ -17,7 +17,7 @@ from subtitle_rag.captions.addresses import Source
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import overview
-from subtitle_rag.tui import messages
+from subtitle_rag.tui import library_messages, messages
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.row_actions import COMMANDS, RowActions
@@ -131,16 +131,16 @@ class LibraryScreen(BaseScreen):
         """Read the rows of the tables again."""
         self.run_in_thread(self._read_videos, lambda message: message, self._fail, group="list", exclusive=True)
 
-    def _read_videos(self) -> messages.VideosListed:
+    def _read_videos(self) -> library_messages.VideosListed:
         library = self.context.runtime.library
-        return messages.VideosListed(library.videos(), overview.channel_states(library.database))
+        return library_messages.VideosListed(library.videos(), overview.channel_states(library.database))
 
     def _fail(self, error: AppError) -> None:
         """Report to the app, which closes this screen."""
         self.app.post_message(messages.LibraryFailed(error))
 
-    @on(messages.VideosListed)
-    def _videos_listed(self, message: messages.VideosListed) -> None:
+    @on(library_messages.VideosListed)
+    def _videos_listed(self, message: library_messages.VideosListed) -> None:
         videos, channels = self.context.removals.visible_rows(message)
         self.tables.fill(videos, channels, fetches=_fetches(self.context.app.job))
         self._tables_changed()
@@ -157,8 +157,8 @@ class LibraryScreen(BaseScreen):
         self.check.update("")
         self._set_list(None)
 
-    @on(messages.FieldChecked)
-    def _field_checked(self, message: messages.FieldChecked) -> None:
+    @on(library_messages.FieldChecked)
+    def _field_checked(self, message: library_messages.FieldChecked) -> None:
         if message.typed == self.path.value:
             self.check.update(Content(clean(library_text.field_line(message.check))))
             source = message.check.source
@@ -172,8 +172,8 @@ class LibraryScreen(BaseScreen):
     def action_take(self, whole_list: bool = False) -> None:
         self.after_typing(lambda: self.path.submit(whole_list=whole_list))
 
-    @on(messages.FieldTaken)
-    def _field_taken(self, message: messages.FieldTaken) -> None:
+    @on(library_messages.FieldTaken)
+    def _field_taken(self, message: library_messages.FieldTaken) -> None:
         check, source = message.check, message.check.source
         if check.kind == "nothing":
             self.check.update(Content(_("Type or paste an address or the path of a folder first.")))

@@ -12,7 +12,7 @@ from textual.worker import get_current_worker
 from subtitle_rag.library.app_state import forget_searches, note_search, recent_searches
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.retrieval.suggestions import suggestions
-from subtitle_rag.tui.messages import RecentsRead, SuggestionsMade
+from subtitle_rag.tui.search_messages import RecentsRead, SuggestionsMade
 from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from subtitle_rag.library.store import Library
     from subtitle_rag.retrieval.suggestions import Suggestion
     from subtitle_rag.tui.context import AppContext
-    from subtitle_rag.tui.messages import ScenesFound
+    from subtitle_rag.tui.search_messages import ScenesFound
 
 
 class RecentSearches:
@@ -103,7 +103,7 @@ class RecentSearches:
         if isinstance(message, RecentsRead):
             self.queries = message.recents
         else:
-            self._suggested = message.text, message.found
+            self._suggested = message.text, message.suggestions
 
     def suggested(self, text: str) -> "list[Suggestion] | None":
         """Return the suggestions for a query. None until they are known."""

@@ -18,18 +18,12 @@ from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.messages import (
-    AddressGiven,
-    LibraryRetried,
-    RecentsRead,
-    ScenesFound,
-    SearchFailed,
-    SuggestionsMade,
-)
+from subtitle_rag.tui.messages import AddressGiven, LibraryRetried
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.live_search import LiveSearch
 from subtitle_rag.tui.screens.preview_parts import make_preview
 from subtitle_rag.tui.screens.recent_searches import RecentSearches
+from subtitle_rag.tui.search_messages import RecentsRead, ScenesFound, SearchFailed, SuggestionsMade
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.source_field import pasted_address
 from subtitle_rag.tui.state.stage_progress import STAGES

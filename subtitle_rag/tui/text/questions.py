@@ -1,4 +1,4 @@
-"""The questions of the dialog that confirms: what is at stake, and the words of its two buttons."""
+"""The questions of the confirming dialog: their text, and the words of its two buttons."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,12 +23,12 @@ class Question(NamedTuple):
 
 def leave_question(waiting: int) -> Question:
     """Ask before a running job is stopped, for which `waiting` others wait."""
-    kept = _("What is done stays. The rest is kept, and the next start offers to go on with it.")
+    note = _("What is done stays. The rest is kept, and the next start offers to go on with it.")
     queue = n_("{n} job waits for it.", "{n} jobs wait for it.", waiting).format(n=waiting)
     keys = _("{quit} stops it and quits · {stay} lets it go on")
     rows = [
         Content.styled(_("A job is running."), "bold"),
-        Content(f"{kept} {queue}" if waiting else kept),
+        Content(f"{note} {queue}" if waiting else note),
         Content(""),
         Content.styled(keys.format(quit=key("leave.quit"), stay=key("leave.stay")), "bold"),
     ]

@@ -19,7 +19,7 @@ from textual.worker import get_current_worker
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.messages import SurroundingsRead
+from subtitle_rag.tui.search_messages import SurroundingsRead
 from subtitle_rag.tui.state import scene_surroundings
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.scene_surroundings import Surroundings
@@ -222,11 +222,11 @@ class Preview(Vertical):
         if message.result is not self._result:  # of an older answer
             return
         self._cache.pop(message.video_id, None)
-        self._cache[message.video_id] = message.found
+        self._cache[message.video_id] = message.surroundings
         for old in list(self._cache)[: -scene_surroundings.KEPT_VIDEOS]:
             del self._cache[old]
         if self._scene is not None and self._scene.video.id == message.video_id:
-            before, new = self._around, message.found
+            before, new = self._around, message.surroundings
             self._around = new if new.matches is not None else replace(new, matches=before.matches)
             if before.lines != new.lines:
                 self._draw_lines()
