@@ -1,4 +1,4 @@
-"""The composition: builds each door once, when it is first needed, from the settings."""
+"""The composition: builds each door from the settings, once, at its first use."""
 
 import logging
 import threading
@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class door(Generic[T]):  # noqa: N801 - a decorator
-    """A property of `Runtime` that is built when it is first read, under the runtime's lock: never twice."""
+    """A cached property of `Runtime`, built at its first use under the runtime's lock."""
 
     def __init__(self, build: Callable[[Any], T]) -> None:
         self._build = build
@@ -62,14 +62,14 @@ class door(Generic[T]):  # noqa: N801 - a decorator
 
 
 class Runtime:
-    """What the faces work with, from any thread. Close it, or use it as a context manager."""
+    """The doors for the faces, thread-safe. Close it, or use it as a context manager."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.lock = threading.RLock()
-        """Held while a door is built."""
+        """Held during the construction of a door."""
         self.prioritize_queries = False
-        """Somebody looks on: what is indexed is analysed behind queries (`background_analyzer`)."""
+        """Index texts with a lower priority than queries (`background_analyzer`); set by the app."""
 
     def __enter__(self) -> "Runtime":
         return self
@@ -80,8 +80,8 @@ class Runtime:
         self.close()
 
     def close(self) -> None:
-        """Close what was opened, so that it is opened anew if it is asked for. What was written stays."""
-        # they hold the doors that are closed below
+        """Close all open doors; their next use opens them again."""
+        # they use the doors closed below
         for name in ("searcher", "indexer", "index", "fallback", "pictures"):
             self.__dict__.pop(name, None)
         for name in ("host", "server", "neural", "library"):
@@ -90,11 +90,11 @@ class Runtime:
                 door.close()
 
     def preload(self) -> None:
-        """Begin to load what answers queries; a query waits for it."""
-        threading.Thread(target=_quietly, args=(self.words.load,), daemon=True).start()
+        """Begin to load the query analyzer; a query waits for it."""
+        threading.Thread(target=_log_failure, args=(self.words.load,), daemon=True).start()
 
     def preload_neural(self) -> None:
-        """Begin to load the models that a search with all retrievers asks, where they are here; nothing waits."""
+        """Begin to load the installed models for a search with all retrievers; nothing waits for them."""
         self.neural.load_soon(self.library.vectors.active())
 
     @door
@@ -111,7 +111,7 @@ class Runtime:
 
     @door
     def host(self) -> "HostedIndex":
-        """The search index as its host process has it, whatever state that is in."""
+        """The client of the embedded index's host, without a check of the index's state."""
         return self._open_host()
 
     def _open_host(self, *, fresh: bool = False) -> "HostedIndex":
@@ -122,7 +122,7 @@ class Runtime:
 
     @door
     def server(self) -> "ServerIndex":
-        """The search index on the Qdrant server that the settings name, whatever state that is in."""
+        """The index on the settings' Qdrant server, without a check of its state."""
         return self._open_server()
 
     def _open_server(self, *, own: Collection[str] | None = None) -> "ServerIndex":
@@ -133,36 +133,35 @@ class Runtime:
 
     @property
     def words(self) -> "HostedIndex | Analyzer":
-        """What analyses queries: the host of the embedded index, else this process."""
+        """The analyzer of queries: the host of the embedded index or, with a server, this process."""
         return self.analyzer if self.settings.qdrant.url else self.host
 
     @door
     def index(self) -> "Index":
-        """The search index that the settings name.
+        """The settings' index.
 
         Raises:
-            AppError: `index_elsewhere` where the library has filled another one, `index_damaged` where it has lost
-                points that the library knows of.
+            AppError: `index_elsewhere` if the library has filled another one, `index_damaged` if it has lost points.
         """
         from subtitle_rag.library.app_state import index_address
 
-        filled, wanted = index_address(self.library), self.place
-        known = self.library.counts().searchable
-        if known and filled != wanted:
-            raise AppError("index_elsewhere", found=filled, wanted=wanted)
+        filled, configured = index_address(self.library), self.index_address
+        expected = self.library.counts().searchable
+        if expected and filled != configured:
+            raise AppError("index_elsewhere", found=filled, wanted=configured)
         index: Index = self.server if self.settings.qdrant.url else self.host
-        found = index.count()
-        # an indexer at work takes windows out of the library first, then out of the index
-        known = min(known, self.library.counts().searchable)
-        if known > found:
-            path = wanted if self.settings.qdrant.url else str(self.settings.paths.index)
-            reason = _("it holds {found} of {known} windows").format(found=found, known=known)
+        count = index.count()
+        # a running indexer removes windows from the library first, then from the index
+        expected = min(expected, self.library.counts().searchable)
+        if expected > count:
+            path = configured if self.settings.qdrant.url else str(self.settings.paths.index)
+            reason = _("it holds {found} of {known} windows").format(found=count, known=expected)
             raise AppError("index_damaged", path=path, reason=reason)
         return index
 
     @property
-    def place(self) -> str:
-        """Where the index is that the settings name, as `library.app_state` notes it."""
+    def index_address(self) -> str:
+        """The address of the settings' index, in the form of `library.app_state`."""
         from subtitle_rag.library.app_state import EMBEDDED
         from subtitle_rag.retrieval.server_terms import address
 
@@ -170,7 +169,7 @@ class Runtime:
 
     @door
     def fallback(self) -> "FallbackIndex":
-        """The server's index for searches, and the embedded one, where there is one, while it cannot be reached."""
+        """The server's index for searches, with an existing embedded one as the fallback."""
         from subtitle_rag.retrieval.index_fallback import FallbackIndex
 
         def embedded() -> "Index | None":
@@ -184,7 +183,7 @@ class Runtime:
 
     @property
     def degraded_reason(self) -> BusyError | None:
-        """Why another index than the one that the settings name has answered the last search."""
+        """The failure for which the fallback answered the last search; None if the settings' index did."""
         return self.fallback.degraded_reason if self.settings.qdrant.url else None
 
     @door
@@ -211,9 +210,9 @@ class Runtime:
 
     @property
     def background_analyzer(self) -> "TextMorphemes":
-        """What analyses texts while somebody searches: the host of the embedded index, else this process in slices."""
+        """The analyzer of texts beside searches: the host of the embedded index or, with a server, this process."""
         if self.settings.qdrant.url:
-            from subtitle_rag.retrieval.analysis import SlicedAnalyzer
+            from subtitle_rag.retrieval.analysis_queue import SlicedAnalyzer
 
             return SlicedAnalyzer(self.analyzer)
         from subtitle_rag.retrieval.index_client import HostedAnalyzer
@@ -222,66 +221,68 @@ class Runtime:
 
     @door
     def models(self) -> "ModelStore":
-        """The encoders and rerankers that are here."""
+        """The installed encoders and rerankers."""
         from subtitle_rag.models.model_store import ModelStore
 
-        own = self.settings.models
-        folder = Path(own.folder).expanduser() if own.folder else self.settings.paths.models
-        return ModelStore(folder, own)
+        settings = self.settings.models
+        folder = Path(settings.folder).expanduser() if settings.folder else self.settings.paths.models
+        return ModelStore(folder, settings)
 
     @door
     def neural(self) -> "HostedModels":
-        """The encoders and the reranker, as the process that holds them has them; it starts when one is used."""
+        """The client of the models' host, which starts at their first use."""
         from subtitle_rag.retrieval.neural_client import HostedModels
 
         return HostedModels(self.settings.paths.cache / "neural", self.models)
 
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
-        """What brings captions from YouTube; `stop` ends its runs from another thread."""
+        """Return a fetcher of captions from YouTube; `stop` ends its runs from another thread."""
         from subtitle_rag.fetching.fetcher import Fetcher
 
         return Fetcher(self.library, self.indexer, self.settings.youtube, stop)
 
     @door
     def pictures(self) -> "Pictures":
-        """The scenes' pictures, which are fetched from YouTube when they are asked for."""
+        """The scenes' pictures, fetched from YouTube on demand."""
         from subtitle_rag.fetching.pictures import Pictures
 
         return Pictures(self.library, self.settings.paths.cache / "storyboards", self.settings.youtube)
 
     @contextmanager
     def llms(self) -> "Iterator[list[Llm]]":
-        """The hosts of Ollama, as the settings name them; raises LlmError `llm_off` where they name none."""
+        """Open the settings' hosts of Ollama; raises LlmError `llm_off` without any."""
         from subtitle_rag.llm import Llm
 
-        own = self.settings.llm
-        if not own.hosts:
+        settings = self.settings.llm
+        if not settings.hosts:
             raise LlmError("llm_off")
-        with ExitStack() as opened:
-            yield [opened.enter_context(closing(Llm(host, own))) for host in own.hosts]
+        with ExitStack() as stack:
+            yield [stack.enter_context(closing(Llm(host, settings))) for host in settings.hosts]
 
     @property
     def context_model(self) -> str:
-        """The model that writes contexts unless the user names another, or has chosen one for a channel."""
+        """The default model for contexts; a verb's option or a channel's setting overrides it."""
         from subtitle_rag import models
 
         return self.settings.llm.model or models.default().name
 
     @contextmanager
     def writer(self, model: str | None = None, stop: threading.Event | None = None) -> "Iterator[Writer]":
-        """What has contexts written: by `model`, else each channel's by its own; `stop` ends its runs from another
-        thread. Raises what `llms` does."""
+        """Open a writer of contexts: by `model`, else by each channel's own; `stop` ends its runs from another thread.
+
+        Raises the failures of `llms`.
+        """
         from subtitle_rag.contexts.writer import Writer
 
         with self.llms() as hosts:
-            usual = model or self.context_model
-            yield Writer(self.library, self.indexer, hosts, usual, stop, by_channel=model is None)
+            default = model or self.context_model
+            yield Writer(self.library, self.indexer, hosts, default, stop, by_channel=model is None)
 
     def encoding(self, stop: threading.Event | None = None) -> "EncodingRun":
-        """What makes neural vectors; `stop` ends its runs from another thread.
+        """Return a run that encodes windows; `stop` ends it from another thread.
 
         Raises:
-            AppError: `neural_missing`, `model_missing`, `encoder_off`, and what `HostedModels.encoder` raises.
+            AppError: `neural_missing`, `model_missing`, `encoder_off`, and the failures of `HostedModels.encoder`.
         """
         from subtitle_rag.encoding import EncodingRun
         from subtitle_rag.installation.extras import NEURAL
@@ -299,16 +300,16 @@ class Runtime:
 
     @contextmanager
     def answerer(self, model: str | None = None, *, remember: bool = False) -> "Iterator[Answerer]":
-        """What answers questions; where no host can be asked it shows scenes. With `remember` answers are kept."""
+        """Open an answerer of questions; without a model it shows scenes. With `remember` answers are stored."""
         from subtitle_rag.answers.answer import Answerer
         from subtitle_rag.answers.gathering import Gatherer
 
         gatherer = Gatherer(self.library, self.searcher)
-        with ExitStack() as opened:
+        with ExitStack() as stack:
             hosts: list[Llm] = []
             missing: AppError | None = None
             try:
-                hosts = opened.enter_context(self.llms())
+                hosts = stack.enter_context(self.llms())
             except LlmError as error:
                 logger.info("no model answers", exc_info=True)
                 missing = error
@@ -323,14 +324,16 @@ class Runtime:
             )
 
     def rebuilder(self) -> "Indexer":
-        """An indexer for `rebuild`."""
+        """Return an indexer for `rebuild`."""
         from subtitle_rag.indexing import Indexer
 
         return Indexer(self.library, self.usable_index(), self.analyzer)
 
     def usable_index(self) -> "Index":
-        """The search index that the settings name, whatever the library knows of it; one that cannot be used is made
-        anew, a server's only if it holds nobody else's windows."""
+        """Return the settings' index without a check; an unusable one is replaced.
+
+        On a server it is replaced only if it has no windows of other libraries.
+        """
         from subtitle_rag.retrieval.vector_backup import back_up_vectors
 
         try:
@@ -351,8 +354,8 @@ class Runtime:
             return self.server
 
 
-def _quietly(call: Callable[[], None]) -> None:
-    """For a hint: whoever needs what it prepares meets the failure, if there is one, and tells it."""
+def _log_failure(call: Callable[[], None]) -> None:
+    """Log the failure of a preload; the first use raises it."""
     try:
         call()
     except (AppError, RuntimeError):

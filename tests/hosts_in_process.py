@@ -9,25 +9,20 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 from subtitle_rag.hosting import host_client, server
 from subtitle_rag.hosting.entry import HostKind, host_entry, identity
-from subtitle_rag.hosting.server import Service
-from subtitle_rag.retrieval import index_host, neural_host, neural_wire
+from subtitle_rag.retrieval import index_host, neural_host
 from subtitle_rag.retrieval.morphemes import Analyzer
 
 FOREVER_S = 1e6
 END_S = 60.0
 """Longest wait for a host to end: behind an engine that is at work."""
 
-KINDS: dict[str, tuple[HostKind, Callable[..., Service]]] = {
-    index_host.KIND.module: (index_host.KIND, index_host.open_service),
-    neural_wire.KIND.module: (neural_wire.KIND, neural_host.open_service),
-}
+KINDS: dict[str, HostKind] = {kind.module: kind for kind in (index_host.KIND, neural_host.KIND)}
 
 
 class ThreadHost:
@@ -39,10 +34,9 @@ class ThreadHost:
         self.pid = os.getpid()
         self._stop = threading.Event()
         self._status: int | None = None
-        kind, opener = KINDS[module]
         wanted = json.loads(order)
         wanted.pop("log", None)  # this process has its own
-        arguments = (kind, wanted, opener, FOREVER_S, self._stop)
+        arguments = (KINDS[module], wanted, FOREVER_S, self._stop)
         self._thread = threading.Thread(target=self._run, args=arguments, name=f"host of {folder}", daemon=True)
         self._thread.start()
 

@@ -168,7 +168,7 @@ def test_what_is_not_the_same_in_the_end_is_told(
 def test_a_library_at_work_is_left_alone(
     place: Place, server: StandIn, monkeypatch: pytest.MonkeyPatch, lock: str, code: str
 ) -> None:
-    monkeypatch.setattr(migrating, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(migrating, "LOCK_TIMEOUT_S", 0.05)
     there = on(server)
     with FileLock(place.folder / lock), pytest.raises(AppError) as caught:
         next(Migration(place.library, place.index, there).run())

@@ -1,15 +1,15 @@
-"""Processes that hold what is too heavy or too jealous to be held by every run: one for each folder.
+"""Host processes: each owns, for one folder, something too heavy or too exclusive for every run to hold.
 
     folder/
-      host.json    how to reach the host of this very folder: address, key, pid; readable by the owner alone
-      host.lock    held by the host for its life: of two that start at once, the second one leaves
-      host.log     the host's stderr: what a crash of the interpreter leaves; all else goes to the log (`log_file`)
+      host.json    the address, key and pid of this folder's host; readable by the owner alone
+      host.lock    held by the host for its life: if two start at once, the second one exits
+      host.log     the host's stderr, for crashes of the interpreter; everything else is logged by `log_file`
 
-The first client (`client`) starts it, detached, so that it outlives that client. It leaves (`server`) when no client
-has been connected for its linger time, so that runs in a row share one. A client is a connection: one that was killed
-counts no longer. A host that was killed is started again by whoever calls next; all calls are idempotent, so the call
-is made once more.
+There is one kind of entry, protocol and client; a `HostKind` adds its service and lifetime. The first client
+(`host_client`) starts the host as a detached process. The host (`server`) exits when no client has been connected for
+its linger time, so runs in a row share it. A client counts while its connection is open, so a killed one does not. If a
+host was killed, the next call starts another; every call is idempotent and is repeated once.
 
-A connection carries `(method, args, options)` one way and `(True, value)` or `(False, exception)` back. It begins with
-`hello`, which compares protocols. Both ends prove by HMAC that they know the key, before anything is unpickled.
+A connection carries `(method, args, options)` one way and `(True, value)` or `(False, exception)` back. Its first
+message is `hello`, which compares protocols. Both ends prove by HMAC that they have the key before they unpickle.
 """

@@ -1,4 +1,4 @@
-"""What a host and its clients have to agree on: their kind, and the file that says how to reach the host."""
+"""The agreement of a host and its clients: the host's kind, and the file with its address."""
 
 import json
 import os
@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.platforms import delete_file, replace_path
@@ -14,31 +14,69 @@ from subtitle_rag.platforms import delete_file, replace_path
 SOCKET_PREFIX = "subtitle-rag-"
 
 
+class Service(Protocol):
+    """The work of a host, called from several threads at once.
+
+    AppError and ValueError reach the client unchanged, other failures as AppError `unexpected`.
+    """
+
+    @property
+    def methods(self) -> frozenset[str]:
+        """The names that clients may call."""
+
+    def greet(self, *args: Any, **options: Any) -> Any:
+        """Check a new client's order, and return its session, which is passed to each of its calls."""
+
+    def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Answer a call of one of `methods`."""
+
+    def rest(self, quiet_s: float, *, leaving: bool) -> bool:
+        """Do idle work; return whether the host must exit although clients are connected.
+
+        Called at each tick with the seconds since the last call (0 during a call), and whether the linger time is over.
+        """
+
+    def close(self) -> None:
+        """Stop answering and release everything: the process exits."""
+
+
 @dataclass(frozen=True, slots=True)
 class HostKind:
-    """One sort of host."""
+    """A kind of host: its service, lifetime and failures."""
 
     module: str
-    """Run with `-m` and a JSON argument: folder, report, and what its clients order."""
+    """The module with this value as `KIND`, imported by the host process."""
     protocol: int | tuple[int, ...]
-    """Version of what goes over a connection; clients and a host of different versions do not talk."""
-    unreachable: Callable[[str], BusyError]
-    """What it means that a host does not answer, for this reason."""
-    failure: Callable[[Path, OSError], AppError]
-    """What a failure of the system in its folder means."""
+    """Version of the messages; a host refuses clients of another version."""
+    open_service: Callable[..., Service]
+    """Called with the folder and the clients' order."""
+    linger_s: float
+    """Seconds for which the host outlives its last client."""
+    linger_variable: str
+    """Environment variable that overrides `linger_s`."""
     reply_s: float
     """Longest wait for a reply."""
+    unreachable: Callable[[str], BusyError]
+    """Returns the failure to reach a host, given the reason."""
+    failure: Callable[[Path, OSError], AppError]
+    """Returns the failure behind an error of the system in the folder."""
     signals: Mapping[int, str] = field(default_factory=dict)
-    """Signal that ended a host → code of the BusyError, with the folder's `path`, that it means."""
+    """Signal that killed a host → code of the BusyError, with the folder's `path`."""
+    prepare_process: Callable[[], None] = lambda: None
+    """Called first in a new host process."""
 
     @property
     def name(self) -> str:
         """The host's name in the log, such as `index-host`."""
         return self.module.rpartition(".")[2].replace("_", "-")
 
+    def linger(self) -> float:
+        """Return the linger time in force, in seconds."""
+        return float(os.environ.get(self.linger_variable) or self.linger_s)
+
 
 def host_entry(folder: Path) -> dict[str, Any] | None:
-    """What `host.json` says, with text under `address` and `key`; None where it names no host of this folder."""
+    """Read `host.json`, with `address` and `key` as text; None if it names no host of this folder."""
     try:
         entry = json.loads((folder / "host.json").read_text(encoding="utf-8"))
         if entry["folder"] == identity(folder):
@@ -49,13 +87,13 @@ def host_entry(folder: Path) -> dict[str, Any] | None:
 
 
 def identity(folder: Path) -> list[int]:
-    """Tells a folder from its copies, which hold a copy of `host.json`, but not from its other names."""
+    """Return device and inode: the same under another name, different for a copy with its copied `host.json`."""
     status = folder.stat()
     return [status.st_dev, status.st_ino]
 
 
 def write_atomically(path: Path, value: Any) -> None:
-    """`value` as JSON in `path` (mode 0600), either wholly or not at all; raises OSError."""
+    """Write `value` as JSON to `path` (mode 0600), either completely or not at all; raises OSError."""
     handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

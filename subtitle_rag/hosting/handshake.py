@@ -1,6 +1,6 @@
-"""The handshake of client and host: that of `multiprocessing.connection`, which waits without an end, given one.
+"""The handshake of client and host: that of `multiprocessing.connection`, with a timeout.
 
-Else a process that is stopped in its midst holds up whoever talks to it: a host every client, a client the host's door.
+Without one, a process stopped in the middle of a handshake would block its peer for ever.
 """
 
 from typing import TYPE_CHECKING
@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 HANDSHAKE_S = 10.0
-"""Longest wait for a part of it; it takes a millisecond where both are well."""
+"""Timeout of each part; a part takes about a millisecond."""
 
 
 class _BoundedConnection:
-    """What the handshake needs of a connection; reading raises TimeoutError where nothing comes."""
+    """The methods of a connection that the handshake uses; reading raises TimeoutError."""
 
     def __init__(self, connection: "Connection") -> None:
         self._connection = connection

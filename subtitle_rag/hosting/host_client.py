@@ -1,4 +1,4 @@
-"""The client's half: reaches the host of a folder, starts it when needed, repeats a call that its end cut short."""
+"""The client's half: reaches or starts the host of a folder, and retries a call once if the host is gone."""
 
 import json
 import logging
@@ -18,20 +18,21 @@ from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
     import subprocess
+    from collections.abc import Callable
     from multiprocessing.connection import Connection
 
 logger = logging.getLogger(__name__)
 
 START_S = 20.0
-"""Longest wait for a host to start or, when it is just leaving, to be gone."""
+"""Longest wait for a host to start or exit."""
 LOG_BYTES = 100_000
-"""Size from which `host.log` begins anew at the next start of a host."""
+"""Size above which the next host truncates `host.log`."""
 
 
 class Client:
-    """Calls the host of `folder`; safe from any number of threads, each of which has a connection to itself.
+    """Calls the host of `folder`. Thread-safe: each thread has its own connection.
 
-    `order` is what the host's service is opened and greeted with, as JSON can say it.
+    `order` is the JSON-compatible argument of `HostKind.open_service` and `Service.greet`.
     """
 
     def __init__(self, kind: HostKind, folder: Path, **order: Any) -> None:
@@ -42,43 +43,43 @@ class Client:
         self._closed = False
         self._idle: list[Connection] = []
         self.host_pid = 0
-        """Process id of the host that answered last."""
+        """Process id of the host of the last connection."""
 
     def close(self) -> None:
-        """Hang up; calls of other threads that are under way still get their replies."""
+        """Hang up; running calls of other threads still get their replies."""
         with self._lock:
             self._closed = True
-            idle, self._idle = self._idle, []
-        for connection in idle:
-            connection.close()
+        self._hang_up()
 
     def _call(self, method: str, *args: Any, **options: Any) -> Any:
-        """What the host's service answers; raises what it raised, or what `HostKind.unreachable` makes."""
-        failure: BaseException | None = None
-        for attempt in range(2):
-            connection = self._pooled(anew=attempt > 0) or self._connect()
-            try:
-                return self._exchange(connection, (method, args, options))
-            except (EOFError, OSError) as error:  # the host is gone
-                logger.info("%s was lost during %s", self._kind.name, method, exc_info=True)
-                failure = error
-        lost = isinstance(failure, EOFError | ConnectionError)
-        raise self._kind.unreachable(_("it ended during the call") if lost else str(failure))
+        """Return the service's answer; raises its exceptions and `HostKind.unreachable`."""
+        try:
+            return self._call_twice(self._connect, method, *args, **options)
+        except (EOFError, OSError) as error:
+            lost = isinstance(error, EOFError | ConnectionError)
+            raise self._kind.unreachable(_("it ended during the call") if lost else str(error)) from None
 
     def _call_running(self, method: str) -> Any:
-        """As `_call`, but None where no host runs."""
-        for attempt in range(2):
-            connection = self._pooled(anew=attempt > 0) or self._greeted(self._order)
-            if connection is None:
-                return None
-            try:
-                return self._exchange(connection, (method, (), {}))
-            except (EOFError, OSError):  # the host is gone, and another may have come
-                logger.info("%s was lost during %s", self._kind.name, method, exc_info=True)
-        return None
+        """Call without starting a host; None if none runs."""
+        try:
+            return self._call_twice(lambda: self._greeted(self._order), method)
+        except (EOFError, OSError):
+            return None
+
+    def _call_twice(self, connect: "Callable[[], Connection | None]", method: str, *args: Any, **options: Any) -> Any:
+        """Call, and retry once if the host is gone, since another may run; None without a connection."""
+        request = (method, args, options)
+        connection = self._pooled() or connect()
+        try:
+            return connection and self._exchange(connection, request)
+        except (EOFError, OSError):
+            logger.info("%s was lost during %s", self._kind.name, method, exc_info=True)
+        self._hang_up()
+        connection = self._pooled() or connect()
+        return connection and self._exchange(connection, request)
 
     def _exchange(self, connection: "Connection", request: Any) -> Any:
-        """What the reply holds; raises EOFError or OSError where the host is gone."""
+        """Send a request and return its reply; raises EOFError or OSError if the host is gone."""
         try:
             done, value = self._ask(connection, request)
         except BaseException:
@@ -89,15 +90,18 @@ class Client:
             return value
         raise value
 
-    def _pooled(self, *, anew: bool) -> "Connection | None":
-        """A connection that no thread uses; `anew` hangs up all of them first."""
+    def _pooled(self) -> "Connection | None":
+        """Return an idle connection, if there is one."""
         with self._lock:
             if self._closed:
                 raise RuntimeError("the client is closed")
-            if anew:
-                while self._idle:
-                    self._idle.pop().close()
             return self._idle.pop() if self._idle else None
+
+    def _hang_up(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
 
     def _give_back(self, connection: "Connection") -> None:
         with self._lock:
@@ -106,9 +110,9 @@ class Client:
                 return
         connection.close()
 
-    def _connect(self, **instead: Any) -> "Connection":
-        """A greeted connection; starts hosts until one answers or says why it cannot. `instead` changes the order."""
-        order = self._order | instead
+    def _connect(self, **overrides: Any) -> "Connection":
+        """Connect to the host; start hosts until one answers or reports a failure. `overrides` change the order."""
+        order = self._order | overrides
         began = time.monotonic()
         deadline = began + START_S
         with _Starter(self._kind, self._folder, order) as starter:
@@ -129,7 +133,7 @@ class Client:
         raise self._silent(START_S)
 
     def _greeted(self, order: dict[str, Any]) -> "Connection | None":
-        """A connection to the host that runs; None where none does, or it is just leaving."""
+        """Connect to the running host; None if none runs or it is exiting."""
         connection = _dial(self._folder)
         if connection is None:
             return None
@@ -156,7 +160,7 @@ class Client:
 
 
 def _dial(folder: Path) -> "Connection | None":
-    """A connection to the host that `host.json` names; None where nobody answers there."""
+    """Connect to the address in `host.json`; None if nothing answers there."""
     from multiprocessing import AuthenticationError, connection
 
     entry = host_entry(folder)
@@ -171,20 +175,19 @@ def _dial(folder: Path) -> "Connection | None":
         if opened is not None:
             opened.close()
         logger.debug("the host that host.json names does not answer", exc_info=True)
-        return None  # one that was killed, or that is just being replaced
+        return None  # killed, or being replaced
 
 
 class _Starter:
-    """Starts host processes for one client that waits, and raises what hinders them."""
+    """Starts host processes for one waiting client, and raises their failures."""
 
     def __init__(self, kind: HostKind, folder: Path, order: dict[str, Any]) -> None:
         self._kind = kind
         self._folder = folder
         self._order = {**order, "folder": str(folder), "log": log_file.log_options()}
         self.started = False
-        """Whether a process was started."""
         self._process: subprocess.Popen[bytes] | None = None
-        self._next = 0.0
+        self._next_start = 0.0
         self._reports: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> "_Starter":
@@ -195,7 +198,7 @@ class _Starter:
             self._reports.cleanup()
 
     def step(self) -> None:
-        """Start a host unless one is starting; raises AppError with which the last one ended."""
+        """Start a host unless one is starting; raises the failure of the last one."""
         if self._process is not None:
             status = self._process.poll()
             if status is None:
@@ -204,10 +207,10 @@ class _Starter:
                 failure = self._failure(status)
                 logger.warning("%s ended with status %d while starting", self._kind.name, status, exc_info=failure)
                 raise failure
-        # an untroubled end means that another host has the folder: it is about to answer, or to leave
-        if time.monotonic() >= self._next:
+        # status 0 means that another host has the folder: it is about to answer or to exit
+        if time.monotonic() >= self._next_start:
             self._start()
-            self._next = time.monotonic() + 0.5
+            self._next_start = time.monotonic() + 0.5
 
     def _failure(self, status: int) -> AppError:
         try:
@@ -240,23 +243,23 @@ class _Starter:
                 raise self._kind.unreachable(str(error)) from error
         self.started = True
         logger.info("starting %s, pid %d", self._kind.name, self._process.pid)
-        # reaps it whenever it ends, so that a long-lived client keeps no zombie
+        # reaps it, so that a long-lived client keeps no zombie
         threading.Thread(target=self._process.wait, name="host-reaper", daemon=True).start()
 
 
 def _detached(module: str, folder: Path, order: str, log: IO[bytes]) -> "subprocess.Popen[bytes]":
-    """The host as a process that outlives this one and gets no signals from its terminal; raises OSError."""
+    """Start the host as a process that outlives this one and its terminal; raises OSError."""
     import subprocess
 
     flags = 0
     if sys.platform == "win32":
-        # a console without a window, and not none: the interpreter of a virtual environment starts another one there,
-        # which would open a window of its own
+        # a hidden console rather than none: the interpreter of a virtual environment starts a second one, which would
+        # open a window
         flags = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
     paths = os.pathsep.join(str(Path(path).absolute()) for path in sys.path if path)
-    # -P keeps the current folder, which may hold anything, out of the host's import path
+    # -P keeps the current folder, with its arbitrary files, out of the host's import path
     return subprocess.Popen(  # noqa: S603 - our own interpreter and module
-        [sys.executable, "-P", "-m", module, order],
+        [sys.executable, "-P", "-m", "subtitle_rag.hosting", module, order],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=log,

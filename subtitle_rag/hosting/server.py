@@ -1,4 +1,4 @@
-"""The host's half: listens, counts its clients, serves each in a thread of its own, leaves when nobody needs it."""
+"""The host's half: listens, counts its clients, serves each in its own thread, exits after the last one."""
 
 import json
 import logging
@@ -7,13 +7,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import log_file
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, host_entry, identity, write_atomically
+from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, Service, host_entry, identity, write_atomically
 from subtitle_rag.hosting.handshake import greet_client
 from subtitle_rag.platforms import delete_file
 
@@ -23,29 +22,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOCK_S = 10.0
-"""Longest wait for a host that has just come or is about to go."""
+"""Longest wait for the lock of a host that is starting or exiting."""
 TICK_S = 0.5
-"""Between two looks at whether there is anything left to do."""
-
-
-class Service(Protocol):
-    """What a host serves. Its methods are called from several threads at once.
-
-    AppError and ValueError go to the client as they are, any other failure as AppError `unexpected`.
-    """
-
-    def greet(self, *args: Any, **options: Any) -> Any:
-        """What a new client ordered (`Client`'s order); what comes back goes into each of its calls."""
-
-    def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        """One call; ValueError for a method that nobody may call."""
-
-    def rest(self, quiet_s: float, *, leaving: bool) -> bool:
-        """Called again and again, with the seconds since the last call (0 during one) and whether the last client
-        has been gone for the linger time; whether the host is to leave although clients are connected."""
-
-    def close(self) -> None:
-        """Answer no further call and let go of everything: the process ends."""
+"""Interval of the checks for idle time."""
 
 
 class Server:
@@ -63,20 +42,22 @@ class Server:
         self._stop = stop
 
     def run(self, listener: "Listener", key: bytes) -> None:
-        """Returns when the last client has been gone for the linger time, the service wants to leave, or `stop` was
-        set. Whoever waits for an answer then finds the connection ended and turns to the next host."""
+        """Serve until the linger time is over, the service wants to exit, or `stop` is set.
+
+        Clients with a call in progress lose their connection and turn to the next host.
+        """
         threading.Thread(target=self._accept, args=(listener, key), daemon=True).start()
         while not self._stop.wait(min(TICK_S, self._linger_s / 4)):
             quiet_s = 0.0 if self._calls else time.monotonic() - self._last
             leaving = self._clients == 0 and quiet_s >= self._linger_s
             if self._service.rest(quiet_s, leaving=leaving):
                 break
-            # a client may have come while that took seconds
+            # a client may have connected during `rest`, which can take seconds
             if leaving and self._clients == 0:
                 break
 
     def close(self) -> None:
-        """Close the service: no call is answered any more."""
+        """Close the service."""
         self._service.close()
 
     def _accept(self, listener: "Listener", key: bytes) -> None:
@@ -96,7 +77,7 @@ class Server:
             self._last = time.monotonic()
 
     def _attend(self, connection: "Connection", key: bytes) -> None:
-        """Serve one client, behind a handshake that no other client waits for."""
+        """Serve one client, after a handshake in this thread so that it delays no other client."""
         from multiprocessing import AuthenticationError
 
         with connection:
@@ -131,11 +112,13 @@ class Server:
         try:
             if method == "hello":
                 return True, self._hello(*args, **options)
+            if method not in self._service.methods:
+                raise ValueError(f"no such method: {method!r}")
             return True, self._service.call(session, method, args, options)
         except (AppError, ValueError) as error:
             logger.debug("%s failed", method, exc_info=True)
             return False, error.with_traceback(None)
-        except Exception as error:  # the client learns of it, and this host serves on
+        except Exception as error:  # reported to the client; this host serves on
             logger.error("%s failed", method, exc_info=True)
             path = log_file.log_path()
             if path is None:
@@ -151,10 +134,10 @@ class Server:
         return self._service.greet(**options)
 
 
-def serve(kind: HostKind, argument: str, opener: Callable[..., Service], linger_s: float) -> int:
-    """Run the host that `argument` asks for (`HostKind.module`) as this process; its exit status.
+def serve(kind: HostKind, argument: str) -> int:
+    """Run a host as this process and return its exit status; `argument` is the order as JSON.
 
-    SIGTERM ends it as the departure of the last client does.
+    SIGTERM ends it like the departure of the last client.
     """
     import faulthandler
     import signal
@@ -162,18 +145,16 @@ def serve(kind: HostKind, argument: str, opener: Callable[..., Service], linger_
     faulthandler.enable()
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    kind.prepare_process()
     order = json.loads(argument)
     with log_file.join_log(order.pop("log", None), kind.name):
-        return host(kind, order, opener, linger_s, stop)
+        return host(kind, order, kind.linger(), stop)
 
 
-def host(
-    kind: HostKind, order: dict[str, Any], opener: Callable[..., Service], linger_s: float, stop: threading.Event
-) -> int:
-    """Run a host until nobody needs it or `stop` is set; its exit status, 0 also where another host has the folder.
+def host(kind: HostKind, order: dict[str, Any], linger_s: float, stop: threading.Event) -> int:
+    """Run a host until it is idle or `stop` is set, and return its exit status: 0 also if another host has the folder.
 
-    `order` names the folder and the file for the report of a failure to open; the rest, which clients order, goes to
-    `opener` behind the folder.
+    The order names the folder and the report file for a failure to open; the rest goes to `HostKind.open_service`.
     """
     from filelock import FileLock, Timeout
 
@@ -186,19 +167,19 @@ def host(
                 lock.acquire()
                 break
             except Timeout:
-                # held by a host that serves, or by one that has just come or is about to go
+                # its owner serves, is about to serve, or is exiting
                 if (folder / "host.json").exists() or time.monotonic() > deadline:
                     logger.info("another host has the folder")
                     return 0
                 time.sleep(0.02)
         logger.info("host begins, lingers for %g s", linger_s)
-        _run(folder, Server(kind, folder, opener(folder, **order), linger_s, stop))
+        _run(folder, Server(kind, folder, kind.open_service(folder, **order), linger_s, stop))
         logger.info("host ends")
     except (AppError, OSError) as error:
         logger.warning("host failed", exc_info=True)
         failure = error if isinstance(error, AppError) else kind.failure(folder, error)
-        told = {"busy": isinstance(failure, BusyError), "code": failure.code, "details": failure.details}
-        write_atomically(report, told)
+        is_busy = isinstance(failure, BusyError)
+        write_atomically(report, {"busy": is_busy, "code": failure.code, "details": failure.details})
         return 1
     finally:
         lock.release()
@@ -208,35 +189,37 @@ def host(
 def _run(folder: Path, server: Server) -> None:
     import shutil
 
-    listener, place, key = _listen(folder)
+    listener, socket_folder, key = _listen(folder)
     try:
         server.run(listener, key)
     finally:
         entry = host_entry(folder)
-        if entry and entry["address"] == str(listener.address):  # nobody has deleted the folder and begun anew
+        if entry and entry["address"] == str(listener.address):  # else the folder was deleted and created again
             delete_file(folder / "host.json")
         listener.close()
-        if place:
-            shutil.rmtree(place, ignore_errors=True)
+        if socket_folder:
+            shutil.rmtree(socket_folder, ignore_errors=True)
         server.close()
 
 
 def _listen(folder: Path) -> "tuple[Listener, Path | None, bytes]":
-    """A listener that `host.json` names, the folder of its socket (None for a pipe of Windows), and its key."""
+    """Listen, write `host.json`, and return the socket's folder (None for a pipe of Windows) and the key."""
     import secrets
     import shutil
     from multiprocessing.connection import Listener
 
     before = host_entry(folder)
-    if before and (left := Path(before["address"]).parent).name.startswith(SOCKET_PREFIX):
-        shutil.rmtree(left, ignore_errors=True)  # its host was killed: this one holds the lock
-    place = None
+    if before and (stale := Path(before["address"]).parent).name.startswith(SOCKET_PREFIX):
+        shutil.rmtree(stale, ignore_errors=True)  # its host was killed: this one holds the lock
+    socket_folder = None
     if sys.platform != "win32":
         # sun_path holds 104 bytes on macOS and 108 on Linux
         short = len(os.fsencode(tempfile.gettempdir())) < 80
-        place = Path(tempfile.mkdtemp(prefix=SOCKET_PREFIX, dir=None if short else "/tmp"))  # noqa: S108 - mkdtemp
+        socket_folder = Path(
+            tempfile.mkdtemp(prefix=SOCKET_PREFIX, dir=None if short else "/tmp")  # noqa: S108 - mkdtemp
+        )
     key = secrets.token_bytes(32)
-    listener = Listener(str(place / "s") if place else None, backlog=16)
+    listener = Listener(str(socket_folder / "s") if socket_folder else None, backlog=16)
     entry = {"address": listener.address, "key": key.hex(), "pid": os.getpid(), "folder": identity(folder)}
     write_atomically(folder / "host.json", entry)
-    return listener, place, key
+    return listener, socket_folder, key

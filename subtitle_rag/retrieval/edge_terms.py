@@ -1,4 +1,4 @@
-"""The program's terms in Qdrant Edge's: filters, vectors, the layout of a shard, and what its failures mean."""
+"""Conversions to and from Qdrant Edge: filters, vectors, the layout of a shard, failures."""
 
 import json
 import re
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def as_app_error(folder: Path, error: BaseException) -> AppError:
-    """The typed failure behind what the engine (bare Exceptions with a text, panics) or the system raised."""
+    """Return the typed failure for an error of the engine (bare Exceptions with a text, panics) or the system."""
     text = " ".join(str(error).split())[:300] or type(error).__name__
     if "WouldBlock" in text:
         return BusyError("index_locked", path=str(folder))
@@ -35,7 +35,7 @@ def translated(folder: Path) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        # the engine raises bare Exceptions and, where it panics, a BaseException; all else is no fault of the data
+        # the engine raises bare Exceptions and, in a panic, a BaseException; other errors are no fault of the data
         panic = type(error).__name__ == "PanicException"
         if type(error) is Exception or isinstance(error, OSError) or panic:
             raise as_app_error(folder, error) from error
@@ -69,20 +69,23 @@ def edge_vector(vector: Vector) -> "qdrant_edge.SparseVector | list[float]":
 
 
 def vectors_from(record: "qdrant_edge.Record") -> dict[str, Vector]:
-    """The named vectors of a record that was read with them."""
-    found: dict[str, Any] = dict(record.vector) if isinstance(record.vector, dict) else {}
+    """Return the named vectors of a record."""
+    named: dict[str, Any] = dict(record.vector) if isinstance(record.vector, dict) else {}
     return {
         name: DenseVector(tuple(value))
         if isinstance(value, list)
         else SparseVector(tuple(value.indices), tuple(value.values))
-        for name, value in found.items()
+        for name, value in named.items()
     }
 
 
-def layout() -> "qdrant_edge.EdgeConfig":
-    """Of a new shard. Half-precision weights in mapped files: at 100,000 windows of 390 terms 300 MB less, and no
-    slower. A dense vector costs each point 2 KB even while empty, so it is added when there is something to hold.
-    Without HNSW, which costs a minute of both cores at 100,000 points and saves a query 4 ms."""
+def shard_config() -> "qdrant_edge.EdgeConfig":
+    """Return the configuration of a new shard.
+
+    Half-precision weights in mapped files save 300 MB at 100,000 windows of 390 terms, and are as fast. A dense vector
+    costs each point 2 KB even while empty, so it is added with the first encoder. HNSW is off: at 100,000 points it
+    costs a minute of both cores and saves a query 4 ms.
+    """
     import qdrant_edge as edge
 
     half, mapped = edge.VectorStorageDatatype.Float16, edge.Memory.Cached
@@ -91,29 +94,31 @@ def layout() -> "qdrant_edge.EdgeConfig":
     return edge.EdgeConfig(sparse_vectors={BM25: bm25}, hnsw_config=none)
 
 
-def room(shard: Path) -> dict[str, int | None]:
-    """The named vectors of the shard in this folder, as `Index.vectors` tells them: the engine tells them only
-    in the file that it keeps beside its segments. Raises OSError, ValueError, KeyError, TypeError."""
-    told = json.loads((shard / "edge_config.json").read_text(encoding="utf-8"))
-    dense = {name: int(params["size"]) for name, params in told["vectors"].items()}
-    return {**dense, **dict.fromkeys(told["sparse_vectors"])}
+def read_layout(shard: Path) -> dict[str, int | None]:
+    """Read the layout of the shard in this folder, in the form of `Index.vectors`, from the engine's own file.
+
+    Raises OSError, ValueError, KeyError, TypeError.
+    """
+    config = json.loads((shard / "edge_config.json").read_text(encoding="utf-8"))
+    dense = {name: int(params["size"]) for name, params in config["vectors"].items()}
+    return {**dense, **dict.fromkeys(config["sparse_vectors"])}
 
 
 def nearest(
-    shard: "qdrant_edge.EdgeShard", name: str, query: Vector, limit: int, where: Filter, wanted: bool | list[str]
+    shard: "qdrant_edge.EdgeShard", name: str, query: Vector, limit: int, where: Filter, keys: bool | list[str]
 ) -> list[Hit]:
-    """The hits as `Index.search` orders them, with what is `wanted` of their payloads."""
+    """Return the hits in the order of `Index.search`, with these keys of their payloads."""
     import qdrant_edge as edge
 
     nearest = edge.Query.Nearest(edge_vector(query), using=name)
     condition = edge_filter(where)
 
-    def read(count: int, whole: bool) -> list[Hit]:
-        payload = wanted if whole else False
+    def read(count: int, with_payloads: bool) -> list[Hit]:
+        payload = keys if with_payloads else False
         request = edge.QueryRequest(limit=count, query=nearest, filter=condition, with_payload=payload)
         return [Hit(str(p.id), p.score, p.payload or {}) for p in shard.query(request)]
 
     def payloads(ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        return {str(r.id): r.payload or {} for r in shard.retrieve(list(ids), wanted, False)}
+        return {str(r.id): r.payload or {} for r in shard.retrieve(list(ids), keys, False)}
 
     return best(limit, read, payloads)

@@ -1,7 +1,7 @@
-"""The index as the rest of the program sees it: points with named vectors, filtered search.
+"""The interface of the index: points with named vectors, filtered search.
 
-Two implementations meet this interface: the embedded one (`index_edge`) and a Qdrant server (`index_server`), which
-several libraries may share. The index is a cache of the library: everything in it can be made again from SQLite.
+It has two implementations: the embedded index (`index_edge`) and a Qdrant server (`index_server`), which several
+libraries may share. The index is a cache of the library: everything in it can be made again from SQLite.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -23,7 +23,7 @@ class SparseVector:
 
 @dataclass(frozen=True, slots=True)
 class DenseVector:
-    """Finite numbers, as many as the named vector has dimensions; compared by their cosine."""
+    """Finite numbers, one for each dimension of the named vector; compared by cosine."""
 
     values: tuple[float, ...]
 
@@ -33,7 +33,7 @@ Vector = SparseVector | DenseVector
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One window: `id` is a UUID string, `payload` holds all that a scene needs to be shown."""
+    """One window: a UUID string, its vectors by name, and everything needed to show its scene."""
 
     id: str
     vectors: Mapping[str, Vector]
@@ -56,7 +56,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found point with its score."""
+    """A point with its score."""
 
     id: str
     score: float
@@ -85,78 +85,82 @@ class Searched(Protocol):
         where: Filter | None = None,
         payload: Sequence[str] | None = None,
     ) -> list[Hit]:
-        """The best `limit` points that have the named vector, best first; ties by id. None where there is no room for
-        such a vector. Sparse ones are scored by their dot product, dense ones by their cosine.
+        """Return the best `limit` points with the named vector, best first, ties by id.
 
-        Hits carry the payload's keys that `payload` names, or all of them; none are much faster to get.
+        The list is empty for an unknown vector name. Sparse vectors are scored by dot product, dense ones by cosine.
+        Hits carry the keys of the payload named in `payload`, by default all; without keys a search is much faster.
         """
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        """The hits of each of these searches, without payloads."""
+        """Return the hits of each search, without payloads."""
 
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        """The payloads of those of these points that may be other libraries'; none where no other shares the index,
-        because what the library does not know there is what has left it."""
+        """Return the payloads of the points that other libraries may have written.
+
+        Empty if the index is not shared: unknown points there are the library's own removed ones.
+        """
 
 
 class Index(Searched, Protocol):
-    """All calls are safe from several threads and processes at once.
+    """All calls are safe from several threads and processes at once. Writes are durable when the call returns.
 
     Raises:
         BusyError: `index_locked`, `index_unreachable`, `disk_full`; of a server `qdrant_unreachable`.
         BusyError: `library_readonly` too, from calls that write.
-        AppError: `index_damaged`, `index_mismatch` (both mended by a rebuild); of a server `qdrant_refused`,
+        AppError: `index_damaged`, `index_mismatch` (a rebuild mends both); of a server `qdrant_refused`,
             `qdrant_failed`.
         RuntimeError: the index was closed.
-        ValueError: a vector or an id that the index cannot hold; nothing of that call has been written.
+        ValueError: an invalid vector, payload or id; nothing of that call has been written.
     """
 
     @property
     def place(self) -> str:
-        """Where it is, as `library.app_state` notes it."""
+        """Its address as the library notes it (`library.app_state`)."""
 
     def insert(self, points: Sequence[Point]) -> None:
-        """Write points that are durable when the call returns; an id that is already there keeps all it has."""
+        """Write new points; existing ids stay unchanged."""
 
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
-        """Make room for a named vector on all points, dense with so many dimensions or sparse; twice is harmless.
+        """Add a named vector to the layout: dense with `dimensions`, else sparse. Repeating a call is harmless.
 
         Names begin with `dense-` or `sparse-`.
         """
 
     def drop_vector(self, name: str) -> None:
-        """Forget a named vector on all points; one that is not there is dropped already."""
+        """Delete a named vector from all points; unknown names are ignored."""
 
     def vectors(self) -> dict[str, int | None]:
-        """The named vectors that there is room for: their dimensions, None where they are sparse."""
+        """Return the layout: the dimensions of each named vector, None for sparse ones."""
 
     def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
-        """Replace one named vector of existing points (point id → vector); other names stay."""
+        """Replace one named vector of existing points (point id → vector); other ids are ignored."""
 
     def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
-        """Replace the whole payload of existing points (point id → payload); other ids are passed over."""
+        """Replace the payloads of existing points (point id → payload); other ids are ignored."""
 
     def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
-        """Delete a video's points except the ids in `keep`; durable when the call returns."""
+        """Delete a video's points except the ids in `keep`."""
 
     def ids(self, video_id: str) -> set[str]:
-        """The ids of a video's points."""
+        """Return the ids of a video's points."""
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
-        """The points with ids greater than `after`, by id, with all that they have.
+        """Return the points with ids greater than `after`, by id, with vectors and payloads.
 
-        Weights come back as the index holds them: half precision, dense vectors of unit length.
+        Weights come back in half precision, dense vectors with unit length.
         """
 
     def get(self, ids: Collection[str]) -> list[Point]:
-        """Those of these points that are there, in no order, as `points` reads them."""
+        """Return the existing points among these ids, in no order, as `points` reads them."""
 
     def count(self) -> int:
-        """The exact number of points."""
+        """Return the exact number of points."""
 
     def clear(self, videos: Collection[str] = ()) -> None:
-        """Empty the index of a library with these videos. Where no other library can share it, everything goes, named
-        vectors too, and an empty collection begins; else the points of these videos go, and nothing else does."""
+        """Empty the index for a library with these videos.
+
+        In a shared index the points of these videos are deleted, else all points and named vectors.
+        """
 
     def close(self) -> None:
-        """Let go of the index. Written data stays."""
+        """Release the index."""

@@ -1,16 +1,16 @@
 """The embedded index: one Qdrant Edge shard in a folder, held by this process alone.
 
     folder/
-      shard/       the collection; made in `shard.new` and renamed, so a kill leaves a whole one or none
-      meta.json    by which rules the collection was made
+      shard/       the collection; made in `shard.new` and renamed, so a kill leaves a complete one or none
+      meta.json    the meta record: schema and analyzer
       lock         held for the life of an `EdgeIndex`
 
-What qdrant-edge 0.9 does, and what is done about it here (`shared/qdrant.md`, measured):
+Properties of qdrant-edge 0.9, measured, and the answers to them:
 
 - every call holds the GIL, `optimize()` for seconds → the program uses it through `index_host`;
 - nothing is fsynced before `flush()` → each writing call flushes before it returns;
-- nothing is validated, and a refused operation is partly applied → everything is checked first, once: in the process
-  that calls, since a call is cut into several requests, and a wrong point must not leave the half of them;
+- nothing is validated, and a refused operation is partly applied → everything is checked first, once: in the client,
+  since a call is split into several requests, and an invalid point must not leave half of them written;
 - a full disk is a SIGBUS in its memory maps, not an error → writing stops while `SPARE_BYTES` are still free.
 """
 
@@ -31,9 +31,9 @@ from subtitle_rag.platforms import replace_path
 from subtitle_rag.retrieval.edge_terms import (
     edge_filter,
     edge_vector,
-    layout,
     nearest,
-    room,
+    read_layout,
+    shard_config,
     translated,
     vectors_from,
 )
@@ -41,11 +41,11 @@ from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector, VectorSearc
 from subtitle_rag.retrieval.index_rules import (
     BM25,
     check_id,
+    check_layout,
     check_name,
-    check_payload,
+    check_payloads,
     check_points,
-    check_room,
-    check_vector,
+    check_vectors,
     finds_nothing,
     mismatch,
     record_of,
@@ -58,17 +58,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 BATCH = 1_000
-"""Points a single engine operation writes: about 0.1 s, in which nothing else is answered."""
+"""Points in one operation of the engine: about 0.1 s without other answers."""
 SPARE_BYTES = 256 * 2**20
-"""Free space below which nothing is written; the engine's files grow in steps of 32 MiB."""
+"""Least free space for a write; the engine's files grow in steps of 32 MiB."""
 
 
 class EdgeIndex:
-    """`Index` over a shard in `folder`, which is made where there is none; safe from several threads.
+    """`Index` over a shard in `folder`, which is created if missing. Thread-safe.
 
-    `fresh` throws away what is there, also when it is damaged or was made under another `meta`. A writing
-    call takes about 0.15 s per 1,000 points, `optimize` seconds; in both no other thread of the process runs. With
-    `is_checked` whoever calls has checked what is written (`index_rules`).
+    `fresh` replaces an existing shard, even a damaged one or one of another `meta`. A writing call takes about 0.15 s
+    per 1,000 points, `optimize` seconds; both block all threads of the process. With `is_checked` the caller has
+    validated its arguments (`index_rules`).
 
     Raises:
         AppError: `index_mismatch`, `index_damaged`.
@@ -83,40 +83,39 @@ class EdgeIndex:
         self._folder = folder
         self._is_checked = is_checked
         self.record = record_of(meta)
-        """The meta record that the collection was made under."""
+        """The meta record of the collection."""
         self._lock = threading.Lock()
         self._shard: qdrant_edge.EdgeShard | None = None
-        self._room: dict[str, int | None] = {}
+        self._layout: dict[str, int | None] = {}
         self._closed = False
-        # a process that was killed may have left work for the optimizer
+        # a killed process may have left work for the optimizer
         self._changed = True
         with translated(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            self._held = FileLock(folder / "lock", timeout=0, thread_local=False)
+            self._folder_lock = FileLock(folder / "lock", timeout=0, thread_local=False)
             try:
-                self._held.acquire()
+                self._folder_lock.acquire()
             except Timeout:
                 raise BusyError("index_locked", path=str(folder)) from None
         try:
             self._shard = self._create() if fresh else self._open()
         except BaseException:
-            self._held.release()
+            self._folder_lock.release()
             raise
 
     def _open(self) -> "qdrant_edge.EdgeShard":
-
         shard = self._folder / "shard"
         if not shard.exists():
             return self._create()
         try:
-            found = json.loads((self._folder / "meta.json").read_text(encoding="utf-8"))
+            record = json.loads((self._folder / "meta.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             reason = f"meta.json: {getattr(error, 'strerror', None) or error}"
             raise AppError("index_damaged", path=str(self._folder), reason=reason) from error
-        if not isinstance(found, dict):
+        if not isinstance(record, dict):
             raise AppError("index_damaged", path=str(self._folder), reason="meta.json: not a record")
-        if found != self.record:
-            raise mismatch(self._folder, found, self.record)
+        if record != self.record:
+            raise mismatch(self._folder, record, self.record)
         with translated(self._folder):
             return self._load(shard)
 
@@ -134,10 +133,10 @@ class EdgeIndex:
             self._require_space()
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir()
-            made = edge.EdgeShard.create(str(new), layout())
+            created = edge.EdgeShard.create(str(new), shard_config())
             for key, kind in indexes.items():
-                made.update(edge.UpdateOperation.create_field_index(key, kind))
-            made.close()
+                created.update(edge.UpdateOperation.create_field_index(key, kind))
+            created.close()
             write_atomically(self._folder / "meta.json", self.record)
             replace_path(new, shard)
             return self._load(shard)
@@ -147,7 +146,7 @@ class EdgeIndex:
 
         loaded = edge.EdgeShard.load(str(shard))
         try:
-            self._room = room(shard)
+            self._layout = read_layout(shard)
         except (ValueError, KeyError, TypeError) as error:
             raise AppError("index_damaged", path=str(self._folder), reason=f"edge_config.json: {error}") from error
         return loaded
@@ -158,11 +157,11 @@ class EdgeIndex:
 
     @contextmanager
     def _call(self, *, writing: bool = False) -> Iterator["qdrant_edge.EdgeShard"]:
-        """The shard for one operation; a writing one is flushed at the end."""
+        """Yield the shard for one operation, and flush it after a writing one."""
         with self._lock:
             if self._closed:
                 raise RuntimeError("the index is closed")
-            if self._shard is None:  # an earlier `clear` failed half-way
+            if self._shard is None:  # an earlier `clear` failed
                 self._shard = self._open()
             if writing:
                 self._require_space()
@@ -173,26 +172,26 @@ class EdgeIndex:
                     self._shard.flush()
 
     def insert(self, points: Sequence[Point]) -> None:
-        """See `Index.insert`. Of points with the same id in one call the first one counts."""
+        """See `Index.insert`. The first point of an id in one call counts."""
         import qdrant_edge as edge
 
         if not self._is_checked:
             check_points(points)
         for point in points:
             for name, vector in point.vectors.items():
-                check_room(self._room, name, vector)
+                check_layout(self._layout, name, vector)
         new = unique(points)
         for start in range(0, len(new), BATCH):
-            made = [
+            batch = [
                 edge.Point(p.id, {name: edge_vector(v) for name, v in p.vectors.items()}, p.payload)
                 for p in new[start : start + BATCH]
             ]
-            operation = edge.UpdateOperation.upsert_points(made, update_mode=edge.UpdateMode.InsertOnly)
+            operation = edge.UpdateOperation.upsert_points(batch, update_mode=edge.UpdateMode.InsertOnly)
             with self._call(writing=True) as shard:
                 shard.update(operation)
 
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
-        """See `Index.add_vector`. Raises ValueError where it is there with other dimensions."""
+        """See `Index.add_vector`. Raises ValueError if it exists with other dimensions."""
         import qdrant_edge as edge
 
         check_name(name, dimensions)
@@ -202,14 +201,14 @@ class EdgeIndex:
         else:
             operation = edge.UpdateOperation.create_dense_vector(name, dimensions, edge.Distance.Cosine, None, half)
         with self._call() as shard:
-            if name in self._room:
-                if self._room[name] != dimensions:
-                    raise ValueError(f"{name} has {self._room[name]} dimensions")
+            if name in self._layout:
+                if self._layout[name] != dimensions:
+                    raise ValueError(f"{name} has {self._layout[name]} dimensions")
                 return
             self._require_space()
             shard.update(operation)
             shard.flush()
-            self._room[name] = dimensions
+            self._layout[name] = dimensions
 
     def drop_vector(self, name: str) -> None:
         """See `Index.drop_vector`; `optimize` gives the space back."""
@@ -218,42 +217,38 @@ class EdgeIndex:
         if name == BM25:
             raise ValueError(f"{name} stays")
         with self._call(writing=True) as shard:
-            if name in self._room:
+            if name in self._layout:
                 shard.update(edge.UpdateOperation.delete_vector_name(name))
-                del self._room[name]
+                del self._layout[name]
 
     def vectors(self) -> dict[str, int | None]:
         with self._call():
-            return dict(self._room)
+            return dict(self._layout)
 
     def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
-        """See `Index.replace_vector`. Ids that are not in the index are passed over."""
         import qdrant_edge as edge
 
-        for point_id, vector in vectors.items():
-            if not self._is_checked:
-                check_id(point_id)
-                check_vector(name, vector)
-            check_room(self._room, name, vector)
-        asked: list[qdrant_edge.PointId] = list(vectors)
-        for start in range(0, len(asked), BATCH):
+        if not self._is_checked:
+            check_vectors(name, vectors)
+        for vector in vectors.values():
+            check_layout(self._layout, name, vector)
+        ids: list[qdrant_edge.PointId] = list(vectors)
+        for start in range(0, len(ids), BATCH):
             with self._call(writing=True) as shard:
                 # an unknown id makes the engine stop in the middle of the operation
-                there = [str(record.id) for record in shard.retrieve(asked[start : start + BATCH], False, False)]
-                made = [edge.PointVectors(i, {name: edge_vector(vectors[i])}) for i in there]
-                if made:
-                    shard.update(edge.UpdateOperation.update_vectors(made))
+                present = [str(record.id) for record in shard.retrieve(ids[start : start + BATCH], False, False)]
+                if batch := [edge.PointVectors(id, {name: edge_vector(vectors[id])}) for id in present]:
+                    shard.update(edge.UpdateOperation.update_vectors(batch))
 
     def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
         import qdrant_edge as edge
 
         if not self._is_checked:
-            for point_id, payload in payloads.items():
-                check_payload(point_id, payload)
-        asked: list[qdrant_edge.PointId] = list(payloads)
-        for start in range(0, len(asked), BATCH):
+            check_payloads(payloads)
+        ids: list[qdrant_edge.PointId] = list(payloads)
+        for start in range(0, len(ids), BATCH):
             with self._call(writing=True) as shard:
-                for record in shard.retrieve(asked[start : start + BATCH], False, False):
+                for record in shard.retrieve(ids[start : start + BATCH], False, False):
                     operation = edge.UpdateOperation.overwrite_payload([record.id], payloads[str(record.id)])
                     shard.update(operation)
 
@@ -277,24 +272,24 @@ class EdgeIndex:
     ) -> list[Hit]:
         """See `Index.search`; a point without a common term is no hit of a sparse query.
 
-        Where more than `MOST_TIES` points tie at the cut, the engine chooses among them.
+        Of more than `MAX_TIES` equal scores at the cut, the engine chooses.
         """
         where = where or Filter()
         if finds_nothing(name, query, limit, where):
             return []
         with self._call() as shard:
-            if name not in self._room:
+            if name not in self._layout:
                 return []
-            check_room(self._room, name, query)
+            check_layout(self._layout, name, query)
             return nearest(shard, name, query, limit, where, payload is None or (list(payload) or False))
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        return [self.search(one.name, one.query, limit=one.limit, where=one.where, payload=()) for one in searches]
+        return [self.search(each.name, each.query, limit=each.limit, where=each.where, payload=()) for each in searches]
 
     def ids(self, video_id: str) -> set[str]:
         import qdrant_edge as edge
 
-        found: set[str] = set()
+        ids: set[str] = set()
         where = edge_filter(Filter(videos=(video_id,)))
         offset: qdrant_edge.PointId | None = None
         with self._call() as shard:
@@ -303,9 +298,9 @@ class EdgeIndex:
                     offset=offset, limit=10_000, filter=where, with_payload=False, with_vector=False
                 )
                 records, offset = shard.scroll(request)
-                found.update(str(record.id) for record in records)
+                ids.update(str(record.id) for record in records)
                 if offset is None:
-                    return found
+                    return ids
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
         """See `Index.points`."""
@@ -342,14 +337,16 @@ class EdgeIndex:
         with self._lock:
             if self._closed:
                 raise RuntimeError("the index is closed")
-            self._let_go()
+            self._release_shard()
             if meta is not None:
                 self.record = record_of(meta)
             self._shard = self._create()
 
     def optimize(self) -> bool:
-        """Let the engine merge and clean where its thresholds call for it (10 MB of new vectors, a fifth
-        deleted); whether it did. Takes 0.1 ms if not, else 1 s at 20,000 points and 6 s at 100,000."""
+        """Let the engine merge and clean beyond its thresholds (10 MB of new vectors, a fifth deleted).
+
+        Returns whether it did. Takes 0.1 ms if not, else 1 s at 20,000 points and 6 s at 100,000.
+        """
         with self._lock:
             if self._closed or self._shard is None or not self._changed:
                 return False
@@ -358,22 +355,22 @@ class EdgeIndex:
             if shutil.disk_usage(self._folder).free < SPARE_BYTES + used:
                 return False
             with translated(self._folder):
-                done = self._shard.optimize()
+                changed = self._shard.optimize()
                 self._shard.flush()
             self._changed = False
-            return done
+            return changed
 
     def close(self) -> None:
         with self._lock:
             if not self._closed:
                 self._closed = True
-                self._let_go()
-                self._held.release()
+                self._release_shard()
+                self._folder_lock.release()
 
-    def _let_go(self) -> None:
+    def _release_shard(self) -> None:
         shard, self._shard = self._shard, None
         if shard is not None:
-            # what was acknowledged is flushed, and a damaged shard must not stand in the way of `clear`
+            # acknowledged writes are flushed, and a damaged shard must not prevent `clear`
             try:
                 shard.close()
             except Exception:

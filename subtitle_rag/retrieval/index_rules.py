@@ -1,4 +1,4 @@
-"""What every implementation of `Index` refuses, and the meta record that they compare: pure functions."""
+"""Rules of every implementation of `Index`: validation, the meta record, and the order of hits. Pure functions."""
 
 import json
 import math
@@ -12,36 +12,36 @@ from subtitle_rag.errors import AppError
 from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Filter, Hit, Point, SparseVector, Vector
 
 BM25 = "bm25"
-"""The vector that every collection has; further ones are added to it."""
+"""The named vector of every collection; others are added later."""
 _ADDED = re.compile(r"(dense|sparse)-[0-9a-z-]{1,40}")
-MOST_DIMENSIONS = 65_536
+MAX_DIMENSIONS = 65_536
 FLOAT32_MAX = 3.4028234e38
 U32_MAX = 2**32 - 1
-MOST_TIES = 10_000
-"""Most candidates read beyond the limit to order equal scores at the cut by id: about 30 ms."""
+MAX_TIES = 10_000
+"""Maximum of candidates beyond the limit that are read to order ties by id: about 30 ms."""
 
 
 def check_id(point_id: str) -> None:
-    """Raises ValueError unless `point_id` is a UUID in its usual form (lower case, with hyphens)."""
+    """Raise ValueError unless `point_id` is a UUID in canonical form (lower case, with hyphens)."""
     try:
-        usual = str(UUID(point_id)) == point_id
-    except (ValueError, AttributeError, TypeError):  # the last two: not even a text
-        usual = False
-    if not usual:
+        canonical = str(UUID(point_id)) == point_id
+    except (ValueError, AttributeError, TypeError):  # the last two: not a string
+        canonical = False
+    if not canonical:
         raise ValueError(f"not a point id: {point_id!r}")
 
 
 def check_name(name: str, dimensions: int | None = None) -> None:
-    """Raises ValueError unless a vector of this name, dense with so many dimensions or sparse, can be added."""
+    """Raise ValueError unless this is a name for a dense vector with `dimensions`, or for a sparse one without."""
     kind = _ADDED.fullmatch(name)
     if kind is None or (kind[1] == "dense") != (dimensions is not None):
         raise ValueError(f"no vector can be called {name!r} with dimensions {dimensions}")
-    if dimensions is not None and not 1 <= dimensions <= MOST_DIMENSIONS:
+    if dimensions is not None and not 1 <= dimensions <= MAX_DIMENSIONS:
         raise ValueError(f"{name}: {dimensions} dimensions")
 
 
 def check_vector(name: str, vector: Vector) -> None:
-    """Raises ValueError unless `vector` can be held under `name`."""
+    """Raise ValueError unless `vector` is valid for `name`."""
     kind = _ADDED.fullmatch(name)
     if name != BM25 and kind is None:
         raise ValueError(f"no vector is called {name!r}")
@@ -59,7 +59,7 @@ def _check_dense(name: str, vector: DenseVector) -> None:
         raise ValueError(f"{name}: a value is not a finite 32-bit number")
     # a cosine needs a length, which the engine computes in 32 bits
     if not 1e-12 < math.fsum(value * value for value in values) < FLOAT32_MAX:
-        raise ValueError(f"{name}: the vector has no length that can be computed")
+        raise ValueError(f"{name}: the vector's length cannot be computed")
 
 
 def _check_sparse(name: str, vector: SparseVector) -> None:
@@ -68,25 +68,34 @@ def _check_sparse(name: str, vector: SparseVector) -> None:
         raise ValueError(f"{name}: indices must be unique and as many as values")
     if set(map(type, indices)) - {int} or not 0 <= min(indices, default=0) <= max(indices, default=0) <= U32_MAX:
         raise ValueError(f"{name}: an index is not an unsigned 32-bit number")
-    # a comparison with NaN is false, and float32 turns what lies beyond its range into infinity
+    # a comparison with NaN is false, and float32 turns greater numbers into infinity
     if set(map(type, values)) - {float, int} or not all(-FLOAT32_MAX <= value <= FLOAT32_MAX for value in values):
         raise ValueError(f"{name}: a value is not a finite 32-bit number")
 
 
 def check_points(points: Sequence[Point]) -> None:
-    """Raises ValueError for the first point that the index cannot hold.
-
-    A payload must be JSON that comes back as it went: text keys, lists instead of tuples, finite numbers.
-    """
+    """Raise ValueError for the first invalid point."""
     for point in points:
-        check_id(point.id)
         for name, vector in point.vectors.items():
             check_vector(name, vector)
         check_payload(point.id, point.payload)
 
 
+def check_vectors(name: str, vectors: Mapping[str, Vector]) -> None:
+    """Raise ValueError for the first invalid id or vector (point id → vector)."""
+    for point_id, vector in vectors.items():
+        check_id(point_id)
+        check_vector(name, vector)
+
+
+def check_payloads(payloads: Mapping[str, dict[str, Any]]) -> None:
+    """Raise ValueError for the first invalid id or payload (point id → payload)."""
+    for point_id, payload in payloads.items():
+        check_payload(point_id, payload)
+
+
 def check_payload(point_id: str, payload: dict[str, Any]) -> None:
-    """Raises ValueError for an id or a payload that the index cannot hold; see `check_points`."""
+    """Raise ValueError unless the payload survives a JSON round trip: text keys, lists, no tuples, finite numbers."""
     check_id(point_id)
     try:
         text = json.dumps(payload, ensure_ascii=False, allow_nan=False)
@@ -97,16 +106,16 @@ def check_payload(point_id: str, payload: dict[str, Any]) -> None:
         raise ValueError(f"payload of {point_id} does not come back from JSON as it is")
 
 
-def check_room(room: Mapping[str, int | None], name: str, vector: Vector) -> None:
-    """Raises ValueError unless there is room for such a vector; `room` as `Index.vectors` tells it."""
-    if name not in room:
-        raise ValueError(f"there is no room for {name}")
-    if isinstance(vector, DenseVector) and len(vector.values) != room[name]:
-        raise ValueError(f"{name} has {room[name]} dimensions, not {len(vector.values)}")
+def check_layout(layout: Mapping[str, int | None], name: str, vector: Vector) -> None:
+    """Raise ValueError unless the vector fits the layout, in the form of `Index.vectors`."""
+    if name not in layout:
+        raise ValueError(f"there is no vector {name}")
+    if isinstance(vector, DenseVector) and len(vector.values) != layout[name]:
+        raise ValueError(f"{name} has {layout[name]} dimensions, not {len(vector.values)}")
 
 
 def finds_nothing(name: str, query: Vector, limit: int, where: Filter) -> bool:
-    """Whether a search can have no hit; raises ValueError where it cannot be made."""
+    """Return whether a search has no hits by its arguments alone; raises ValueError for invalid ones."""
     check_vector(name, query)
     for point_id in (*(where.only or ()), *where.without):
         check_id(point_id)
@@ -115,7 +124,7 @@ def finds_nothing(name: str, query: Vector, limit: int, where: Filter) -> bool:
 
 
 def unique(points: Sequence[Point]) -> list[Point]:
-    """The first of the points of each id."""
+    """Return the first point of each id."""
     first: dict[str, Point] = {}
     for point in points:
         first.setdefault(point.id, point)
@@ -127,36 +136,36 @@ def best(
     read: Callable[[int, bool], Sequence[Hit]],
     payloads: Callable[[Collection[str]], Mapping[str, dict[str, Any]]],
 ) -> list[Hit]:
-    """The hits, best first, ties by id. `read(count, whole)` gives the engine's best, with payloads if `whole`.
+    """Return the hits, best first, ties by id. `read(count, with_payloads)` returns the engine's best.
 
-    One point beyond the limit tells whether the cut goes through equal scores; then ids are read on, without
-    payloads, until these scores end or `MOST_TIES` are read.
+    One hit beyond the limit shows whether the cut separates equal scores; then ids are read, without payloads, until
+    these scores end or `MAX_TIES` are read.
     """
-    found = read(limit + 1, True)
-    if len(found) <= limit or found[-1].score < found[-2].score:
-        return sorted(found[:limit], key=lambda hit: (-hit.score, hit.id))
+    hits = read(limit + 1, True)
+    if len(hits) <= limit or hits[-1].score < hits[-2].score:
+        return sorted(hits[:limit], key=lambda hit: (-hit.score, hit.id))
     count = limit
     while True:
-        count = min(limit + MOST_TIES, count * 4 + 64)
-        found = read(count, False)
-        if len(found) < count or found[-1].score < found[limit - 1].score or count == limit + MOST_TIES:
+        count = min(limit + MAX_TIES, count * 4 + 64)
+        hits = read(count, False)
+        if len(hits) < count or hits[-1].score < hits[limit - 1].score or count == limit + MAX_TIES:
             break
-    chosen = sorted((-hit.score, hit.id) for hit in found)[:limit]
-    whole = payloads([point_id for _score, point_id in chosen])
-    return [Hit(point_id, -score, whole[point_id]) for score, point_id in chosen if point_id in whole]
+    top = sorted((-hit.score, hit.id) for hit in hits)[:limit]
+    payload_by_id = payloads([point_id for _score, point_id in top])
+    return [Hit(point_id, -score, payload_by_id[point_id]) for score, point_id in top if point_id in payload_by_id]
 
 
 def record_of(meta: dict[str, Any]) -> dict[str, Any]:
-    """What `meta.json` holds for `meta`, as it comes back from JSON."""
+    """Return the content of `meta.json` for `meta`, after a JSON round trip."""
     record: dict[str, Any] = json.loads(json.dumps({"schema": SCHEMA, **meta}))
     return record
 
 
-def mismatch(place: Path | str, found: dict[str, Any], expected: dict[str, Any]) -> AppError:
-    """`index_mismatch` with the entries that differ, such as `kiwi=0.23`."""
-    keys = sorted(key for key in {*found, *expected} if found.get(key) != expected.get(key))
+def mismatch(address: Path | str, record: dict[str, Any], expected: dict[str, Any]) -> AppError:
+    """Return `index_mismatch` with the differing entries, such as `kiwi=0.23`."""
+    keys = sorted(key for key in {*record, *expected} if record.get(key) != expected.get(key))
 
-    def shown(record: dict[str, Any]) -> str:
-        return ", ".join(f"{key}={str(record.get(key, '-'))[:40]}" for key in keys[:4])
+    def entries(values: dict[str, Any]) -> str:
+        return ", ".join(f"{key}={str(values.get(key, '-'))[:40]}" for key in keys[:4])
 
-    return AppError("index_mismatch", path=str(place), found=shown(found), expected=shown(expected))
+    return AppError("index_mismatch", path=str(address), found=entries(record), expected=entries(expected))

@@ -21,11 +21,11 @@ from subtitle_rag.retrieval.index_rules import (
     BM25,
     best,
     check_id,
+    check_layout,
     check_name,
-    check_payload,
+    check_payloads,
     check_points,
-    check_room,
-    check_vector,
+    check_vectors,
     finds_nothing,
     mismatch,
     record_of,
@@ -35,12 +35,12 @@ from subtitle_rag.retrieval.server_terms import (
     OLDEST,
     address,
     connect,
-    failure,
+    is_supported,
     point_from,
-    recent,
-    room,
+    read_layout,
     server_filter,
     server_vector,
+    to_app_error,
 )
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ logger = logging.getLogger(__name__)
 
 COLLECTION = "scenes"
 BATCH = 128
-"""Points that a request carries: 4 MB with a dense vector; a server takes 32 MB."""
+"""Points in a request: 4 MB with a dense vector; a server takes 32 MB."""
 PAGE = 1_000
 _KEYWORDS, _DATES = ("channel_id", "video"), ("published",)
 
 
 def open_server(settings: QdrantSettings, meta: dict[str, Any], *, own: Collection[str] | None = None) -> "ServerIndex":
-    """The index on the server that the settings name; nothing is sent before its constructor does.
+    """Open the index on the server of the settings.
 
     Raises:
         UsageError: `qdrant_url`, `qdrant_no_key`.
@@ -71,10 +71,9 @@ def open_server(settings: QdrantSettings, meta: dict[str, Any], *, own: Collecti
 
 
 class ServerIndex:
-    """`Index` in the collection `COLLECTION`, which is made where there is none; safe from several threads.
+    """`Index` in the collection `COLLECTION`, which is created if missing. Thread-safe.
 
-    Where the collection was made under another `meta`, it is left alone, unless `own` is given: then it is made anew
-    if all of its points are of these videos.
+    A collection of another `meta` is left alone. With `own` it is replaced if all of its points are of these videos.
 
     Raises:
         BusyError: `qdrant_unreachable`.
@@ -97,19 +96,19 @@ class ServerIndex:
         with self._call():
             self.version = client.info().version
             """Of the server."""
-            if not recent(self.version):
+            if not is_supported(self.version):
                 oldest = ".".join(map(str, OLDEST))
                 raise AppError("qdrant_old", url=self.place, found=self.version[:20], oldest=oldest)
-            made = self._make(record)
-            found = made.config.metadata or {}
-            if found != record and own is None:
-                raise mismatch(self.place, found, record)
-            if found != record:
-                made = self._make_anew(own or (), record)
-        self._room = room(made)
+            collection = self._create(record)
+            stored = collection.config.metadata or {}
+            if stored != record and own is None:
+                raise mismatch(self.place, stored, record)
+            if stored != record:
+                collection = self._replace(own or (), record)
+        self._layout = read_layout(collection)
 
-    def _make(self, record: dict[str, Any]) -> "models.CollectionInfo":
-        """Make the collection and its payload indexes, as far as they are not there; what the server tells of it."""
+    def _create(self, record: dict[str, Any]) -> "models.CollectionInfo":
+        """Create the collection and its payload indexes unless they exist, and return its description."""
         from qdrant_client import models
 
         if not self._client.collection_exists(COLLECTION):
@@ -123,26 +122,26 @@ class ServerIndex:
                     replication_factor=self._settings.replication,
                     metadata=record,
                 )
-            except Exception:  # another machine was quicker
+            except Exception:  # another machine may have been quicker
                 logger.info("the collection was not made", exc_info=True)
                 if not self._client.collection_exists(COLLECTION):
                     raise
-        made = self._client.get_collection(COLLECTION)
+        collection = self._client.get_collection(COLLECTION)
         kinds = models.PayloadSchemaType
         for key, kind in [*((k, kinds.KEYWORD) for k in _KEYWORDS), *((k, kinds.DATETIME) for k in _DATES)]:
-            if key not in made.payload_schema:
+            if key not in collection.payload_schema:
                 self._client.create_payload_index(COLLECTION, key, kind, wait=True)
-        return made
+        return collection
 
-    def _make_anew(self, own: Collection[str], record: dict[str, Any]) -> "models.CollectionInfo":
+    def _replace(self, own: Collection[str], record: dict[str, Any]) -> "models.CollectionInfo":
         from qdrant_client import models
 
-        ours = models.FieldCondition(key="video", match=models.MatchAny(any=list(own)))
-        others = self._client.count(COLLECTION, models.Filter(must_not=[ours]) if own else None, exact=True).count
-        if others:
-            raise AppError("qdrant_others", url=self.place, n=others, collection=COLLECTION)
+        is_own = models.FieldCondition(key="video", match=models.MatchAny(any=list(own)))
+        count = self._client.count(COLLECTION, models.Filter(must_not=[is_own]) if own else None, exact=True).count
+        if count:
+            raise AppError("qdrant_others", url=self.place, n=count, collection=COLLECTION)
         self._client.delete_collection(COLLECTION)
-        return self._make(record)
+        return self._create(record)
 
     @contextmanager
     def _call(self) -> "Iterator[QdrantClient]":
@@ -156,31 +155,31 @@ class ServerIndex:
         try:
             yield self._client
         except (ApiException, QdrantException, JSONDecodeError, AssertionError) as error:
-            logger.warning("the Qdrant server did not do what it was asked", exc_info=True)
-            # the last two: something answers there that is no Qdrant
-            raise failure(error, self.place, self._settings.api_key_env) from None
+            logger.warning("a request to the Qdrant server failed", exc_info=True)
+            # the last two: the answer is not one of Qdrant's
+            raise to_app_error(error, self.place, self._settings.api_key_env) from None
 
     def insert(self, points: Sequence[Point]) -> None:
-        """See `Index.insert`. Of points with the same id in one call the first one counts."""
+        """See `Index.insert`. The first point of an id in one call counts."""
         from qdrant_client import models
 
         check_points(points)
         for point in points:
             for name, vector in point.vectors.items():
-                self._require_room(name, vector)
+                self._require_layout(name, vector)
         new = unique(points)
         for start in range(0, len(new), BATCH):
-            made = [
+            batch = [
                 models.PointStruct(
                     id=p.id, vector={n: server_vector(v) for n, v in p.vectors.items()}, payload=p.payload
                 )
                 for p in new[start : start + BATCH]
             ]
             with self._call() as client:
-                client.upsert(COLLECTION, made, wait=True, update_mode=models.UpdateMode.INSERT_ONLY)
+                client.upsert(COLLECTION, batch, wait=True, update_mode=models.UpdateMode.INSERT_ONLY)
 
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
-        """See `Index.add_vector`. Raises ValueError where it is there with other dimensions."""
+        """See `Index.add_vector`. Raises ValueError if it exists with other dimensions."""
         from qdrant_client import models
 
         check_name(name, dimensions)
@@ -200,57 +199,54 @@ class ServerIndex:
                     graph = models.HnswConfigDiff(m=16, ef_construct=100)
                     stored = models.VectorParamsDiff(on_disk=True, hnsw_config=graph)
                     client.update_collection(COLLECTION, vectors_config={name: stored})
-        self._room = self.vectors()
-        if self._room.get(name, dimensions) != dimensions:
-            raise ValueError(f"{name} has {self._room[name]} dimensions")
+        self._layout = self.vectors()
+        if self._layout.get(name, dimensions) != dimensions:
+            raise ValueError(f"{name} has {self._layout[name]} dimensions")
 
     def drop_vector(self, name: str) -> None:
         if name == BM25:
             raise ValueError(f"{name} stays")
         with self._call() as client:
             client.delete_vector_name(COLLECTION, name, wait=True)
-        self._room = self.vectors()
+        self._layout = self.vectors()
 
     def vectors(self) -> dict[str, int | None]:
         with self._call() as client:
-            return room(client.get_collection(COLLECTION))
+            return read_layout(client.get_collection(COLLECTION))
 
-    def _require_room(self, name: str, vector: Vector) -> None:
-        """Raises ValueError where there is no room; another machine may have made some since."""
+    def _require_layout(self, name: str, vector: Vector) -> None:
+        """Raise ValueError unless the vector fits the layout, which another machine may have changed."""
         try:
-            check_room(self._room, name, vector)
+            check_layout(self._layout, name, vector)
         except ValueError:
-            self._room = self.vectors()
-            check_room(self._room, name, vector)
+            self._layout = self.vectors()
+            check_layout(self._layout, name, vector)
 
     def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
-        """See `Index.replace_vector`. Ids that are not in the index are passed over."""
         from qdrant_client import models
 
-        for point_id, vector in vectors.items():
-            check_id(point_id)
-            check_vector(name, vector)
-            self._require_room(name, vector)
-        for there in self._present(list(vectors)):
-            made = [models.PointVectors(id=i, vector={name: server_vector(vectors[i])}) for i in there]
+        check_vectors(name, vectors)
+        for vector in vectors.values():
+            self._require_layout(name, vector)
+        for ids in self._present(list(vectors)):
+            batch = [models.PointVectors(id=id, vector={name: server_vector(vectors[id])}) for id in ids]
             with self._call() as client:
-                client.update_vectors(COLLECTION, made, wait=True)
+                client.update_vectors(COLLECTION, batch, wait=True)
 
     def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
         from qdrant_client import models
 
-        for point_id, payload in payloads.items():
-            check_payload(point_id, payload)
-        for there in self._present(list(payloads)):
-            made = [
-                models.OverwritePayloadOperation(overwrite_payload=models.SetPayload(payload=payloads[i], points=[i]))
-                for i in there
+        check_payloads(payloads)
+        for ids in self._present(list(payloads)):
+            batch = [
+                models.OverwritePayloadOperation(overwrite_payload=models.SetPayload(payload=payloads[id], points=[id]))
+                for id in ids
             ]
             with self._call() as client:
-                client.batch_update_points(COLLECTION, made, wait=True)
+                client.batch_update_points(COLLECTION, batch, wait=True)
 
     def _present(self, ids: Sequence[str]) -> Iterator[list[str]]:
-        """Those of the ids that are there, in batches: an unknown one fails the request that names it."""
+        """Yield the existing ids in batches: an unknown id would fail its request."""
         for start in range(0, len(ids), BATCH):
             with self._call() as client:
                 records = client.retrieve(COLLECTION, ids[start : start + BATCH], with_payload=False)
@@ -277,50 +273,50 @@ class ServerIndex:
         where: Filter | None = None,
         payload: Sequence[str] | None = None,
     ) -> list[Hit]:
-        """See `Index.search`; where more than `MOST_TIES` points tie at the cut, the server chooses among them."""
+        """See `Index.search`; of more than `MAX_TIES` equal scores at the cut, the server chooses."""
         where = where or Filter()
         if finds_nothing(name, query, limit, where):
             return []
         try:
-            self._require_room(name, query)
+            self._require_layout(name, query)
         except ValueError:
-            if name in self._room:
+            if name in self._layout:
                 raise
             return []
         try:
             return self._best(name, query, limit, where, payload is None or (list(payload) or False))
         except (AppError, ValueError):
             logger.info("searching %s failed", name, exc_info=True)
-            self._room = self.vectors()
-            if name not in self._room:  # another machine has dropped it since
+            self._layout = self.vectors()
+            if name not in self._layout:  # another machine has dropped it
                 return []
             raise
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        return [self.search(one.name, one.query, limit=one.limit, where=one.where, payload=()) for one in searches]
+        return [self.search(each.name, each.query, limit=each.limit, where=each.where, payload=()) for each in searches]
 
-    def _best(self, name: str, query: Vector, limit: int, where: Filter, wanted: bool | list[str]) -> list[Hit]:
-        def read(count: int, whole: bool) -> list[Hit]:
+    def _best(self, name: str, query: Vector, limit: int, where: Filter, keys: bool | list[str]) -> list[Hit]:
+        def read(count: int, with_payloads: bool) -> list[Hit]:
             with self._call() as client:
-                found = client.query_points(
+                response = client.query_points(
                     COLLECTION,
                     query=server_vector(query),
                     using=name,
                     query_filter=server_filter(where),
                     limit=count,
-                    with_payload=wanted if whole else False,
+                    with_payload=keys if with_payloads else False,
                 )
-            return [Hit(str(p.id), p.score, p.payload or {}) for p in found.points]
+            return [Hit(str(p.id), p.score, p.payload or {}) for p in response.points]
 
         def payloads(ids: Collection[str]) -> dict[str, dict[str, Any]]:
             with self._call() as client:
-                records = client.retrieve(COLLECTION, list(ids), with_payload=wanted)
+                records = client.retrieve(COLLECTION, list(ids), with_payload=keys)
             return {str(record.id): record.payload or {} for record in records}
 
         return best(limit, read, payloads)
 
     def ids(self, video_id: str) -> set[str]:
-        found: set[str] = set()
+        ids: set[str] = set()
         where = server_filter(Filter(videos=(video_id,)))
         offset: Any = None
         while True:
@@ -328,9 +324,9 @@ class ServerIndex:
                 records, offset = client.scroll(
                     COLLECTION, where, limit=PAGE, offset=offset, with_payload=False, with_vectors=False
                 )
-            found.update(str(record.id) for record in records)
+            ids.update(str(record.id) for record in records)
             if offset is None:
-                return found
+                return ids
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
         if after is not None:
@@ -342,27 +338,26 @@ class ServerIndex:
         return [point_from(record) for record in records]
 
     def get(self, ids: Collection[str]) -> list[Point]:
-        return [point_from(record) for record in self._retrieved(ids, vectors=True)]
+        return [point_from(record) for record in self._retrieve(ids, vectors=True)]
 
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        return {str(record.id): record.payload or {} for record in self._retrieved(ids, vectors=False)}
+        return {str(record.id): record.payload or {} for record in self._retrieve(ids, vectors=False)}
 
-    def _retrieved(self, ids: Collection[str], *, vectors: bool) -> "Iterator[models.Record]":
-        asked = list(ids)
-        for point_id in asked:
+    def _retrieve(self, ids: Collection[str], *, vectors: bool) -> "Iterator[models.Record]":
+        unique_ids = list(dict.fromkeys(ids))
+        for point_id in unique_ids:
             check_id(point_id)
-        for start in range(0, len(asked), BATCH):
+        for start in range(0, len(unique_ids), BATCH):
+            batch = unique_ids[start : start + BATCH]
             with self._call() as client:
-                yield from client.retrieve(
-                    COLLECTION, asked[start : start + BATCH], with_payload=True, with_vectors=vectors
-                )
+                yield from client.retrieve(COLLECTION, batch, with_payload=True, with_vectors=vectors)
 
     def count(self) -> int:
         with self._call() as client:
             return client.count(COLLECTION, exact=True).count
 
     def clear(self, videos: Collection[str] = ()) -> None:
-        """See `Index.clear`: other libraries' points and the named vectors stay."""
+        """See `Index.clear`."""
         for video_id in videos:
             self.delete_video(video_id)
 

@@ -1,4 +1,4 @@
-"""The queries of one library as the host of its index analyses them, with what the library's file tells."""
+"""Query analysis in the index host, with the vocabulary of the client's library."""
 
 from pathlib import Path
 
@@ -11,9 +11,9 @@ Stamp = tuple[tuple[int, int, int], ...]
 
 
 class LibraryQueries:
-    """A `QueryAnalyzer` whose library is open only while queries come; used by one thread.
+    """A `QueryAnalyzer` with a library that is open only while queries arrive. For one thread.
 
-    An open library keeps SQLite's log beside its file, and a copy of the file alone would lack what stands there.
+    An open library keeps SQLite's log beside its file, and a copy of the file alone would be incomplete.
     """
 
     def __init__(self, analyzer: QueryMorphemes) -> None:
@@ -22,30 +22,30 @@ class LibraryQueries:
         self._library: Library | None = None
         self._queries: QueryAnalyzer | None = None
         self._released: Stamp | None = None
-        """How the files were left when the library was closed; None while it is open."""
+        """The stamp of the files when the library was closed; None while it is open."""
 
     @property
     def is_open(self) -> bool:
         return self._library is not None and self._released is None
 
     def analyze(self, path: str, text: str) -> LexicalQuery:
-        """See `QueryAnalyzer.analyze`. Raises what the library does."""
-        queries = self._of(path)
+        """See `QueryAnalyzer.analyze`. Raises the library's failures."""
+        queries = self._opened(path)
         if self._released is not None:
             queries.reopened(lambda: _stamp(path) != self._released)
             self._released = None
         return queries.analyze(text)
 
     def release(self) -> None:
-        """Close the library; its vocabulary is kept."""
+        """Close the library; its vocabulary stays in memory."""
         if self._library is not None and self._released is None:
             self._library.close()
             self._released = _stamp(str(self._library.path))
 
-    def _of(self, path: str) -> QueryAnalyzer:
+    def _opened(self, path: str) -> QueryAnalyzer:
         try:
             status = Path(path).stat()
-        except OSError as error:  # opening it would make an empty one
+        except OSError as error:  # opening it would create an empty one
             raise BusyError("library_readonly", path=str(Path(path).parent), reason=str(error.strerror)) from error
         file = path, status.st_dev, status.st_ino
         if self._queries is None or file != self._file:
@@ -57,13 +57,13 @@ class LibraryQueries:
 
 
 def _stamp(path: str) -> Stamp:
-    """Tells a library's files from what they were before a commit; an empty log says as much as none."""
-    found: list[tuple[int, int, int]] = []
+    """Return inode, size and time of a library's files, to notice commits; an empty log counts as none."""
+    stamps: list[tuple[int, int, int]] = []
     for file in (Path(path), Path(f"{path}-wal")):
         try:
             status = file.stat()
         except OSError:
             continue
         if status.st_size:
-            found.append((status.st_ino, status.st_size, status.st_mtime_ns))
-    return tuple(found)
+            stamps.append((status.st_ino, status.st_size, status.st_mtime_ns))
+    return tuple(stamps)

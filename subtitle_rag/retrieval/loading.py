@@ -1,4 +1,4 @@
-"""What both kinds of neural models need to be loaded: silence, checks, plain words for failures, memory given back."""
+"""Loading of neural models: silence, checks, typed failures, release of memory."""
 
 import errno
 import gc
@@ -19,18 +19,18 @@ from subtitle_rag.retrieval.device import INT8
 
 _LOADING = threading.Lock()
 _REASON = 300
-"""Characters of a library's own words that are passed on."""
+"""Most characters of a library's own message in ours."""
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Load models without a word on the screen; one thread at a time, since warnings are switched for all.
+    """Load models without output; one thread at a time, since warnings are switched off globally.
 
-    Neither library has an option for all of its bars and warnings, and the terminal app draws on the same screen.
+    Neither library has an option for all of its bars and warnings, and they would garble the app's screen.
     """
     with _LOADING, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else a later fork is warned about
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else a later fork prints a warning
         from tqdm import tqdm
         from transformers.utils import logging as transformers_logging
 
@@ -45,7 +45,7 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def damage_told(id: str) -> Iterator[None]:
-    """Turn every failure to load a model's files into one that a user can act on.
+    """Turn failures to load a model's files into typed ones.
 
     Raises:
         AppError: `model_damaged`, `model_memory`.
@@ -61,7 +61,7 @@ def damage_told(id: str) -> Iterator[None]:
 
 @contextmanager
 def memory_told(id: str) -> Iterator[None]:
-    """Turn a failure for want of memory into one that a user can act on.
+    """Turn failures of memory into typed ones.
 
     Raises:
         AppError: `model_memory`.
@@ -77,23 +77,23 @@ def memory_told(id: str) -> Iterator[None]:
 def _lacks_memory(error: Exception) -> bool:
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
-    words = str(error).lower()  # torch's own kinds are RuntimeErrors, and the one for a CPU is nothing else
+    words = str(error).lower()  # torch's are RuntimeErrors; on a CPU it has no class of its own
     return isinstance(error, MemoryError) or "out of memory" in words or "allocate memory" in words
 
 
 def damaged(id: str, reason: str) -> AppError:
-    """`model_damaged`, with the first sentence of a reason, which a library may have written for a wide terminal."""
+    """Return `model_damaged` with the first sentence of the library's reason, on one line."""
     plain = " ".join("".join(char if char.isprintable() else " " for char in reason).split())
     return AppError("model_damaged", name=_name(id), reason=plain.partition(". ")[0][:_REASON].rstrip("."))
 
 
 def _name(id: str) -> str:
-    """A model's id without its revision, as it is asked for."""
+    """Return a model's id without its revision, as in the settings."""
     return id.partition("@")[0].removesuffix(INT8)
 
 
 def read_config(path: Path, id: str) -> dict[str, Any]:
-    """A model's `config.json`.
+    """Read a model's `config.json`.
 
     Raises:
         AppError: `model_damaged`.
@@ -108,41 +108,42 @@ def read_config(path: Path, id: str) -> dict[str, Any]:
 
 
 def check_whole(id: str, layers: Any, tokenizer: Any) -> None:
-    """Refuse weights with gaps, which transformers fills with random numbers, and a foreign tokenizer.
+    """Refuse incomplete weights, which transformers fills with random numbers, and a foreign tokenizer.
 
     Raises:
         AppError: `model_damaged`.
     """
-    # transformers marks what it read; the pooler of BERT is in few files and used by nobody here
-    read = {
-        name: hasattr(one, "_is_hf_initialized") for name, one in layers.named_parameters() if "pooler." not in name
-    }
-    gaps = [name for name, there in read.items() if not there]
-    if gaps:
-        raise damaged(id, _("its weights lack {name}").format(name=gaps[0]))
-    known, used = layers.config.vocab_size, len(tokenizer)
-    if used > known or used <= len(tokenizer.all_special_ids):
-        reason = _("its tokenizer has {used} words and its weights {known}").format(used=used, known=known)
+    # transformers marks the parameters that it read; the pooler of BERT is in few files and unused here
+    missing = [
+        name
+        for name, parameter in layers.named_parameters()
+        if "pooler." not in name and not hasattr(parameter, "_is_hf_initialized")
+    ]
+    if missing:
+        raise damaged(id, _("its weights lack {name}").format(name=missing[0]))
+    vocabulary, used = layers.config.vocab_size, len(tokenizer)
+    if used > vocabulary or used <= len(tokenizer.all_special_ids):
+        reason = _("its tokenizer has {used} words and its weights {known}").format(used=used, known=vocabulary)
         raise damaged(id, reason)
 
 
 def room(config: Any) -> int:
-    """The most tokens that a model takes at once; RoBERTa counts positions from behind the padding's."""
+    """Return the most tokens of an input; RoBERTa's positions start behind the padding's."""
     positions = getattr(config, "max_position_embeddings", None) or sys.maxsize
     return int(positions) - (getattr(config, "pad_token_id", None) or 0) - 1
 
 
 def clean(text: str) -> str:
-    """The text with what no encoding can hold replaced: half of a surrogate pair."""
+    """Replace lone surrogates, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def return_memory() -> None:
-    """Give what a dropped model took back to the system, which CPython and the C library do not by themselves."""
+    """Return freed memory to the system; CPython and the C library keep it otherwise."""
     gc.collect()
     if sys.platform == "linux":
         import ctypes
 
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, musl needs it not
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc has it, musl does not need it
         if trim is not None:
             trim(0)

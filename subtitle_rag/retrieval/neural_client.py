@@ -1,4 +1,4 @@
-"""The neural models for everybody: a client of the process that holds them (`neural_host`), started when needed."""
+"""The client of the neural host (`neural_host`), which it starts when needed: encoders and the reranker."""
 
 import logging
 import threading
@@ -17,73 +17,73 @@ from subtitle_rag.models.manifest import Kind as ModelKind
 from subtitle_rag.retrieval.device import INT8
 from subtitle_rag.retrieval.encoder import CACHE_SIZE
 from subtitle_rag.retrieval.neural import Encoded
-from subtitle_rag.retrieval.neural_wire import KIND, HostState, Spec
+from subtitle_rag.retrieval.neural_host import KIND, HostState, Spec
 
 if TYPE_CHECKING:
     from subtitle_rag.models.model_store import ModelFiles, ModelStore
 
 logger = logging.getLogger(__name__)
 
-FEWEST, MOST = 8, 256
+MIN_BATCH, MAX_BATCH = 8, 256
 """Texts in a call."""
-CALL_S = 0.5
-"""A call that takes less may have twice as many, one that takes four times as long half of them."""
+BATCH_S = 0.5
+"""The batch doubles after a call shorter than this, and halves after one of more than four times as long."""
 Call = Callable[..., Any]
 Stamp = frozenset[tuple[str, int, int]]
 
 
-class _Pace:
-    """Cuts long work into calls of about a second, whatever the machine, so that it can be stopped between two."""
+class _AdaptiveBatches:
+    """Splits long work into calls of about a second on any machine, so that it can be stopped between calls."""
 
     def __init__(self) -> None:
-        self._count = FEWEST
+        self._size = MIN_BATCH
 
-    def calls(
+    def run(
         self, call: Callable[[list[str]], list[Any]], texts: Sequence[str], stop: threading.Event | None
     ) -> list[Any]:
-        """What the calls give, in the order of the texts. Those of about one length go together, the longest first.
+        """Return the results in the order of the texts. Texts of similar length share a call, the longest first.
 
         Raises:
-            AppError: `model_stopped`, where `stop` was set between two calls.
+            AppError: `model_stopped` if `stop` was set between two calls.
         """
         order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
-        made: dict[int, Any] = {}
-        while len(made) < len(order):
+        results: dict[int, Any] = {}
+        while len(results) < len(order):
             if stop is not None and stop.is_set():
                 raise AppError("model_stopped")
-            chunk = order[len(made) : len(made) + self._count]
+            batch = order[len(results) : len(results) + self._size]
             began = time.monotonic()
-            made.update(zip(chunk, call([texts[at] for at in chunk]), strict=True))
+            results.update(zip(batch, call([texts[at] for at in batch]), strict=True))
             took = time.monotonic() - began
-            if took < CALL_S:
-                self._count = min(MOST, self._count * 2)
-            elif took > 4 * CALL_S:
-                self._count = max(FEWEST, self._count // 2)
-        return [made[at] for at in range(len(texts))]
+            if took < BATCH_S:
+                self._size = min(MAX_BATCH, self._size * 2)
+            elif took > 4 * BATCH_S:
+                self._size = max(MIN_BATCH, self._size // 2)
+        return [results[at] for at in range(len(texts))]
 
 
 class HostedEncoder:
-    """`Encoder` through the host process; what its files tell needs no process."""
+    """`Encoder` through the host process; id and dimensions come from the model's files, without a call."""
 
     def __init__(self, call: Call, spec: Spec, dimensions: int) -> None:
         self._call = call
-        self._spec = spec
+        self.spec = spec
         self.id = spec.id
         self.dimensions = dimensions
         self.has_sparse = spec.has_sparse
-        self._pace = _Pace()
-        self._remembered = lru_cache(CACHE_SIZE)(self._query)
+        self._batches = _AdaptiveBatches()
+        self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
     def passages(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> list[Encoded]:
-        """The vectors of these texts, in their order; AppError `model_stopped` where `stop` was set between calls."""
-        return self._pace.calls(lambda chunk: self._call("passages", self._spec, chunk), texts, stop)
+        """Return the texts' vectors in order; AppError `model_stopped` if `stop` was set between calls."""
+        return self._batches.run(lambda batch: self._call("passages", self.spec, batch), texts, stop)
 
     def query(self, text: str) -> Encoded:
-        """The vectors of a query; the last ones are remembered, so that nobody is asked."""
-        return self._remembered(text)
+        """Return the vectors of a query, from the cache for a recent one."""
+        return self._cached_query(text)
 
     def _query(self, text: str) -> Encoded:
-        encoded: Encoded = self._call("query", self._spec, text)
+        encoded: Encoded = self._call("query", self.spec, text)
         return encoded
 
 
@@ -92,29 +92,28 @@ class HostedReranker:
 
     def __init__(self, call: Call, spec: Spec) -> None:
         self._call = call
-        self._spec = spec
-        self._pace = _Pace()
+        self.spec = spec
+        self._batches = _AdaptiveBatches()
         self._depth: int | None = None
         self.id = spec.id
 
     @property
     def depth(self) -> int | None:
-        """Asks the process until it knows; that loads no model."""
+        """The measured depth; each read asks the process until one is known, without loading a model."""
         if self._depth is None:
-            self._depth = self._call("depth", self._spec)
+            self._depth = self._call("depth", self.spec)
         return self._depth
 
     def scores(self, query: str, passages: Sequence[str], *, stop: threading.Event | None = None) -> list[float]:
-        """See `Reranker.scores`; AppError `model_stopped` where `stop` was set between calls."""
-        return self._pace.calls(lambda chunk: self._call("scores", self._spec, query, chunk), passages, stop)
+        """See `Reranker.scores`; AppError `model_stopped` if `stop` was set between calls."""
+        return self._batches.run(lambda batch: self._call("scores", self.spec, query, batch), passages, stop)
 
 
 class HostedModels(Client):
-    """`Models` of a store's settings, through the host process of `folder`; safe from any number of threads.
+    """`Models` of a store's settings, through the host process of `folder`. Thread-safe.
 
-    The process starts with the first call to a model. A model whose files are not here is None, as
-    all are without the extra `neural`; a wrong setting or a
-    damaged folder raises what `ModelStore.files` raises.
+    The process starts with the first call to a model. A model is None if its files are missing, and without the extra
+    `neural`. A wrong setting or a damaged folder raises the failures of `ModelStore.files`.
     """
 
     def __init__(self, folder: Path, store: "ModelStore") -> None:
@@ -122,10 +121,10 @@ class HostedModels(Client):
         self._store = store
         self._encoders: dict[Spec, HostedEncoder] = {}
         self._rerankers: dict[Spec, HostedReranker] = {}
-        self._known: dict[tuple[str, ModelKind], tuple[Stamp, ModelFiles]] = {}
+        self._files_cache: dict[tuple[str, ModelKind], tuple[Stamp, ModelFiles]] = {}
 
     def encoder(self, id: str | None = None) -> HostedEncoder | None:
-        """The encoder of this id, by default the one that the settings name."""
+        """Return the encoder of this id, by default that of the settings."""
         files = self._files(self._store.configured(ENCODER), ENCODER) if id is None else self._with_id(id)
         if files is None:
             return None
@@ -140,70 +139,69 @@ class HostedModels(Client):
         return self._rerankers.setdefault(spec, HostedReranker(self._call, spec))
 
     def load_soon(self, encoder_id: str | None) -> None:
-        """Begin to load this encoder (None: none) and the reranker, as far as they are here. A hint: whoever needs
-        them meets the failure, if there is one."""
+        """Begin to load this encoder (None: none) and the reranker. A failure is logged; the first use raises it."""
         threading.Thread(target=self._load, args=(encoder_id,), name="models-loader", daemon=True).start()
 
     def _load(self, encoder_id: str | None) -> None:
         try:
             for model in (self.encoder(encoder_id) if encoder_id else None, self.reranker()):
                 if model is not None:
-                    self._call("load", model._spec)
-        except (AppError, RuntimeError):  # a RuntimeError where this was closed meanwhile
+                    self._call("load", model.spec)
+        except (AppError, RuntimeError):  # RuntimeError: this client was closed meanwhile
             logger.info("models were not loaded ahead", exc_info=True)
 
     def unload(self) -> None:
-        """Have the process, where one runs, give its memory back; it leaves."""
+        """Have a running process free its memory and exit."""
         self._call_running("unload")
 
     def state(self) -> HostState | None:
-        """What the process holds; None where none runs."""
+        """Return the process's memory and models; None if none runs."""
         state: HostState | None = self._call_running("state")
         return state
 
     def _spec(self, files: "ModelFiles", id: str | None = None) -> Spec:
-        """`id` tells of a precision other than the settings': the one that the vectors were made with."""
-        own = self._store.settings
-        device, precision = own.device, own.precision
+        """Return the spec of these files; the precision in `id`, that of stored vectors, overrides the settings."""
+        settings = self._store.settings
+        device, precision = settings.device, settings.precision
         if id is not None and id.endswith(INT8) != (precision == "int8"):
             device, precision = ("cpu", "int8") if id.endswith(INT8) else (device, "auto")
         full = files.id + INT8 if precision == "int8" else files.id
         return Spec(files.kind, str(files.path), full, device, precision, files.has_sparse, files.max_tokens)
 
     def _with_id(self, id: str) -> "ModelFiles | None":
-        """Of the encoder that the settings name, or one that the manifest does; None where none has this id."""
-        wanted = id.removesuffix(INT8)
+        """Look for the id in the settings' encoder and those of the manifest."""
+        base_id = id.removesuffix(INT8)
         for name in dict.fromkeys((self._store.configured(ENCODER), *(each.name for each in manifest.encoders()))):
             try:
                 files = self._files(name, ENCODER)
-            except AppError:  # not the one
+            except AppError:
                 logger.debug("%s cannot be used", name, exc_info=True)
                 continue
-            if files and files.id == wanted:
+            if files and files.id == base_id:
                 return files
         return None
 
     def _files(self, name: str, kind: ModelKind) -> "ModelFiles | None":
-        """A model's files, looked through again where one of them has changed; None where they are not here."""
+        """Check a model's files, again if one has changed; None if they are missing."""
         if not name or not NEURAL.is_installed:
             return None
-        known = self._known.get((name, kind))
-        if known and known[0] == _stamp(known[1].path):
-            return known[1]
+        cached = self._files_cache.get((name, kind))
+        if cached and cached[0] == _stamp(cached[1].path):
+            return cached[1]
         try:
             files = self._store.files(name, kind)
         except AppError as error:
             if error.code == "model_missing":
                 return None
             raise
-        self._known[name, kind] = _stamp(files.path), files
+        self._files_cache[name, kind] = _stamp(files.path), files
         return files
 
 
 def _stamp(folder: Path) -> Stamp:
-    """Tells a folder's state from an earlier one without reading its files."""
+    """Return names, sizes and times of a folder's files, to notice a change without reading them."""
     try:
-        told = [(path.name, path.stat()) for path in folder.iterdir()]
+        entries = [(path.name, path.stat()) for path in folder.iterdir()]
     except OSError:
         return frozenset()
-    return frozenset((name, status.st_size, status.st_mtime_ns) for name, status in told)
+    return frozenset((name, status.st_size, status.st_mtime_ns) for name, status in entries)

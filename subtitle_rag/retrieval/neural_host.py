@@ -1,13 +1,12 @@
-"""The process that holds the neural models for everybody (`hosting`); `neural_client` starts it and talks to it.
+"""The process that holds the neural models of a home (`hosting`); its client is `neural_client`.
 
-A model takes seconds to load and gigabytes to hold; PyTorch's import alone holds the GIL for a second and keeps half a
-gigabyte for good. So the models of a library's home live in one process, whose clients are the app and every run of
-the command line. It is the first that the system kills when memory runs out, and the way to give memory back for good
-is to leave. It runs on all cores at a low priority, so that other programs stay fluid; of its own work, what a person
-waits for goes first (`turns`).
+A model takes seconds to load and gigabytes of memory; importing PyTorch alone holds the GIL for a second and allocates
+half a gigabyte for good. So one process per home holds the models for the app and all commands. It is the first to be
+killed when memory runs out, and exits to return its memory. It runs on all cores at a low priority; of its own work,
+queries go first (`priority_lock`).
 
-It lingers for `SUBTITLE_RAG_NEURAL_LINGER` seconds (300). A model that nobody used for `SUBTITLE_RAG_NEURAL_IDLE`
-seconds (600) goes, and after the last one the process, whoever is connected: the next call starts another.
+The host lingers for `SUBTITLE_RAG_NEURAL_LINGER` seconds (300). A model unused for `SUBTITLE_RAG_NEURAL_IDLE` seconds
+(600) is dropped, and the process exits after the last one, even with clients: the next call starts another.
 """
 
 import logging
@@ -23,10 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag import i18n
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.errors import AppError
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.hosting.entry import HostKind
 from subtitle_rag.models.manifest import ENCODER, RERANKER
+from subtitle_rag.models.manifest import Kind as ModelKind
+from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.neural import Encoded
-from subtitle_rag.retrieval.neural_wire import KIND, HeldModel, HostState, Spec
 from subtitle_rag.retrieval.priority_lock import QUERY, PriorityLock
 
 if TYPE_CHECKING:
@@ -35,50 +36,81 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-METHODS = frozenset({"load", "passages", "query", "scores", "depth", "unload", "state"})
-LINGER_S = 300.0
 IDLE_S = 600.0
 CALM_S = 3.0
-"""Seconds without a query after which the reranker's speed is measured, if it never was on this machine."""
-MOST = {ENCODER: 2, RERANKER: 1}
-"""Models that are held at once; two encoders while one takes the other's place."""
+"""Seconds without a query until a reranker of unknown speed is measured."""
+CAPACITY = {ENCODER: 2, RERANKER: 1}
+"""Models in memory at once; two encoders while one replaces the other."""
 NICENESS = 3
-SACRIFICE = 500
-"""Its score where Linux looks for a process to kill; others have 0, and 1000 is the highest."""
+OOM_SCORE = 500
+"""Its score when Linux chooses a process to kill; others have 0, the maximum is 1000."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A model and its settings."""
+
+    kind: ModelKind
+    path: str
+    id: str
+    """Ends in `/int8` for that precision."""
+    device: str
+    """As in the settings, like the precision."""
+    precision: str
+    has_sparse: bool
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedModel:
+    """A model in memory."""
+
+    id: str
+    kind: ModelKind
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """The process's memory and models."""
+
+    pid: int
+    bytes: int | None
+    """Resident memory; None if the system does not report it."""
+    models: tuple[LoadedModel, ...]
 
 
 @dataclass(eq=False, slots=True)
-class _Held:
-    """An engine, which loads its model when it is first used, once, whoever asks."""
+class _Slot:
+    """An engine, which loads its model once, at its first use."""
 
     spec: Spec
     engine: "FlagEncoder | CrossReranker"
     users: int = 0
-    last: float = field(default_factory=time.monotonic)
-    """When it was used last."""
-    timed: bool = False
-    """Whether its speed has been looked at."""
+    last_use: float = field(default_factory=time.monotonic)
+    is_measured: bool = False
+    """Whether its speed has been looked up or measured."""
 
 
 class NeuralService:
-    """Engines by their `Spec`; `depths` is the file that remembers how fast rerankers are."""
+    """Engines by their `Spec`; the file `depths` stores the speed of rerankers."""
+
+    methods = frozenset({"load", "passages", "query", "scores", "depth", "unload", "state"})
 
     def __init__(self, depths: Path, idle_s: float) -> None:
         self._depths = depths
         self._idle_s = idle_s
-        self._turns = PriorityLock()
+        self._priority = PriorityLock()
         self._lock = threading.Lock()
-        self._held: dict[Spec, _Held] = {}
-        self._asked = time.monotonic()
+        self._slots: dict[Spec, _Slot] = {}
+        self._last_query = time.monotonic()
         self._unloaded = False
-        self._last_turn = self._turns.take(QUERY)
+        self._final_pass = self._priority.take(QUERY)
 
     def greet(self) -> None:
         """Clients order nothing."""
 
     def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:  # noqa: ARG002
-        if method not in METHODS:
-            raise ValueError(f"no such method: {method!r}")
         try:
             return getattr(self, method)(*args, **options)
         except ValueError as error:  # of the libraries
@@ -96,72 +128,72 @@ class NeuralService:
         return encoded
 
     def query(self, spec: Spec, text: str) -> Encoded:
-        self._asked = time.monotonic()
+        self._last_query = time.monotonic()
         with self._using(spec) as engine:
             encoded: Encoded = engine.query(text)
         return encoded
 
     def scores(self, spec: Spec, query: str, passages: Sequence[str]) -> list[float]:
-        self._asked = time.monotonic()
+        self._last_query = time.monotonic()
         with self._using(spec) as engine:
             scores: list[float] = engine.scores(query, passages)
         return scores
 
     def depth(self, spec: Spec) -> int | None:
-        """Loads nothing."""
+        """Return the reranker's stored depth; loads no model."""
         with self._using(spec) as engine:
             depth: int | None = engine.depth
         return depth
 
     def unload(self) -> None:
-        """Let go of all models and leave, unless another is asked for at the same time."""
+        """Drop all models and exit, unless another call needs one meanwhile."""
         with self._lock:
-            for held in list(self._held.values()):
-                self._drop(held)
+            for slot in list(self._slots.values()):
+                self._drop(slot)
             self._unloaded = True
 
     def state(self) -> HostState:
         with self._lock:
-            engines = [(held.spec.kind, held.engine) for held in self._held.values()]
-        models = (HeldModel(engine.id, kind, engine.plan) for kind, engine in engines if engine.loaded)
+            engines = [(slot.spec.kind, slot.engine) for slot in self._slots.values()]
+        models = (LoadedModel(engine.id, kind, engine.plan) for kind, engine in engines if engine.loaded)
         return HostState(os.getpid(), _memory(), tuple(models))
 
     def rest(self, quiet_s: float, *, leaving: bool) -> bool:
         with self._lock:
-            for held in list(self._held.values()):
-                if not held.users and time.monotonic() - held.last >= self._idle_s:
-                    self._drop(held)
-            empty = not self._held
-        if not leaving and time.monotonic() - self._asked >= CALM_S:
+            for slot in list(self._slots.values()):
+                if not slot.users and time.monotonic() - slot.last_use >= self._idle_s:
+                    self._drop(slot)
+            empty = not self._slots
+        if not leaving and time.monotonic() - self._last_query >= CALM_S:
             self._measure()
         return empty and quiet_s > 0 and (self._unloaded or quiet_s >= self._idle_s)
 
     def close(self) -> None:
         self._lock.acquire()
-        self._last_turn.__enter__()  # PyTorch does not bear it to be at work while the interpreter ends
+        self._final_pass.__enter__()  # PyTorch must not be at work while the interpreter ends
 
     @contextmanager
     def _using(self, spec: Spec) -> Iterator[Any]:
         with self._lock:
-            held = self._held.get(spec) or self._open(spec)
-            held.users += 1
+            slot = self._slots.get(spec) or self._open(spec)
+            slot.users += 1
         try:
-            yield held.engine
+            yield slot.engine
         finally:
             with self._lock:
-                held.users -= 1
-                held.last = time.monotonic()
+                slot.users -= 1
+                slot.last_use = time.monotonic()
 
-    def _open(self, spec: Spec) -> _Held:
-        """An engine for the model, in the place of the one that was not used for the longest time."""
-        held = _Held(spec, self._engine(spec))
-        others = [each for each in self._held.values() if each.spec.kind == spec.kind]
-        others.sort(key=lambda each: (each.users > 0, each.last))
-        for each in others[: max(0, len(others) + 1 - MOST[spec.kind])]:
-            self._drop(each)
-        self._held[spec] = held
+    def _open(self, spec: Spec) -> _Slot:
+        """Open an engine for the model, and drop the least recently used one beyond `CAPACITY`."""
+        slot = _Slot(spec, self._engine(spec))
+        rivals = [each for each in self._slots.values() if each.spec.kind == spec.kind]
+        rivals.sort(key=lambda each: (each.users > 0, each.last_use))
+        for rival in rivals[: max(0, len(rivals) + 1 - CAPACITY[spec.kind])]:
+            self._drop(rival)
+        self._slots[spec] = slot
         self._unloaded = False
-        return held
+        return slot
 
     def _engine(self, spec: Spec) -> "FlagEncoder | CrossReranker":
         from subtitle_rag.retrieval import device, encoder, reranker
@@ -171,28 +203,28 @@ class NeuralService:
         if spec.kind == ENCODER:
             limit = min(spec.max_tokens, encoder.PASSAGE_TOKENS)
             return encoder.FlagEncoder(
-                path, spec.id, plan, has_sparse=spec.has_sparse, max_tokens=limit, turns=self._turns
+                path, spec.id, plan, has_sparse=spec.has_sparse, max_tokens=limit, turns=self._priority
             )
-        engine = reranker.CrossReranker(path, spec.id, plan, turns=self._turns)
+        engine = reranker.CrossReranker(path, spec.id, plan, turns=self._priority)
         engine.depth = reranker.read_depth(self._depths, reranker.depth_key(engine))
         return engine
 
-    def _drop(self, held: _Held) -> None:
-        """Give its memory back, after the pass that is under way; whoever is in the midst of a call has it again."""
-        del self._held[held.spec]
-        held.engine.close()
+    def _drop(self, slot: _Slot) -> None:
+        """Free the model after the current pass; a call in progress loads it again."""
+        del self._slots[slot.spec]
+        slot.engine.close()
 
     def _measure(self) -> None:
-        """Time a reranker that is loaded, once; a search that comes meanwhile waits for its end."""
+        """Measure the speed of a loaded reranker once; a search in the meantime waits."""
         from subtitle_rag.retrieval.reranker import CrossReranker, depth_key, write_depth
 
         with self._lock:
-            everyone = list(self._held.values())
-        for held in everyone:
-            engine = held.engine
-            if held.timed or not isinstance(engine, CrossReranker) or not engine.loaded:
+            slots = list(self._slots.values())
+        for slot in slots:
+            engine = slot.engine
+            if slot.is_measured or not isinstance(engine, CrossReranker) or not engine.loaded:
                 continue
-            held.timed = True
+            slot.is_measured = True
             if engine.depth is not None:
                 continue
             try:
@@ -209,28 +241,33 @@ def _memory() -> int | None:
         return None
 
 
-def _step_back() -> None:
-    """Let other programs go first, and be killed first."""
+def _prepare_process() -> None:
+    """Speak the language of the client, stay offline, and give other programs priority in processor and memory."""
+    i18n.activate(i18n.system_language())
+    os.environ["HF_HUB_OFFLINE"] = "1"  # models are loaded from folders
     if sys.platform != "win32":
         os.nice(NICENESS)
     if sys.platform == "linux":
-        with suppress(OSError):  # where that is not allowed it matters little
-            Path("/proc/self/oom_score_adj").write_text(str(SACRIFICE), encoding="ascii")
+        with suppress(OSError):  # an optional courtesy
+            Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE), encoding="ascii")
 
 
-def open_service(folder: Path) -> NeuralService:
+def _open_service(folder: Path) -> NeuralService:
     return NeuralService(folder / "depths.json", float(os.environ.get("SUBTITLE_RAG_NEURAL_IDLE") or IDLE_S))
 
 
-def main(argument: str) -> int:
-    """Run the host that `argument` (JSON: folder, report) asks for; the process's exit status."""
-    from subtitle_rag.hosting.server import serve
-
-    i18n.activate(i18n.system_language())  # that of the client that started it: reasons are told in it
-    os.environ["HF_HUB_OFFLINE"] = "1"  # models are loaded from folders
-    _step_back()
-    return serve(KIND, argument, open_service, float(os.environ.get("SUBTITLE_RAG_NEURAL_LINGER") or LINGER_S))
+def _unreachable(reason: str) -> BusyError:
+    return BusyError("model_unreachable", reason=reason)
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+KIND = HostKind(
+    module=__name__,
+    protocol=2,
+    open_service=_open_service,
+    linger_s=300.0,
+    linger_variable="SUBTITLE_RAG_NEURAL_LINGER",
+    reply_s=900.0,  # for models on a slow disk, or a long queue at one processor
+    unreachable=_unreachable,
+    failure=lambda folder, error: _unreachable(f"{folder}: {error.strerror or error}"),
+    prepare_process=_prepare_process,
+)

@@ -1,4 +1,4 @@
-"""The program's terms in Qdrant's: addresses, filters, vectors, points, and what a server's failures mean."""
+"""Conversions to and from a Qdrant server: addresses, filters, vectors, points, failures."""
 
 import logging
 import os
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 OLDEST = (1, 18)
-"""The first version of Qdrant whose collections can be given further named vectors."""
+"""The first version of Qdrant with named vectors added to existing collections."""
 PORT = 6333
 _READS = ("/points", "/query", "/scroll", "/count", "/search")
 CONNECT_S = 5.0
-"""Longest wait for a connection: a machine that is off does not answer at all."""
+"""Timeout of a connection: a machine without power does not answer."""
 
 
 def address(url: str) -> str:
-    """The server's address in one spelling: scheme, host and port (6333), and a path where there is one.
+    """Return the server's address in one spelling: scheme, host, port (default 6333) and path.
 
     Raises:
-        UsageError: `qdrant_url`; also where it holds a password.
+        UsageError: `qdrant_url`; also for an address with a password.
     """
     try:
         parts = urlsplit(url.strip())
@@ -46,7 +46,7 @@ def address(url: str) -> str:
 
 
 def connect(settings: QdrantSettings) -> "QdrantClient":
-    """A client of the server; sends nothing.
+    """Return a client of the server; sends nothing.
 
     Raises:
         AppError: `server_missing`.
@@ -62,49 +62,50 @@ def connect(settings: QdrantSettings) -> "QdrantClient":
             raise UsageError("qdrant_no_key", variable=settings.api_key_env)
         register_secret(key)
         headers = {"api-key": key}
-    # its own check of versions warns from a thread, over a screen that is drawn on
-    place = address(settings.url)
-    client = QdrantClient(url=place, headers=headers, timeout=settings.timeout, check_compatibility=False)
+    # its own check of versions prints a warning from a thread, over the app's screen
+    client = QdrantClient(
+        url=address(settings.url), headers=headers, timeout=settings.timeout, check_compatibility=False
+    )
 
-    def hasty(request: Any, send: Any) -> Any:
+    def send_logged(request: Any, send: Any) -> Any:
         request.extensions["timeout"]["connect"] = min(CONNECT_S, settings.timeout)
         return _logged(request, send)
 
-    client.http.client.add_middleware(hasty)
+    client.http.client.add_middleware(send_logged)
     return client
 
 
 def _logged(request: Any, send: Any) -> Any:
-    """Send a request and log it; what every key of a search asks is logged for debugging alone."""
-    told = f"{request.method} {request.url.host}:{request.url.port}{request.url.path}"
+    """Send a request and log it; reads, which every key of a search makes, are logged at debug level."""
+    line = f"{request.method} {request.url.host}:{request.url.port}{request.url.path}"
     began = time.monotonic()
     try:
         response = send(request)
     except Exception:
-        logger.warning("%s failed after %.0f ms", told, (time.monotonic() - began) * 1000, exc_info=True)
+        logger.warning("%s failed after %.0f ms", line, (time.monotonic() - began) * 1000, exc_info=True)
         raise
     reads = request.method == "GET" or (request.method == "POST" and request.url.path.endswith(_READS))
     level = logging.WARNING if response.is_error else logging.DEBUG if reads else logging.INFO
-    logger.log(level, "%s %d in %.0f ms", told, response.status_code, (time.monotonic() - began) * 1000)
+    logger.log(level, "%s %d in %.0f ms", line, response.status_code, (time.monotonic() - began) * 1000)
     return response
 
 
-def recent(version: str) -> bool:
-    """Whether a server of this version can hold the collection; one that tells none is taken for recent."""
+def is_supported(version: str) -> bool:
+    """Return whether this version of Qdrant is new enough; an unknown format counts as new."""
     match = re.match(r"v?(\d+)\.(\d+)", version)
     return match is None or (int(match[1]), int(match[2])) >= OLDEST
 
 
-def failure(error: Exception, place: str, variable: str) -> AppError:
-    """What the client raised, as the program tells it; the key is cut out should the server repeat it."""
+def to_app_error(error: Exception, url: str, variable: str) -> AppError:
+    """Return the typed failure for an exception of the client, without the key should the server repeat it."""
     status = getattr(error, "status_code", None)
     source = getattr(error, "source", None)
-    strange = isinstance(source or error, ValueError | AssertionError)
+    is_foreign = isinstance(source or error, ValueError | AssertionError)
     if status is not None:
-        found = re.search(rb'"error"\s*:\s*"([^"]*)"', getattr(error, "content", b""))
-        told = found[1].decode(errors="replace") if found else getattr(error, "reason_phrase", "")
-        reason = f"{status} {told}"
-    elif strange:
+        match = re.search(rb'"error"\s*:\s*"([^"]*)"', getattr(error, "content", b""))
+        message = match[1].decode(errors="replace") if match else getattr(error, "reason_phrase", "")
+        reason = f"{status} {message}"
+    elif is_foreign:
         reason = _("its answer is not one of Qdrant's")
     else:
         reason = str(source or error) or type(source or error).__name__
@@ -112,11 +113,11 @@ def failure(error: Exception, place: str, variable: str) -> AppError:
     reason = " ".join((reason.replace(key, "…") if key else reason).split())[:200]
     if status in (401, 403):
         if not variable:
-            return AppError("qdrant_key_needed", url=place)
-        return AppError("qdrant_refused", url=place, variable=variable)
-    if strange or (status is not None and status < 500 and status not in (408, 429)):
-        return AppError("qdrant_failed", url=place, reason=reason)
-    return BusyError("qdrant_unreachable", url=place, reason=reason)
+            return AppError("qdrant_key_needed", url=url)
+        return AppError("qdrant_refused", url=url, variable=variable)
+    if is_foreign or (status is not None and status < 500 and status not in (408, 429)):
+        return AppError("qdrant_failed", url=url, reason=reason)
+    return BusyError("qdrant_unreachable", url=url, reason=reason)
 
 
 def server_filter(where: Filter) -> "models.Filter | None":
@@ -138,11 +139,11 @@ def server_filter(where: Filter) -> "models.Filter | None":
     return models.Filter(must=must, must_not=without) if must or without else None
 
 
-def room(described: "models.CollectionInfo") -> dict[str, int | None]:
-    """The named vectors of a collection, as `Index.vectors` tells them."""
-    told = described.config.params
-    dense = told.vectors if isinstance(told.vectors, dict) else {}
-    return {**dict.fromkeys(told.sparse_vectors or {}), **{name: params.size for name, params in dense.items()}}
+def read_layout(collection: "models.CollectionInfo") -> dict[str, int | None]:
+    """Return the layout of a collection, in the form of `Index.vectors`."""
+    params = collection.config.params
+    dense = params.vectors if isinstance(params.vectors, dict) else {}
+    return {**dict.fromkeys(params.sparse_vectors or {}), **{name: each.size for name, each in dense.items()}}
 
 
 def server_vector(vector: Vector) -> "models.SparseVector | list[float]":
@@ -154,11 +155,11 @@ def server_vector(vector: Vector) -> "models.SparseVector | list[float]":
 
 
 def point_from(record: "models.Record") -> Point:
-    found: dict[str, Any] = dict(record.vector) if isinstance(record.vector, dict) else {}
+    named: dict[str, Any] = dict(record.vector) if isinstance(record.vector, dict) else {}
     vectors: dict[str, Vector] = {
         name: DenseVector(tuple(value))
         if isinstance(value, list)
         else SparseVector(tuple(value.indices), tuple(value.values))
-        for name, value in found.items()
+        for name, value in named.items()
     }
     return Point(str(record.id), vectors, record.payload or {})

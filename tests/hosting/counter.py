@@ -7,7 +7,6 @@ from typing import Any
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import HostKind
-from subtitle_rag.hosting.server import serve
 
 
 def _failure(folder: Path, error: OSError) -> AppError:
@@ -18,17 +17,9 @@ def _unreachable(reason: str) -> BusyError:
     return BusyError("index_unreachable", reason=reason)
 
 
-KIND = HostKind(
-    module="tests.hosting.counter",
-    protocol=1,
-    unreachable=_unreachable,
-    failure=_failure,
-    reply_s=10.0,
-    signals={9: "disk_full"},
-)
-
-
 class Counter:
+    methods = frozenset({"count", "fail", "die", "leave"})
+
     def __init__(self, folder: Path, step: int) -> None:
         if step == 9:
             os.kill(os.getpid(), 9)
@@ -47,8 +38,6 @@ class Counter:
             os._exit(3)
         if method == "leave":
             self._done = True
-        elif method != "count":
-            raise ValueError(f"no such method: {method!r}")
         self._count += session
         return self._count
 
@@ -59,5 +48,14 @@ class Counter:
         sys.stderr.write("closed\n")
 
 
-if __name__ == "__main__":
-    sys.exit(serve(KIND, sys.argv[1], Counter, float(os.environ["COUNTER_LINGER"])))
+KIND = HostKind(
+    module=__name__,
+    protocol=1,
+    open_service=Counter,
+    linger_s=10.0,
+    linger_variable="COUNTER_LINGER",
+    reply_s=10.0,
+    unreachable=_unreachable,
+    failure=_failure,
+    signals={9: "disk_full"},
+)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from subtitle_rag.config import QdrantSettings, Settings, load
 from subtitle_rag.domain import Morphemes
-from subtitle_rag.retrieval import analysis
-from subtitle_rag.retrieval.analysis import END, QUERY, TEXTS, AnalysisQueue, SlicedAnalyzer, slices
+from subtitle_rag.retrieval import analysis_queue
+from subtitle_rag.retrieval.analysis_queue import END, QUERY, TEXTS, AnalysisQueue, SlicedAnalyzer, slices
 from subtitle_rag.retrieval.index import Filter
 from subtitle_rag.retrieval.index_client import HostedAnalyzer, HostedIndex
 from subtitle_rag.retrieval.index_host import IndexService
@@ -31,11 +31,11 @@ def test_slices_hold_all_texts_in_order_and_no_more_letters_than_they_may(texts:
     parts = list(slices(texts))
     assert [text for part in parts for text in part] == texts
     assert all(part for part in parts)
-    assert all(sum(map(len, part)) <= analysis.SLICE_LETTERS for part in parts if len(part) > 1)
+    assert all(sum(map(len, part)) <= analysis_queue.SLICE_LETTERS for part in parts if len(part) > 1)
 
 
 def test_a_text_that_is_longer_than_a_slice_has_one_to_itself() -> None:
-    long = "가" * (analysis.SLICE_LETTERS + 1)
+    long = "가" * (analysis_queue.SLICE_LETTERS + 1)
     assert list(slices(["나", long, "다"])) == [["나"], [long], ["다"]]
 
 
@@ -102,7 +102,7 @@ class Watched(Analyzer):
 
 
 def test_a_query_waits_for_one_slice_of_what_is_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "SLICE_LETTERS", 30)
+    monkeypatch.setattr(analysis_queue, "SLICE_LETTERS", 30)
     monkeypatch.setattr("subtitle_rag.retrieval.index_host.Analyzer", Watched)
     services: list[IndexService] = []
     opened = IndexService.__init__

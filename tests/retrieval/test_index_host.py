@@ -16,7 +16,7 @@ import pytest
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.host_client import START_S
-from subtitle_rag.retrieval import index_client, index_edge, index_rules
+from subtitle_rag.retrieval import index_client, index_rules
 from subtitle_rag.retrieval.index import Point, SparseVector
 from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.index_edge import EdgeIndex
@@ -123,7 +123,7 @@ def test_processes_that_start_at_once_end_with_one_host(folder: Path) -> None:
 def test_a_host_that_nobody_calls_leaves(folder: Path) -> None:
     folder.mkdir()
     order = {"folder": str(folder), "meta": META, "fresh": False, "report": str(folder / "error.json")}
-    command = [sys.executable, "-m", "subtitle_rag.retrieval.index_host", json.dumps(order)]
+    command = [sys.executable, "-m", "subtitle_rag.hosting", "subtitle_rag.retrieval.index_host", json.dumps(order)]
     subprocess.run(command, check=True, timeout=10, cwd=ROOT)
     assert not (folder / "host.json").exists()
 
@@ -359,8 +359,7 @@ def test_what_is_written_is_checked_once(tmp_path: Path, monkeypatch: pytest.Mon
         checked.append(point_id)
         whole(point_id, payload)
 
-    for module in (index_rules, index_client, index_edge):
-        monkeypatch.setattr(module, "check_payload", counted)
+    monkeypatch.setattr(index_rules, "check_payload", counted)
     monkeypatch.setattr(HOSTS, "processes", False)
     points = [point(n) for n in range(300)]
     for hosted in (True, False):

@@ -18,9 +18,8 @@ from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.retrieval.device import plan
 from subtitle_rag.retrieval.encoder import FlagEncoder
-from subtitle_rag.retrieval.neural_client import FEWEST, HostedEncoder, HostedModels, HostedReranker
-from subtitle_rag.retrieval.neural_host import METHODS
-from subtitle_rag.retrieval.neural_wire import Spec
+from subtitle_rag.retrieval.neural_client import MIN_BATCH, HostedEncoder, HostedModels, HostedReranker
+from subtitle_rag.retrieval.neural_host import NeuralService, Spec
 from subtitle_rag.runtime import Runtime
 from tests.commandline import ran
 from tests.invented import alive, came_true, caption_folder, end_hosts
@@ -153,7 +152,7 @@ def test_the_precision_of_vectors_that_are_there_goes_before_the_settings(alone:
         changed = models.encoder(other)
         assert models.encoder(own) is encoder_of(models)
         assert changed is not None
-        assert (changed.id, changed._spec.precision) == (other, "int8" if other == int8 else "auto")
+        assert (changed.id, changed.spec.precision) == (other, "int8" if other == int8 else "auto")
 
 
 # answers
@@ -182,7 +181,7 @@ def test_long_work_goes_in_small_calls_and_stops_between_two() -> None:
         return [f"vector of {text}" for text in texts]
 
     encoder = HostedEncoder(call, Spec("encoder", "", "tiny@00000000", "auto", "auto", True, 512), 32)
-    texts = ["가" * (n % 7) for n in range(FEWEST)]
+    texts = ["가" * (n % 7) for n in range(MIN_BATCH)]
     in_order: list[Any] = [f"vector of {text}" for text in texts]
     assert encoder.passages(texts) == in_order
     assert [len(text) for text in calls[0]] == sorted((len(text) for text in texts), reverse=True)
@@ -201,7 +200,7 @@ def test_queries_are_answered_while_passages_are_encoded(models: HostedModels) -
         calls.append(method)
         return models._call(method, *args)
 
-    counted = HostedEncoder(call, encoder._spec, 32)
+    counted = HostedEncoder(call, encoder.spec, 32)
 
     def work() -> None:
         try:
@@ -224,7 +223,7 @@ def test_queries_are_answered_while_passages_are_encoded(models: HostedModels) -
 def test_only_the_interface_can_be_called(models: HostedModels) -> None:
     encoder_of(models).query("하나")
     for method in ("close", "rest", "_open", "__class__"):
-        assert method not in METHODS
+        assert method not in NeuralService.methods
         with pytest.raises(ValueError, match="no such method"):
             models._call(method)
 

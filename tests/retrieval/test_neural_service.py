@@ -14,8 +14,7 @@ from subtitle_rag.errors import AppError
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.retrieval import neural_host
 from subtitle_rag.retrieval.encoder import FlagEncoder
-from subtitle_rag.retrieval.neural_host import NeuralService
-from subtitle_rag.retrieval.neural_wire import Spec
+from subtitle_rag.retrieval.neural_host import NeuralService, Spec
 from subtitle_rag.retrieval.reranker import CrossReranker, read_depth
 
 
@@ -173,7 +172,7 @@ def test_after_it_closed_no_pass_begins(tmp_path: Path, encoder_folder: Path) ->
         asking.join(0.3)
         assert answers == []
         service._lock.release()
-        service._last_turn.__exit__(None, None, None)
+        service._final_pass.__exit__(None, None, None)
         asking.join()
     assert len(answers) == 1
     service.unload()

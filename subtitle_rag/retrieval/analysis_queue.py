@@ -1,7 +1,7 @@
-"""Who goes first at an analyzer that queries and indexing share.
+"""A priority queue for the analyzer, which queries and indexing share.
 
-Kiwi shares its workers among all calls, in the order of their texts: a query beside a batch of 256 windows would wait
-until all of them are done. So texts that nobody waits for are analysed in slices, and go behind queries.
+Kiwi's workers take the texts of all calls in order: a query behind a batch of 256 windows would wait for all of them.
+So texts for the index are analysed in slices, with a lower priority than queries.
 """
 
 import threading
@@ -15,15 +15,15 @@ from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.morphemes import Analyzer
 
 QUERY, TEXTS, END = range(3)
-"""Ranks: of those that wait, the lowest goes first. `END` ends the thread."""
+"""Ranks, the lowest first. `END` ends the thread."""
 SLICE_LETTERS = 1_500
-"""Of a slice, unless one text has more: some 20 ms of Kiwi's two workers, twice as long on a busy machine."""
+"""Maximum of a slice of several texts: about 20 ms of Kiwi's two workers, twice as long on a busy machine."""
 
 T = TypeVar("T")
 
 
 class AnalysisQueue:
-    """Runs calls one by one in a thread of its own; safe from several threads."""
+    """Runs calls one by one in its own thread. Thread-safe."""
 
     def __init__(self) -> None:
         self._numbers = count()
@@ -31,7 +31,7 @@ class AnalysisQueue:
         threading.Thread(target=self._run, name="analyzer", daemon=True).start()
 
     def call(self, rank: int, work: Callable[[], T]) -> T:
-        """What `work` returns or raises, once it has had its turn; calls of one rank keep their order."""
+        """Run `work` in the order of ranks, and return or raise its outcome; calls of one rank keep their order."""
         future: Future[T] = Future()
         self._waiting.put((rank, next(self._numbers), future, work))
         return future.result()
@@ -44,11 +44,11 @@ class AnalysisQueue:
                 future.set_result(work())
             except BaseException as error:
                 future.set_exception(error)
-            del future, work  # a result is no longer held than its caller holds it
+            del future, work  # so that a result lives no longer than with its caller
 
 
 class SlicedAnalyzer:
-    """`TextMorphemes` that leaves the analyzer to queries after each slice; `run` has each slice wait for its turn."""
+    """`TextMorphemes` in slices, so that queries get in between; `run` queues a slice."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class SlicedAnalyzer:
 
 
 def slices(texts: Sequence[str]) -> Iterator[list[str]]:
-    """The texts in their order, as many at once as have `SLICE_LETTERS` together."""
+    """Yield the texts in order, in slices of up to `SLICE_LETTERS` characters."""
     part: list[str] = []
     letters = 0
     for text in texts:
