@@ -125,11 +125,11 @@ class Runtime:
         """The index on the settings' Qdrant server, without a check of its state."""
         return self._open_server()
 
-    def _open_server(self, *, own: Collection[str] | None = None) -> "ServerIndex":
+    def _open_server(self, *, own_videos: Collection[str] | None = None) -> "ServerIndex":
         from subtitle_rag.retrieval.index_server import open_server
         from subtitle_rag.retrieval.morphemes import ANALYZER
 
-        return open_server(self.settings.qdrant, {"analyzer": ANALYZER}, own=own)
+        return open_server(self.settings.qdrant, {"analyzer": ANALYZER}, own_videos=own_videos)
 
     @property
     def words(self) -> "HostedIndex | Analyzer":
@@ -349,8 +349,8 @@ class Runtime:
                 return self.host
             if error.code != "index_mismatch":
                 raise
-            own = [state.video.id for state in self.library.videos()]
-            self.__dict__["server"] = self._open_server(own=[*own, *self.library.purges()])
+            videos = [state.video.id for state in self.library.videos()]
+            self.__dict__["server"] = self._open_server(own_videos=[*videos, *self.library.purges()])
             return self.server
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, SparseVector, Vector
-from subtitle_rag.retrieval.index_rules import BM25, best
+from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, Point, Vector
+from subtitle_rag.retrieval.index_rules import BM25, best, read_vectors
 
 if TYPE_CHECKING:
     import qdrant_edge
@@ -68,15 +68,8 @@ def edge_vector(vector: Vector) -> "qdrant_edge.SparseVector | list[float]":
     return edge.SparseVector(list(vector.indices), list(vector.values))
 
 
-def vectors_from(record: "qdrant_edge.Record") -> dict[str, Vector]:
-    """Return the named vectors of a record."""
-    named: dict[str, Any] = dict(record.vector) if isinstance(record.vector, dict) else {}
-    return {
-        name: DenseVector(tuple(value))
-        if isinstance(value, list)
-        else SparseVector(tuple(value.indices), tuple(value.values))
-        for name, value in named.items()
-    }
+def point_from(record: "qdrant_edge.Record") -> Point:
+    return Point(str(record.id), read_vectors(record.vector), record.payload or {})
 
 
 def shard_config() -> "qdrant_edge.EdgeConfig":

@@ -32,10 +32,10 @@ from subtitle_rag.retrieval.edge_terms import (
     edge_filter,
     edge_vector,
     nearest,
+    point_from,
     read_layout,
     shard_config,
     translated,
-    vectors_from,
 )
 from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector, VectorSearch
 from subtitle_rag.retrieval.index_rules import (
@@ -313,14 +313,14 @@ class EdgeIndex:
         request = edge.ScrollRequest(offset=offset, limit=limit, with_payload=True, with_vector=True)
         with self._call() as shard:
             records, _next = shard.scroll(request)
-        return [Point(str(record.id), vectors_from(record), record.payload or {}) for record in records]
+        return [point_from(record) for record in records]
 
     def get(self, ids: Collection[str]) -> list[Point]:
         for point_id in ids:
             check_id(point_id)
         with self._call() as shard:
             records = shard.retrieve(list(ids), True, True) if ids else []
-        return [Point(str(record.id), vectors_from(record), record.payload or {}) for record in records]
+        return [point_from(record) for record in records]
 
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:  # noqa: ARG002
         """See `Index.shared_payloads`: the embedded index belongs to one library."""

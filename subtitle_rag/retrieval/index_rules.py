@@ -123,6 +123,16 @@ def finds_nothing(name: str, query: Vector, limit: int, where: Filter) -> bool:
     return limit < 1 or empty or where.only == frozenset()
 
 
+def read_vectors(named: Any) -> dict[str, Vector]:
+    """Return the named vectors of an engine's record, which holds lists and sparse vectors of its own class."""
+    return {
+        name: DenseVector(tuple(value))
+        if isinstance(value, list)
+        else SparseVector(tuple(value.indices), tuple(value.values))
+        for name, value in (named if isinstance(named, dict) else {}).items()
+    }
+
+
 def unique(points: Sequence[Point]) -> list[Point]:
     """Return the first point of each id."""
     first: dict[str, Point] = {}

@@ -55,7 +55,9 @@ PAGE = 1_000
 _KEYWORDS, _DATES = ("channel_id", "video"), ("published",)
 
 
-def open_server(settings: QdrantSettings, meta: dict[str, Any], *, own: Collection[str] | None = None) -> "ServerIndex":
+def open_server(
+    settings: QdrantSettings, meta: dict[str, Any], *, own_videos: Collection[str] | None = None
+) -> "ServerIndex":
     """Open the index on the server of the settings.
 
     Raises:
@@ -64,7 +66,7 @@ def open_server(settings: QdrantSettings, meta: dict[str, Any], *, own: Collecti
     """
     client = connect(settings)
     try:
-        return ServerIndex(client, settings, meta, own=own)
+        return ServerIndex(client, settings, meta, own_videos=own_videos)
     except BaseException:
         client.close()
         raise
@@ -73,11 +75,13 @@ def open_server(settings: QdrantSettings, meta: dict[str, Any], *, own: Collecti
 class ServerIndex:
     """`Index` in the collection `COLLECTION`, which is created if missing. Thread-safe.
 
-    A collection of another `meta` is left alone. With `own` it is replaced if all of its points are of these videos.
+    A collection of another `meta` is left alone. With `own_videos` it is replaced if it
+    has points of these videos only.
 
     Raises:
         BusyError: `qdrant_unreachable`.
-        AppError: `qdrant_refused`, `qdrant_old`, `qdrant_failed`; `index_mismatch`, or `qdrant_others` with `own`.
+        AppError: `qdrant_refused`, `qdrant_old`, `qdrant_failed`; `index_mismatch`, or with
+            `own_videos` `qdrant_others`.
     """
 
     def __init__(
@@ -86,7 +90,7 @@ class ServerIndex:
         settings: QdrantSettings,
         meta: dict[str, Any],
         *,
-        own: Collection[str] | None = None,
+        own_videos: Collection[str] | None = None,
     ) -> None:
         self.place = address(settings.url)
         self._client = client
@@ -101,10 +105,10 @@ class ServerIndex:
                 raise AppError("qdrant_old", url=self.place, found=self.version[:20], oldest=oldest)
             collection = self._create(record)
             stored = collection.config.metadata or {}
-            if stored != record and own is None:
+            if stored != record and own_videos is None:
                 raise mismatch(self.place, stored, record)
             if stored != record:
-                collection = self._replace(own or (), record)
+                collection = self._replace(own_videos or (), record)
         self._layout = read_layout(collection)
 
     def _create(self, record: dict[str, Any]) -> "models.CollectionInfo":
@@ -133,11 +137,13 @@ class ServerIndex:
                 self._client.create_payload_index(COLLECTION, key, kind, wait=True)
         return collection
 
-    def _replace(self, own: Collection[str], record: dict[str, Any]) -> "models.CollectionInfo":
+    def _replace(self, own_videos: Collection[str], record: dict[str, Any]) -> "models.CollectionInfo":
         from qdrant_client import models
 
-        is_own = models.FieldCondition(key="video", match=models.MatchAny(any=list(own)))
-        count = self._client.count(COLLECTION, models.Filter(must_not=[is_own]) if own else None, exact=True).count
+        is_own = models.FieldCondition(key="video", match=models.MatchAny(any=list(own_videos)))
+        count = self._client.count(
+            COLLECTION, models.Filter(must_not=[is_own]) if own_videos else None, exact=True
+        ).count
         if count:
             raise AppError("qdrant_others", url=self.place, n=count, collection=COLLECTION)
         self._client.delete_collection(COLLECTION)

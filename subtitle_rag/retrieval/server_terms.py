@@ -13,7 +13,8 @@ from subtitle_rag.i18n import _
 from subtitle_rag.installation.extras import SERVER
 from subtitle_rag.installation.missing import require
 from subtitle_rag.redaction import register_secret
-from subtitle_rag.retrieval.index import DenseVector, Filter, Point, SparseVector, Vector
+from subtitle_rag.retrieval.index import DenseVector, Filter, Point, Vector
+from subtitle_rag.retrieval.index_rules import read_vectors
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -155,11 +156,4 @@ def server_vector(vector: Vector) -> "models.SparseVector | list[float]":
 
 
 def point_from(record: "models.Record") -> Point:
-    named: dict[str, Any] = dict(record.vector) if isinstance(record.vector, dict) else {}
-    vectors: dict[str, Vector] = {
-        name: DenseVector(tuple(value))
-        if isinstance(value, list)
-        else SparseVector(tuple(value.indices), tuple(value.values))
-        for name, value in named.items()
-    }
-    return Point(str(record.id), vectors, record.payload or {})
+    return Point(str(record.id), read_vectors(record.vector), record.payload or {})

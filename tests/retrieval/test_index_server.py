@@ -113,10 +113,10 @@ def test_a_collection_of_other_rules_is_made_anew_only_if_it_is_one_s_own(server
     newer = {**META, "kiwi": "0.25"}
     assert failure(open_server, settings(server), newer).code == "index_mismatch"
     with pytest.raises(AppError) as caught:
-        open_server(settings(server), newer, own=["a"])
+        open_server(settings(server), newer, own_videos=["a"])
     assert (caught.value.code, caught.value.details["n"]) == ("qdrant_others", 1)
     assert opened(server).count() == 2
-    anew = open_server(settings(server), newer, own=["a", "b"])
+    anew = open_server(settings(server), newer, own_videos=["a", "b"])
     assert anew.count() == 0
     assert failure(opened, server).code == "index_mismatch"
 
