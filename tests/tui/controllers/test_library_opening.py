@@ -1,0 +1,51 @@
+"""The opening of the library without an app."""
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.library.removal_set import counts_without
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.controllers.library_opening import LibraryOpening
+from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady
+from tests.tui.fake_app import FakeApp
+
+if TYPE_CHECKING:
+    from subtitle_rag.tui.controllers.removals import RemovalController
+
+
+class NoRemovals:
+    counts = staticmethod(lambda library: counts_without(library, frozenset()))
+
+
+@pytest.fixture
+def app() -> FakeApp:
+    return FakeApp()
+
+
+@pytest.fixture
+def opening(app: FakeApp, unindexed: Runtime) -> LibraryOpening:
+    return LibraryOpening(app, unindexed, cast("RemovalController", NoRemovals()))
+
+
+def posted(app: FakeApp) -> list[type]:
+    return [type(message) for message in app.posted]
+
+
+def test_the_size_comes_before_the_search_is_ready(app: FakeApp, opening: LibraryOpening) -> None:
+    opening.open()
+    assert posted(app) == [LibraryOpened, RequestsRestored, SearchReady]
+    opening.look_up()
+    assert posted(app)[3:] == [LibraryOpened]
+
+
+def test_an_index_that_fails_is_reported_after_the_size(
+    app: FakeApp, opening: LibraryOpening, unindexed: Runtime
+) -> None:
+    def fail(_query: object) -> None:
+        raise AppError("unexpected", reason="", log="")
+
+    unindexed.__dict__["searcher"].answer = fail
+    opening.open()
+    assert posted(app) == [LibraryOpened, RequestsRestored, LibraryFailed]
