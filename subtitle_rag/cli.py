@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from subtitle_rag import __version__, config, i18n, log_file, output
+from subtitle_rag.browser_page import in_browser
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for
@@ -102,7 +103,7 @@ def root(ctx: click.Context, home: str | None, language: str | None, debug: bool
     if ctx.invoked_subcommand is None:
         from subtitle_rag import tui
 
-        if not (output.on_terminal() or tui.in_browser()):
+        if not (output.on_terminal() or in_browser()):
             output.say(localized(root).get_help(ctx))
             raise click.exceptions.Exit(ExitCode.USAGE)
         raise click.exceptions.Exit(tui.run(settings))

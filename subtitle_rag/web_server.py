@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from subtitle_rag.browser_page import DRIVER
 from subtitle_rag.errors import AppError
 from subtitle_rag.installation.extras import WEB
 from subtitle_rag.installation.missing import missing
@@ -83,9 +84,8 @@ def _app_process() -> "type[AppService]":
     class AppProcess(AppService):
         """An app whose process ends when it is stopped, even if it does not answer."""
 
-        async def send_bytes(self, data: bytes) -> bool:
-            # a composition that begins anew sends nothing, which the app's driver takes for the end of its input
-            return await super().send_bytes(data) if data else True
+        def _build_environment(self, width: int = 80, height: int = 24) -> dict[str, str]:
+            return super()._build_environment(width, height) | {"TEXTUAL_DRIVER": DRIVER}
 
         async def stop(self) -> None:
             process = self._process

@@ -9,12 +9,10 @@ for the frame after its own.
 import os
 from typing import TYPE_CHECKING
 
-from subtitle_rag.tui.browser import in_browser
-
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
 
-__all__ = ["in_browser", "run"]
+__all__ = ["run"]
 
 LEAVING_S = 3.0
 """Longest wait for a job at the end; a request that hangs is left to itself."""

@@ -189,6 +189,11 @@ class SubtitleApp(App[object]):
     def watch_job(self, before: "Job | None", job: "Job | None") -> None:
         self.connections.terminal.job_changed(before, job, focused=self.app_focus)
 
+    def watch_app_focus(self, has_focus: bool) -> None:
+        """Focus the screen's first field if it opened while the app had no focus (Textual 8.2.8 only restores one)."""
+        if has_focus and self.screen.focused is None:
+            self.screen.focus_next(self.screen.AUTO_FOCUS or "*")
+
     def on_app_focus(self) -> None:
         if not self.jobs.busy:
             self.connections.terminal.restore_title()

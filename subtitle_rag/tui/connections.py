@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
+from subtitle_rag.browser_page import in_browser
 from subtitle_rag.tui import messages
-from subtitle_rag.tui.browser import in_browser
 from subtitle_rag.tui.context import AppContext
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.controllers.context_pause import ContextPause

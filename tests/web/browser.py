@@ -79,6 +79,12 @@ class Tab:
         for letter in text:
             await self.ask("Input.insertText", text=letter)
 
+    async def compose(self, *stages: str) -> None:
+        """Write one syllable as an input method does: each stage replaces the one before, the last is committed."""
+        for stage in stages:
+            await self.ask("Input.imeSetComposition", text=stage, selectionStart=len(stage), selectionEnd=len(stage))
+        await self.ask("Input.insertText", text=stages[-1])
+
     async def press(self, key: str, code: int) -> None:
         for kind in ("rawKeyDown", "keyUp"):
             await self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from subtitle_rag.installation.advice import install_line
 from subtitle_rag.installation.environment import current
 from subtitle_rag.installation.extras import WEB
 from subtitle_rag.runtime import Runtime
+from tests.invented import alive
 from tests.web.browser import Tab, tab
 
 SAMPLE = Path(str(files("subtitle_rag") / "sample"))
@@ -84,6 +86,20 @@ async def test_a_search_in_the_browser_finds_and_plays_a_scene(page: str) -> Non
         assert hosts == {urlsplit(page).netloc}
 
 
+@pytest.mark.campaign(part="browser")
+@pytest.mark.programs("sh", "chromium", "chromium-browser", "google-chrome")  # a shell starts the app
+async def test_hangul_is_composed_in_a_page_that_gets_the_focus_later(page: str) -> None:
+    async with tab() as opened:
+        await opened.open(page)
+        await opened.until(lambda: "구간 75" in opened.received)
+        await opened.ask("Emulation.setFocusEmulationEnabled", enabled=True)
+        await opened.compose("ㅊ", "치")
+        await opened.compose("ㅋ", "키", "킨")
+        await opened.until(lambda: re.search(r"치킨 .*\d장면", opened.received, re.DOTALL))
+        await opened.press("Enter", 13)
+        await opened.until(lambda: opened.opened)
+
+
 async def test_nobody_else_is_answered(page: str) -> None:
     place = urlsplit(page)
     whole = f"http://{place.netloc}"
@@ -134,8 +150,34 @@ def test_without_the_extra_the_command_says_how_to_get_it(home: Path, tmp_path: 
 @pytest.mark.programs("sh")  # a shell starts the app
 def test_input_that_holds_nothing_does_not_end_the_apps_input(page: str) -> None:
     """A browser sends it where an input method begins a syllable anew."""
-    drawn = asyncio.run(typed(page, "", "치킨"))
-    assert "치킨" in drawn
+    drawn = asyncio.run(typed(page, ["stdin", ""], ["stdin", "물회"]))
+    assert "물회" in drawn
+
+
+@pytest.mark.programs("sh")  # a shell starts the app
+def test_a_page_that_gets_the_focus_later_types_into_the_search_line(page: str) -> None:
+    drawn = asyncio.run(typed(page, ["focus"], ["stdin", "물회"]))
+    assert "물회" in drawn
+
+
+@pytest.mark.programs("sh")  # a shell starts the app
+async def test_the_app_of_a_page_ends_when_its_server_is_killed(home: Path) -> None:
+    with subprocess.Popen(command(home, "--port", "0"), stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        address = server.stdout.readline().strip()
+        own = urlsplit(address)
+        origin = f"{own.scheme}://{own.netloc}"
+        async with (
+            aiohttp.ClientSession() as session,
+            session.ws_connect(f"{address}ws?width=100&height=30", origin=origin) as socket,
+        ):
+            await socket.receive_bytes()  # it has started
+            log = (home / "log" / "subtitle-rag.log").read_text()
+            app = int(re.findall(r" app\[(\d+)\]", log)[-1])
+            server.kill()
+    async with asyncio.timeout(STARTING_S):
+        while alive(app):
+            await asyncio.sleep(0.05)
 
 
 @pytest.mark.programs("sh")
@@ -159,8 +201,8 @@ async def test_an_app_that_does_not_answer_is_ended(monkeypatch: pytest.MonkeyPa
     assert app._process.returncode == -signal.SIGKILL
 
 
-async def typed(page: str, *inputs: str) -> str:
-    """What the app has drawn when it shows the last of these inputs, which come one after the other."""
+async def typed(page: str, *packets: list[str]) -> str:
+    """Send these packets to the app of a new page; return its drawing once that shows the text of the last one."""
     own = urlsplit(page)
     drawn = b""
     async with (
@@ -168,9 +210,11 @@ async def typed(page: str, *inputs: str) -> str:
         session.ws_connect(f"{page}ws?width=100&height=30", origin=f"{own.scheme}://{own.netloc}") as socket,
         asyncio.timeout(STARTING_S),
     ):
-        drawn += await socket.receive_bytes()  # it has started
-        for text in inputs:
-            await socket.send_json(["stdin", text])
-        while inputs[-1].encode() not in drawn:
+        while "구간 75".encode() not in drawn:
+            drawn += await socket.receive_bytes()
+        drawn = b""
+        for packet in packets:
+            await socket.send_json(packet)
+        while packets[-1][-1].encode() not in drawn:
             drawn += await socket.receive_bytes()
     return drawn.decode("utf-8", "replace")
