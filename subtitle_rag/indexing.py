@@ -19,7 +19,7 @@ from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.errors import AppError, BusyError, CaptionError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
-from subtitle_rag.library.app_state import INDEX, index_address
+from subtitle_rag.library.app_state import index_address, put_index_address
 from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.log_file import counts_of, logged_stage
@@ -154,7 +154,7 @@ class Indexer:
             self._rewindow()
             backup.save(self._index, self._library)
             self._library.forget_index()
-            self._library.database.put_setting(INDEX, self._index.place)
+            put_index_address(self._library, self._index.place)
             self._purge()
             backup.add_vector_names(self._index)
             for batch in self._pending():
@@ -327,7 +327,7 @@ class Indexer:
             if filled != index_id and not rebuild:
                 if self._library.counts().searchable:
                     raise AppError("index_elsewhere", found=filled, wanted=index_id)
-                self._library.database.put_setting(INDEX, index_id)
+                put_index_address(self._library, index_id)
             yield
 
 

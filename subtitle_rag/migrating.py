@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import _
-from subtitle_rag.library.app_state import EMBEDDED, INDEX
+from subtitle_rag.library.app_state import EMBEDDED, put_index_address
 from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import Library
 from subtitle_rag.log_file import logged_stage
@@ -78,7 +78,7 @@ class Migration:
             self._check_count()
             point_count, query_count = self._spot_check()
             counts.update(windows=len(self._ids), points=point_count, queries=query_count)
-            self._library.database.put_setting(INDEX, self._target.place)
+            put_index_address(self._library, self._target.place)
             yield Migrated(len(self._ids), point_count, query_count)
 
     @contextmanager

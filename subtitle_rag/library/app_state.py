@@ -22,10 +22,9 @@ PLAYER = "player"
 """The player for every jump. The config's comes first, as it does for the theme."""
 MODEL_OFFER = "models_offer"
 """Set once the offer of models for search by meaning is dismissed."""
-INDEX = "index"
-"""The address of the Qdrant server that the library has filled, or `EMBEDDED`."""
 EMBEDDED = "embedded"
 """The index in the library's own folder."""
+_INDEX = "index"
 _JOBS = "errands"
 _SEARCHES = "recent_searches"
 
@@ -50,7 +49,13 @@ def theme_at(path: Path) -> str:
 
 def index_address(library: "Library") -> str:
     """Return the address of the index that the library has filled."""
-    return library.database.get_setting(INDEX) or EMBEDDED
+    return library.database.get_setting(_INDEX) or EMBEDDED
+
+
+def put_index_address(library: "Library", address: str) -> None:
+    """Note the address of the index that the library has filled. A known one, the default too, is not written."""
+    if index_address(library) != address:
+        library.database.put_setting(_INDEX, address)
 
 
 def unfinished_jobs(library: "Library") -> list[dict[str, Any]]:

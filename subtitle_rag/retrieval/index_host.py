@@ -73,7 +73,7 @@ class IndexService:
         self._texts = SlicedAnalyzer(self._analyzer, partial(self._analyses.call, TEXTS))
         self._calls = threading.Lock()
         self._query_methods: dict[str, Callable[..., Any]] = {
-            "load": self._analyzer.load,
+            "load": self._load,
             "morphemes": lambda texts: list(self._analyzer.morphemes(texts)),
             "related": self._analyzer.related,
             "analyze": self._queries.analyze,
@@ -116,6 +116,10 @@ class IndexService:
         lexical = self._analyze(lambda: self._queries.analyze(library, text))
         options = {"limit": limit, "where": where, "payload": ()}
         return lexical, _sent(self._call_index(session, "search", (BM25, lexical.vector), options))
+
+    def _load(self) -> None:
+        """Load Kiwi; the client gets no answer to unpickle, which would load it there as well."""
+        self._analyzer.load()
 
     def _analyze(self, work: Callable[[], T]) -> T:
         """Run an analysis of a query; it waits for other analyses, never for the index."""

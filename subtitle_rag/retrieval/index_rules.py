@@ -148,13 +148,13 @@ def best(
 ) -> list[Hit]:
     """Return the hits, best first, ties by id. `read(count, with_payloads)` returns the engine's best.
 
-    One hit beyond the limit shows whether the cut separates equal scores; then ids are read, without payloads, until
-    these scores end or `MAX_TIES` are read.
+    A third more than the limit is read, since equal scores at the cut are common for words and a second request would
+    cost more than these. If they do not end there, ids are read, without payloads, until they do or `MAX_TIES` are read.
     """
-    hits = read(limit + 1, True)
-    if len(hits) <= limit or hits[-1].score < hits[-2].score:
-        return sorted(hits[:limit], key=lambda hit: (-hit.score, hit.id))
-    count = limit
+    count = limit + limit // 3 + 1
+    hits = read(count, True)
+    if len(hits) < count or hits[-1].score < hits[limit - 1].score:
+        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
     while True:
         count = min(limit + MAX_TIES, count * 4 + 64)
         hits = read(count, False)

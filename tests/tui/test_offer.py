@@ -55,7 +55,7 @@ def offered(
     hub.push(RERANKER, contents(reranker_folder))
     path = tmp_path / "models.toml"
     write_manifest(path, commit, sorted(contents(encoder_folder)))
-    monkeypatch.setattr(manifest, "_PLACES", (path,))
+    monkeypatch.setattr(manifest, "_MANIFESTS", (path,))
     clear()
     yield hub
     clear()

@@ -35,7 +35,7 @@ def offered(
     commit = hub.push(ENCODER, contents(encoder_folder))
     hub.push(RERANKER, contents(reranker_folder))
     write_manifest(tmp_path / "models.toml", commit, sorted(contents(encoder_folder)))
-    monkeypatch.setattr(manifest, "_PLACES", (tmp_path / "models.toml",))
+    monkeypatch.setattr(manifest, "_MANIFESTS", (tmp_path / "models.toml",))
     clear()
     yield hub
     clear()
