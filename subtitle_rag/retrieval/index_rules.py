@@ -149,7 +149,7 @@ def best(
     """Return the hits, best first, ties by id. `read(count, with_payloads)` returns the engine's best.
 
     A third more than the limit is read, since equal scores at the cut are common for words and a second request would
-    cost more than these. If they do not end there, ids are read, without payloads, until they do or `MAX_TIES` are read.
+    cost more than these. If they do not end there, ids are read, without payloads, until they do or `MAX_TIES` are.
     """
     count = limit + limit // 3 + 1
     hits = read(count, True)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.library.app_state import (
-    INDEX,
     MAX_SEARCHES,
     MODEL_OFFER,
     PLAYER,
@@ -43,7 +42,7 @@ def test_the_stored_rows_are_a_contract(library: Library) -> None:
     with library.database.write() as db:
         db.executemany("INSERT INTO setting VALUES (?, ?)", rows.items())
     assert theme_at(library.path) == "nord"
-    stored = [library.database.get_setting(key) for key in (PLAYER, MODEL_OFFER, INDEX)]
+    stored = [library.database.get_setting(key) for key in (PLAYER, MODEL_OFFER, "index")]
     assert stored == ["mpv", "dismissed", index_address(library)] == ["mpv", "dismissed", "http://127.0.0.1:6333"]
     assert unfinished_jobs(library) == [job]
     assert recent_searches(library) == ["캠핑", "치킨"]
