@@ -9,7 +9,7 @@ help: ## list the verbs
 setup: ## make .venv from the lock file, with what the tests need
 	./scripts/setup
 
-run: ## open the app on the sample library
+run: ## open the app
 	./scripts/start $(ARGS)
 
 test: ## everything that must hold: static checks and the fast suite

@@ -1,6 +1,18 @@
 # Sourced by start, setup and test: makes .venv from the lock file, once per change of it. Narration goes to stderr.
 # shellcheck shell=bash
 
+# say ENGLISH KOREAN: narrates in the user's language, as i18n.system_language knows it.
+say() {
+  local language
+  for language in "${SUBTITLE_RAG_LANGUAGE:-}" "${LANGUAGE:-}" "${LC_ALL:-}" "${LC_MESSAGES:-}" "${LANG:-}"; do
+    [ -z "$language" ] || break
+  done
+  case "$language" in
+    [kK][oO]*) echo "$2" >&2 ;;
+    *) echo "$1" >&2 ;;
+  esac
+}
+
 find_python() {
   local candidate
   for candidate in "${PYTHON:-python3}" python3 python3.14 python3.13 python3.12 python3.11; do
@@ -9,7 +21,8 @@ find_python() {
       return
     fi
   done
-  echo "subtitle-rag needs Python 3.11 or newer, and none was found. Install it, or set PYTHON=/path/to/python3." >&2
+  say "subtitle-rag needs Python 3.11 or newer, and none was found. Install it, or set PYTHON=/path/to/python3." \
+    "Python 3.11 이상이 있어야 하는데 찾지 못했습니다. 설치하거나, PYTHON=/경로/python3 으로 알려 주십시오."
   return 1
 }
 
@@ -31,11 +44,36 @@ for line in open(sys.argv[1], encoding="utf-8"):
 PYTHON
 }
 
+# with_progress COMMAND…: runs it; on a terminal its last line and the seconds are one line that changes. What it wrote
+# is shown if it fails.
+with_progress() {
+  local log=.venv/install.log pid status=0 start=$SECONDS width line
+  if [ ! -t 2 ]; then
+    "$@" >"$log" 2>&1 || { status=$?; cat "$log" >&2; }
+    return "$status"
+  fi
+  "$@" >"$log" 2>&1 &
+  pid=$!
+  trap 'kill "$pid" 2>/dev/null; echo >&2; exit 130' INT TERM # bash has a background process ignore Ctrl+C
+  while kill -0 "$pid" 2>/dev/null; do
+    width=$(($(tput cols 2>/dev/null || echo 80) - 8))
+    line="$(tail -n 1 "$log" | tr -d '\r\033')"
+    printf '\r\033[K%4ds  %s' "$((SECONDS - start))" "${line:0:$width}" >&2
+    sleep 0.5
+  done
+  printf '\r\033[K' >&2
+  wait "$pid" || status=$?
+  trap - INT TERM
+  [ "$status" = 0 ] || cat "$log" >&2
+  return "$status"
+}
+
 # ensure_environment EXTRA: "" for what users need, "test" for what the tests need as well.
 ensure_environment() {
-  local extra="$1" size="about 2 GB; a few minutes" options=() python stamp wanted
+  local extra="$1" size="about 2 GB; a few minutes" size_ko="2 GB쯤, 몇 분" options=() python stamp wanted
   if [ -z "$extra" ]; then
     size="about 350 MB; a minute"
+    size_ko="350 MB쯤, 1분"
     options=(--no-compile) # Python compiles what it uses, which is half of the packages' modules
   fi
   stamp=".venv/installed${extra:+-$extra}"
@@ -44,10 +82,10 @@ ensure_environment() {
     return
   fi
   python="$(find_python)"
-  echo "Installing into .venv ($size the first time)…" >&2
+  say "Installing into .venv ($size the first time)…" ".venv에 설치합니다 (처음 한 번, $size_ko)…"
   [ -x .venv/bin/python ] || "$python" -m venv .venv
   write_constraints
-  .venv/bin/python -m pip install --quiet --disable-pip-version-check ${options[@]+"${options[@]}"} \
-    --constraint .venv/constraints.txt --editable ".${extra:+[$extra]}" >&2
+  with_progress .venv/bin/python -m pip install --disable-pip-version-check --progress-bar off \
+    ${options[@]+"${options[@]}"} --constraint .venv/constraints.txt --editable ".${extra:+[$extra]}"
   echo "$wanted" > "$stamp"
 }

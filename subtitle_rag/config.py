@@ -227,6 +227,8 @@ class Settings:
     keys: Mapping[str, str] = field(default_factory=dict)
     """`[keys]`: id of a command → its keys, separated by commas; the app knows the ids."""
     themes: Mapping[str, ThemeSettings] = field(default_factory=dict)
+    is_sample: bool = False
+    """The library is the sample, which takes in nothing of the user's."""
 
 
 SECTIONS: Mapping[str, type[Any]] = {

@@ -97,6 +97,10 @@ SENTENCES = {
             " subtitle-rag rebuild on each of them."
         ),
     ),
+    "sample_library": (
+        N_("The sample takes in nothing of yours: its library lies apart, in a folder that may be deleted."),
+        N_("{key} opens your own library. What you bring in there stays there."),
+    ),
     "interrupted": (
         N_("Interrupted."),
         N_("Everything that was done is kept; the same command goes on from here."),

@@ -18,8 +18,8 @@ LEAVING_S = 3.0
 """Longest wait for a job at the end; a request that hangs is left to itself."""
 
 
-def run(settings: "Settings") -> int:
-    """Show the app until the user leaves it; returns the exit status.
+def run(settings: "Settings", *, in_sample: bool = False) -> int:
+    """Show the app until the user leaves it, on the user's library or the sample; returns the exit status.
 
     Raises:
         UsageError: `bad_config`, for keys and themes, of which only the app knows what there is.
@@ -33,18 +33,25 @@ def run(settings: "Settings") -> int:
     os.environ.setdefault("TEXTUAL_FPS", "120")
     from subtitle_rag.library.app_state import theme_at
     from subtitle_rag.runtime import Runtime
+    from subtitle_rag.sample_library import sample_settings
     from subtitle_rag.tui import keymap, themes
     from subtitle_rag.tui.app import SubtitleApp
+    from subtitle_rag.tui.library_switch import LibrarySwitch
     from subtitle_rag.tui.widgets import picture
 
     keymap.check(settings.keys, settings.paths.config)
     themes.check(settings)
-    with Runtime(settings) as runtime:
-        runtime.prioritize_queries = True
-        app = SubtitleApp(runtime)
-        app.garbage = garbage
-        app.trouble = picture.prepare(settings)
-        app.first_theme = theme_at(settings.paths.library)
-        app.run()
-        app.wait_for_threads(LEAVING_S)
-    return app.return_code or 0
+    trouble = picture.prepare(settings)
+    address = ""
+    while True:
+        with Runtime(sample_settings(settings) if in_sample else settings) as runtime:
+            runtime.prioritize_queries = True
+            app = SubtitleApp(runtime, address=address)
+            app.garbage = garbage
+            app.trouble, trouble = trouble, None
+            app.first_theme = theme_at(runtime.settings.paths.library) or theme_at(settings.paths.library)
+            end = app.run()
+            app.wait_for_threads(LEAVING_S)
+        if not isinstance(end, LibrarySwitch):
+            return app.return_code or 0
+        in_sample, address = not in_sample, end.address

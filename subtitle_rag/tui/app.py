@@ -60,6 +60,7 @@ class SubtitleApp(App[object]):
         "app.help",
         "app.library",
         "app.checks",
+        "library.sample",
         "app.quit",
         "app.commands",
         "library.undo",
@@ -79,10 +80,11 @@ class SubtitleApp(App[object]):
     update: var["ExtractorUpdate | None"] = var(None)
     removal_line: var[str] = var("")
 
-    def __init__(self, runtime: "Runtime", *, show_times: bool = True) -> None:
+    def __init__(self, runtime: "Runtime", *, show_times: bool = True, address: str = "") -> None:
         """Take an open or yet unopened `runtime`; the caller closes it.
 
-        `show_times=False` leaves out times and paths, which differ from run to run, for pictures.
+        `show_times=False` leaves out times and paths, which differ from run to run, for pictures. An `address` opens
+        the library, with it in the field.
         """
         i18n.activate(runtime.settings.language)
         super().__init__()
@@ -103,6 +105,7 @@ class SubtitleApp(App[object]):
             cast("AppPort", self),  # mypy does not see through Textual's reactive attributes
             runtime,
             show_times=show_times,
+            address=address,
             refresh_keys=self.refresh_keys,
             write=self._write_to_terminal,
             collect_garbage=self._collect_garbage,
@@ -221,7 +224,8 @@ class SubtitleApp(App[object]):
         palette.open_themes(self)
 
     def get_system_commands(self, screen: "Screen[object]") -> Iterable[SystemCommand]:
-        yield from palette.entries(self, self.context, screen, themes=self.search_themes)
+        switch_library = self.connections.navigation.switch_library
+        yield from palette.entries(self, self.context, screen, switch_library=switch_library, themes=self.search_themes)
 
     def _theme_changed(self, theme: "Theme") -> None:
         if theme.name != self._stored_theme:

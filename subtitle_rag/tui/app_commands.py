@@ -31,6 +31,7 @@ def app_commands(connections: "Connections") -> dict[str, AppCommand]:
         "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open_checks),
         "app.ask": AppCommand(navigation.open_answers, lambda: navigation.in_search and search.error is None),
         "app.quit": AppCommand(navigation.leave),
+        "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),
         "library.sync": AppCommand(jobs.sync, lambda: jobs.can_sync(search.counts) and search.error is None),
         "library.stop": AppCommand(jobs.stop, lambda: jobs.is_running),
         "library.undo": AppCommand(removals.undo, lambda: removals.can_undo and navigation.allows_undo),

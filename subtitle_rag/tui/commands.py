@@ -90,6 +90,14 @@ COMMANDS: dict[str, Command] = {
             palette=(N_("Open: checks"), N_("What is there, what is missing, and what mends it")),
         ),
         Command(
+            "library.sample",
+            "ctrl+d",
+            "run('library.sample')",
+            N_("Sample"),
+            priority=True,
+            help=N_("open the sample library from the library, or your own from the sample"),
+        ),
+        Command(
             "app.quit",
             "ctrl+q",
             "run('app.quit')",
@@ -343,7 +351,6 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("take the whole list that the video's address names"),
         ),
-        Command("library.sample", "ctrl+d", "sample", N_("Sample"), priority=True, help=N_("load nine sample videos")),
         Command("library.switch", "tab", "switch", N_("Field/table"), priority=True, help=N_("field ⇄ table")),
         Command("library.back", "escape", "back", N_("Search"), priority=True, help=N_("table → field → search")),
         Command(

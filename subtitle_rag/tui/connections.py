@@ -38,12 +38,17 @@ class Connections:
         runtime: "Runtime",
         *,
         show_times: bool,
+        address: str,
         refresh_keys: Callable[[], None],
         write: Callable[[str], object],
         collect_garbage: Callable[[], None],
     ) -> None:
-        """`refresh_keys` redraws the footer if other keys work now; `write` sends a sequence to the terminal."""
+        """`refresh_keys` redraws the footer if other keys work now; `write` sends a sequence to the terminal.
+
+        An `address` waits for the library to open.
+        """
         self._port = port
+        self._address = address
         self.navigation: Navigation
         self.refresh_keys = refresh_keys
         self.background = BackgroundController(
@@ -122,8 +127,9 @@ class Connections:
         self.refresh_keys()
         if library := self.navigation.library:
             library.counts = message.counts
-        elif message.counts.videos == 0 and self._port.job is None:
-            self.navigation.open_library()
+        elif self._address or (message.counts.videos == 0 and self._port.job is None):
+            self.navigation.open_library(self._address)
+        self._address = ""
 
     def _search_ready(self, _message: messages.SearchReady) -> None:
         self.opening.ready = True

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 from textual.app import App
 from textual.widgets import TextArea
 
+from subtitle_rag.tui.library_switch import LibrarySwitch
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -46,6 +48,20 @@ class Navigation:
         if self.in_search:  # any other screen keeps its place
             self._app.push_screen(LibraryScreen(self._context, self.search.counts, address))
             self._context.background.retry_transient()
+
+    @property
+    def can_switch_library(self) -> bool:
+        """Whether the key of the sample works: everywhere in the sample, else in the library and while it is empty."""
+        if self._app.screen.is_modal:
+            return False
+        counts = self.search.counts
+        is_empty = self.in_search and counts is not None and counts.videos == 0
+        return self._context.settings.is_sample or is_empty or self._app.screen is self.library
+
+    def switch_library(self) -> None:
+        """Open the sample in the place of the user's library, or the other way round."""
+        library = self.library
+        self._leave(LibrarySwitch(library.path.value if library else ""))
 
     @property
     def shows_offer(self) -> bool:
@@ -103,15 +119,18 @@ class Navigation:
 
     def leave(self) -> None:
         """End the app. If that would stop a job, ask first; a second call then ends it."""
+        self._leave(None)
+
+    def _leave(self, switch: LibrarySwitch | None) -> None:
         from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
         from subtitle_rag.tui.text.questions import leave_question
 
         jobs, screen = self._context.jobs, self._app.screen
         if not jobs.busy or (isinstance(screen, ConfirmScreen) and screen.stops_job):
-            self._app.exit()
+            self._app.exit(switch)
         else:
             question = leave_question(len(jobs.queue.waiting))
-            self._app.push_screen(ConfirmScreen(question, self._app.exit, stops_job=True))
+            self._app.push_screen(ConfirmScreen(question, partial(self._app.exit, switch), stops_job=True))
 
     def choose_player(self, message: "PlayersFound") -> None:
         """Let the user choose the player of a scene, unless another dialog is open."""

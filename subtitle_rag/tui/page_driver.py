@@ -1,19 +1,43 @@
 """The driver of an app in a browser's page, which `web_server` names to Textual."""
 
 from codecs import getincrementaldecoder
+from typing import ClassVar
 
 from textual import messages
 from textual._xterm_parser import XTermParser
 from textual.drivers._byte_stream import ByteStream
 from textual.drivers.web_driver import WebDriver, _ExitInput
 
+from subtitle_rag.tui.library_switch import LibrarySwitch
+
+HANDSHAKE = b"__GANGLION__\n"
+
 
 class PageDriver(WebDriver):
     """Textual's driver for pages, with an input that ends only when its pipe does, and an app that ends with it.
 
     Works around Textual 8.2.8: empty input ends the parser (xterm.js sends it when a composition restarts), and an app
-    whose server was killed waits for ever.
+    whose server was killed waits for ever. A process shows one app only: where another library opens in its place, the
+    page must learn neither of the end of the one nor of the beginning of the other.
     """
+
+    _page_size: ClassVar[tuple[int, int] | None] = None
+    """The page's size while the app on it changes."""
+
+    def start_application_mode(self) -> None:
+        if size := type(self)._page_size:
+            self._size, write = size, self._write
+            self._write = lambda data: len(data) if data == HANDSHAKE else write(data)  # type: ignore[assignment]
+        super().start_application_mode()
+
+    def stop_application_mode(self) -> None:
+        if not isinstance(self._app.return_value, LibrarySwitch):
+            super().stop_application_mode()
+            return
+        type(self)._page_size = self._size
+        self.exit_event.set()
+        self._input_reader.close()
+        self._key_thread.join()  # it must not take the input of the next one
 
     def run_input_thread(self) -> None:
         """Post a message for each key, click and packet until the pipe or the app ends."""

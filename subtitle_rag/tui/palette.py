@@ -11,7 +11,6 @@ from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import COMMANDS
 from subtitle_rag.tui.keymap import declared_by
 from subtitle_rag.tui.state import query_filters
-from subtitle_rag.tui.state.job_request import sample_request
 from subtitle_rag.tui.text import model_lines
 
 if TYPE_CHECKING:
@@ -43,9 +42,17 @@ def open_themes(app: App[object]) -> None:
 
 
 def entries(
-    app: App[object], context: "AppContext", screen: "Screen[Any]", *, themes: Callable[[], None]
+    app: App[object],
+    context: "AppContext",
+    screen: "Screen[Any]",
+    *,
+    switch_library: Callable[[], object],
+    themes: Callable[[], None],
 ) -> Iterator[SystemCommand]:
-    """List the commands of `screen` and of the app; `themes` opens the list of themes."""
+    """List the commands of `screen` and of the app.
+
+    `switch_library` opens the sample or the user's own library, `themes` the list of themes.
+    """
     from subtitle_rag.tui.screens.search_screen import SearchScreen
 
     yield from _commands(screen, SEARCH)
@@ -56,8 +63,10 @@ def entries(
         yield from _commands(screen, ids)
     yield from _commands(app, JOBS)
     yield from _of_background(app, context)
-    sample = _("Index the sample captions")
-    yield SystemCommand(_("Open: sample"), sample, lambda: context.jobs.start(sample_request()))
+    if context.settings.is_sample:
+        yield SystemCommand(_("Open: your library"), _("Leave the sample"), switch_library)
+    else:
+        yield SystemCommand(_("Open: sample"), _("Nine invented videos, apart from your library"), switch_library)
     yield from _commands(app, ("app.checks",))
     yield _entry(app, "app.help")
     yield SystemCommand(_("View: theme"), _("Choose the colours"), themes)

@@ -30,6 +30,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import jobs, removals
 from subtitle_rag.tui.screens import live_search
+from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets import preview, result_pane
@@ -232,6 +233,11 @@ async def settle(pilot: AppPilot) -> None:
             await pilot.app.workers.wait_for_complete(running)
         await pilot.pause()
     await pilot.pause()
+
+
+def index_sample(app: SubtitleApp) -> None:
+    """Bring the sample's captions into the app's own library."""
+    app.jobs.start(JobRequest((SAMPLE,)))
 
 
 def toasts(app: SubtitleApp) -> list[str]:

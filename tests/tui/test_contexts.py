@@ -11,7 +11,19 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, stage_run
 from subtitle_rag.tui.state import stage_progress
 from tests.stand_ins.ollama import Model, StandIn
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, commands, settle, shown, toasts, typed, until, writing
+from tests.tui.conftest import (
+    SAMPLE,
+    AppPilot,
+    MakeApp,
+    commands,
+    index_sample,
+    settle,
+    shown,
+    toasts,
+    typed,
+    until,
+    writing,
+)
 from tests.tui.conftest import bar as stage_bar
 
 MODEL = "ax-light:q4"
@@ -75,7 +87,7 @@ class TestWriting:
         app = SubtitleApp(written)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await pilot.press("ctrl+d")
+            index_sample(app)
             await until(pilot, lambda: toasts(app))
             assert toasts(app) == ["9 videos can be searched now."]
             await until(pilot, hold.arrived.is_set)

@@ -17,7 +17,7 @@ from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.widgets.video_table import VideoTable
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, drawn_by, settle, toasts
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, drawn_by, index_sample, settle, toasts
 
 
 def page(app: SubtitleApp) -> LibraryScreen:
@@ -53,13 +53,13 @@ class Steps:
 
 class TestEmpty:
     @pytest.mark.campaign(part="app")
-    async def test_it_begins_here_and_ctrl_d_leads_to_searching_the_sample(self, empty: Runtime) -> None:
+    async def test_it_begins_here_and_the_first_captions_lead_to_the_search(self, empty: Runtime) -> None:
         app = SubtitleApp(empty)
         async with app.run_test(size=(120, 30)) as pilot:
             await settle(pilot)
             assert said(app, "#title") == "Nothing to search yet"
             assert page(app).path.has_focus
-            await pilot.press("ctrl+d")
+            index_sample(app)
             await settle(pilot)
             assert app.screen is app.search_screen
             assert toasts(app) == ["9 videos can be searched now."]
@@ -120,7 +120,7 @@ class TestJobs:
         app = SubtitleApp(unindexed)
         async with app.run_test(size=(120, 30)) as pilot:
             await settle(pilot)
-            await pilot.press("ctrl+d")
+            index_sample(app)
             for _step in range(3):
                 steps.go.release()
             while app.screen is not app.search_screen:
@@ -144,7 +144,9 @@ class TestJobs:
         app = SubtitleApp(unindexed)
         async with app.run_test(size=(120, 30)) as pilot:
             await settle(pilot)
-            await pilot.press("ctrl+d", "ctrl+d")
+            index_sample(app)
+            index_sample(app)
+            await pilot.pause()
             assert toasts(app) == ["That is under way already."]
             page(app).path.value = str(tmp_path)
             await pilot.press("enter")
@@ -187,7 +189,7 @@ class TestJobs:
         app = SubtitleApp(unindexed)
         async with app.run_test(size=(100, 30)) as pilot:
             await settle(pilot)
-            await pilot.press("ctrl+d")
+            index_sample(app)
             for _step in range(3):
                 steps.go.release()
             await settle(pilot)
@@ -201,7 +203,7 @@ class TestJobs:
         app = SubtitleApp(unindexed)
         async with app.run_test(size=(100, 30)) as pilot:
             await settle(pilot)
-            await pilot.press("ctrl+d")
+            index_sample(app)
             steps.go.release()
             await settle(pilot)
             assert "Another subtitle-rag is indexing" in said(app, "#failures")

@@ -16,7 +16,7 @@ from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.library.connection import Database
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
-from tests.tui.conftest import AppPilot, MakeApp, Outside, settle, until
+from tests.tui.conftest import AppPilot, MakeApp, Outside, index_sample, settle, until
 
 ALWAYS = frozenset({"sqlite3.connect", "socket.connect", "socket.getaddrinfo", "subprocess.Popen", "webbrowser.open"})
 """Audit events of what may take long, wherever it is done."""
@@ -127,7 +127,7 @@ async def test_a_first_run_with_files_and_a_theme_does_not_either(empty: Runtime
     with armed(tmp_path) as caught:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await pilot.press("ctrl+d")
+            index_sample(app)
             await until(pilot, lambda: app.search_screen.counts and app.search_screen.counts.windows == 75)
             await settle(pilot)
             app.search_themes()

@@ -23,7 +23,7 @@ from subtitle_rag.tui.text import model_lines
 from tests.invented import end_hosts
 from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub, Reply
-from tests.tui.conftest import SAMPLE, AppPilot, bar, commands, settle, shown, toasts, typed, until
+from tests.tui.conftest import SAMPLE, AppPilot, bar, commands, index_sample, settle, shown, toasts, typed, until
 
 PROMPT_S = 3.0
 """The longest that leaving may take."""
@@ -109,7 +109,7 @@ class TestOffer:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             assert bar(app, "offer") == ""  # in an empty library
-            await pilot.press("ctrl+d")
+            index_sample(app)
             await settle(pilot)
             await until(pilot, lambda: OFFER in welcome(app))
             assert "6.0 MB) onto this computer, ctrl+x puts this away." in welcome(app)

@@ -18,7 +18,7 @@ from tests.stand_ins.hub import Hub
 from tests.stand_ins.ollama import Model
 from tests.stand_ins.ollama import StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
-from tests.tui.conftest import AppPilot, bar, drawn_by, settle, toasts, until
+from tests.tui.conftest import AppPilot, bar, drawn_by, index_sample, settle, toasts, until
 from tests.tui.test_checks import looked, rows
 from tests.tui.test_offer import contents
 
@@ -73,7 +73,7 @@ class TestChecks:
                 assert told["ollama"].startswith("! Ollama ")
                 assert "Search works without it." in told["ollama"]
                 assert "→ Optional: with contexts" in drawn_by(app)
-                assert "ctrl+d loads nine sample videos" in drawn_by(app)
+                assert "ctrl+d opens a sample" in drawn_by(app)
                 assert app.screen.query_one("#path").has_focus
             assert youtube.count() == 0
         assert looked == dict.fromkeys(check_names(empty.settings), 1)
@@ -146,7 +146,7 @@ class TestModels:
             assert offered.asked == []
             await pilot.press("ctrl+g")
             await until(pilot, lambda: rows(app)["models"].startswith("… Models Fetching tiny-m3, tiny-reranker"))
-            await pilot.press("ctrl+d")
+            index_sample(app)
             await until(pilot, lambda: app.screen is app.search_screen, SECONDS)
             offered.slow = 0.0
             await until(pilot, lambda: app.offer is None and not app.jobs.busy, SECONDS)
@@ -182,7 +182,7 @@ class TestModels:
         app = SubtitleApp(new)
         async with app.run_test(size=(120, 40)) as pilot:
             await checks_made(pilot)
-            await pilot.press("ctrl+d")
+            index_sample(app)
             await until(pilot, lambda: app.screen is app.search_screen, SECONDS)
             await settle(pilot)
             notice = str(app.search_screen.query_one("#notice", Static).content)

@@ -19,7 +19,7 @@ from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.removal import Removal, RemovalTarget
 from subtitle_rag.tui.widgets.status_bars import RemovalBar
 from tests.stand_ins.youtube import Playlist, StandIn
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, settle, toasts, typed, unpaced, until
+from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, index_sample, settle, toasts, typed, unpaced, until
 from tests.tui.test_youtube import KITCHEN, LIST, clips, kitchen
 
 TENT = "sample-0001"
@@ -349,7 +349,7 @@ class TestJobs:
             app.jobs.start(JobRequest((SAMPLE.parent / "elsewhere",)))
             await settle(pilot)
             assert app.context.removals.removals.waiting
-            await pilot.press("ctrl+d")
+            index_sample(app)
             await settle(pilot)
             assert not app.context.removals.removals.all
 

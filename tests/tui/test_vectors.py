@@ -25,7 +25,19 @@ from subtitle_rag.tui.state.stage_progress import VectorProgress
 from subtitle_rag.tui.text import vector_lines
 from tests.invented import end_hosts
 from tests.stand_ins.ollama import Model, StandIn
-from tests.tui.conftest import SAMPLE, AppPilot, MakeApp, bar, commands, settle, shown, toasts, typed, until
+from tests.tui.conftest import (
+    SAMPLE,
+    AppPilot,
+    MakeApp,
+    bar,
+    commands,
+    index_sample,
+    settle,
+    shown,
+    toasts,
+    typed,
+    until,
+)
 
 ENCODER = "tiny-m3"
 WRITER = "ax-light:q4"
@@ -127,7 +139,7 @@ class TestMaking:
         app = SubtitleApp(ready)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await pilot.press("ctrl+d")
+            index_sample(app)
             await until(pilot, gate.arrived.is_set)
             await until(pilot, lambda: bar(app, "vectors") == f"Vectors 0/75  {ENCODER}")
             await typed(pilot, "치킨 소스")

@@ -30,6 +30,11 @@ COUNT_S = 2.0
 """Shortest time between two counts of the library."""
 
 
+def sample_refusal() -> UsageError:
+    """Return why the sample takes in nothing, and the way to the user's own library."""
+    return UsageError("sample_library", key=key("library.sample"))
+
+
 class JobListener(Protocol):
     """The parts of the app with an interest in jobs."""
 
@@ -110,7 +115,10 @@ class JobController:
         return bool(self.followed or self.queue.stopped or (counts and (counts.due or counts.failed)))
 
     def start(self, request: JobRequest) -> bool:
-        """Run a request, or queue it. False if it runs or is queued already."""
+        """Run a request, or queue it. False if it runs or is queued already, or if the library is the sample."""
+        if self._runtime.settings.is_sample:
+            self._app.tell(sample_refusal())
+            return False
         request = self.gate.admit(request)
         added = self.queue.add(request)
         if not added:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from subtitle_rag import sample_library
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady
 from subtitle_rag.tui.state.extractor_update import find_update
@@ -31,8 +32,11 @@ class LibraryOpening:
         self._app.run_in_thread(self._open, lambda message: message, LibraryFailed, group="open", exclusive=True)
 
     def _open(self) -> SearchReady:
+        is_sample = self._runtime.settings.is_sample
+        if is_sample:
+            sample_library.fill(self._runtime)
         self._app.post_message(self._count())
-        self._app.post_message(RequestsRestored(restore_unfinished(self._runtime.library)))
+        self._app.post_message(RequestsRestored([] if is_sample else restore_unfinished(self._runtime.library)))
         next(self._runtime.searcher.stages(parse(WARM_UP), limit=1))
         return SearchReady()
 

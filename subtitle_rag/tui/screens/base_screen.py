@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual.binding import Binding
 from textual.screen import Screen
+from textual.widgets import Static
 
 from subtitle_rag.i18n import _
+from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.threads import run_in_thread
 
 if TYPE_CHECKING:
@@ -52,6 +54,12 @@ class BaseScreen(Screen[None]):
         super().__init__()
         self.context = context
 
+    def on_mount(self) -> None:
+        """Mark the sample as what it is; Textual calls this beside the `on_mount` of a subclass."""
+        if self.context.settings.is_sample:
+            sentence = _("Sample library: invented videos. {key} opens your own.").format(key=key("library.sample"))
+            self.mount(Static(sentence, id="sample-mark", markup=False), before=0)
+
     @property
     def active_bindings(self) -> "dict[str, ActiveBinding]":
         bindings = super().active_bindings.items()
@@ -83,4 +91,6 @@ class BaseScreen(Screen[None]):
         description = _(binding.description) if binding.description else ""
         tooltip = _(binding.tooltip) if binding.tooltip else ""
         show = binding.show and binding.id not in self.FOOTER_HIDDEN
+        if binding.id == "library.sample" and self.context.settings.is_sample:
+            description = _("Your library")
         return replace(binding, description=description, tooltip=tooltip, show=show)

@@ -19,11 +19,12 @@ from subtitle_rag.i18n import _
 from subtitle_rag.library import overview
 from subtitle_rag.tui import library_messages, messages
 from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.controllers.jobs import sample_refusal
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.row_actions import COMMANDS, RowActions
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.job_request import JobRequest, sample_request
+from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.text import job_lines, library_text
 from subtitle_rag.tui.text.content import MUTED, paragraphs
 from subtitle_rag.tui.widgets import onboarding
@@ -54,7 +55,6 @@ class LibraryScreen(BaseScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "library.index",
         "library.list",
-        "library.sample",
         "library.switch",
         "library.back",
         "library.close",
@@ -179,6 +179,8 @@ class LibraryScreen(BaseScreen):
             self.check.update(Content(_("Type or paste an address or the path of a folder first.")))
         elif check.refusal:
             self._show_error(check.refusal)
+        elif self.context.settings.is_sample:
+            self._show_error(sample_refusal())
         elif check.kind == "missing":
             self._show_error(UsageError("unsupported_source", source=message.typed))
         else:
@@ -188,10 +190,6 @@ class LibraryScreen(BaseScreen):
             self.context.jobs.start(JobRequest(check.paths, source))
             if message.typed == self.path.value:
                 self.path.value = ""
-
-    def action_sample(self) -> None:
-        self.failures.update("")
-        self.context.jobs.start(sample_request())
 
     # --- the job ---
 

@@ -4,7 +4,6 @@ import logging
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,11 +72,6 @@ class JobRequest:
         sources = [source for source in runtime.library.sources.followed() if source.id not in self.without]
         # a due video without a source may belong to one left out
         return fetcher.run(followed_requests(sources), RunOptions(include_due=not self.without))
-
-
-def sample_request() -> JobRequest:
-    """Return a request for the sample captions of the package."""
-    return JobRequest((Path(str(files("subtitle_rag") / "sample")),))
 
 
 def restore_unfinished(library: "Library") -> list[JobRequest]:

@@ -37,6 +37,9 @@ def welcome(
         return [(_("Opening the library…"), MUTED)]
     sizes = _("Videos {videos} · Windows {windows}").format(videos=counts.videos, windows=f"{counts.windows:,}")
     rows: Rows = [(sizes, "bold"), ""]
+    if not counts.videos:
+        beginning = _("{library} opens the library, which brings captions in; {sample} shows a sample.")
+        rows += [beginning.format(library=key("app.library"), sample=key("library.sample")), ""]
     if progress_rows := _so_far(counts):
         rows += [*progress_rows, ""]
     elif counts.searchable < counts.windows:

@@ -50,7 +50,8 @@ class Onboarding(Vertical):
         self._started = False
 
     def on_mount(self) -> None:
-        sample = _("Just looking? {key} loads nine sample videos in a few seconds.").format(key=key("library.sample"))
+        sentence = _("Just looking? {key} opens a sample: nine invented videos, apart from your library.")
+        sample = sentence.format(key=key("library.sample"))
         self._sample.update(Content(sample))
         more = _("{key} shows all checks").format(key=key("app.checks"))
         self._title.update(Content.styled(_("Ready?"), "bold") + Content.styled(f"   {more}", MUTED))

@@ -1,5 +1,6 @@
 """Jobs without an app: the queue, what is kept of it, and how often the sums are shown."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -161,3 +162,13 @@ class TestTerminal:
         terminal = TerminalController(written.append, enabled=False)
         terminal.job_changed(None, self.ENDED, focused=False)
         assert written == []
+
+
+def test_the_sample_takes_in_nothing_and_names_the_way_to_the_users_library(
+    app: FakeApp, jobs: JobController, unindexed: Runtime
+) -> None:
+    unindexed.settings = replace(unindexed.settings, is_sample=True)
+    assert not jobs.start(FIRST)
+    assert (jobs.busy, jobs.queue.waiting) == (False, [])
+    assert [error.code for error in app.errors] == ["sample_library"]
+    assert "ctrl+d opens your own library" in app.errors[0].hint

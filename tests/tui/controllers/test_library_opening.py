@@ -1,9 +1,12 @@
 """The opening of the library without an app."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from textual.message import Message
 
+from subtitle_rag import sample_library
 from subtitle_rag.errors import AppError
 from subtitle_rag.library.removal_set import counts_without
 from subtitle_rag.runtime import Runtime
@@ -13,6 +16,12 @@ from tests.tui.fake_app import FakeApp
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.controllers.removals import RemovalController
+
+
+class Filled(Message):
+    def __init__(self, runtime: Runtime) -> None:
+        super().__init__()
+        self.runtime = runtime
 
 
 class NoRemovals:
@@ -38,6 +47,15 @@ def test_the_size_comes_before_the_search_is_ready(app: FakeApp, opening: Librar
     assert posted(app) == [LibraryOpened, RequestsRestored, SearchReady]
     opening.look_up()
     assert posted(app)[3:] == [LibraryOpened]
+
+
+def test_the_sample_is_filled_before_its_size_is_posted(
+    app: FakeApp, opening: LibraryOpening, unindexed: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unindexed.settings = replace(unindexed.settings, is_sample=True)
+    monkeypatch.setattr(sample_library, "fill", lambda runtime: app.posted.append(Filled(runtime)))
+    opening.open()
+    assert posted(app) == [Filled, LibraryOpened, RequestsRestored, SearchReady]
 
 
 def test_an_index_that_fails_is_reported_after_the_size(

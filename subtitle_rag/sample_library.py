@@ -1,0 +1,66 @@
+"""The sample library: nine invented videos, in a folder of their own beside the user's library."""
+
+import logging
+from dataclasses import replace
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subtitle_rag.config import Paths, QdrantSettings, Settings
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.indexing import Indexer
+
+logger = logging.getLogger(__name__)
+
+
+def sample_settings(settings: Settings) -> Settings:
+    """Return the settings of the sample library. Models, cache and log are the user's own."""
+    paths = Paths(
+        settings.paths.config, settings.paths.cache / "demo" / "data", settings.paths.cache, settings.paths.log
+    )
+    models = replace(settings.models, folder=settings.models.folder or str(settings.paths.models))
+    return replace(settings, paths=paths, models=models, qdrant=QdrantSettings(), is_sample=True)
+
+
+def fill(runtime: Runtime) -> None:
+    """Index the sample's captions; what is indexed already is left as it is.
+
+    Raises:
+        BusyError: Another process indexes the sample, and nothing of it can be searched yet.
+    """
+    _adopt_models(runtime)
+    with as_file(files("subtitle_rag") / "sample") as folder:
+        try:
+            for _event in _indexer(runtime).index([Path(folder)]):
+                pass
+        except BusyError:
+            if not runtime.library.counts().searchable:
+                raise
+            logger.info("another process indexes the sample", exc_info=True)
+
+
+def _indexer(runtime: Runtime) -> "Indexer":
+    """Return the indexer; rebuild an index of other rules, or a damaged one."""
+    try:
+        return runtime.indexer
+    except BusyError:
+        raise
+    except AppError:
+        logger.info("the sample's index is made anew", exc_info=True)
+        for _event in runtime.rebuilder().rebuild():
+            pass
+        return runtime.indexer
+
+
+def _adopt_models(runtime: Runtime) -> None:
+    """Move models that lie with the sample to the user's, who has none: the cache may be emptied at any time."""
+    sample_models, models = runtime.settings.paths.models, runtime.models.folder
+    try:
+        if sample_models.is_dir() and not models.exists():
+            models.parent.mkdir(parents=True, exist_ok=True)
+            sample_models.rename(models)
+    except OSError:  # they are fetched again
+        logger.info("the sample's models cannot be moved", exc_info=True)

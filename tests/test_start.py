@@ -1,0 +1,79 @@
+"""`scripts/start`, on an environment whose programs only tell how they are called."""
+
+import os
+import pty
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+pytestmark = pytest.mark.programs("bash", "cat", "cksum", "dirname", "tail", "tput", "tr", "sleep")
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A copy of the repository's scripts beside a made environment, in which installing fails."""
+    shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
+    for name in ("requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    programs = tmp_path / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name, line in (
+        ("subtitle-rag", 'echo "called: $*"'),
+        ("python", '[ "$1" = - ] && exit; echo Collecting; [ -z "$FAIL" ]'),
+    ):
+        (programs / name).write_text(f"#!/usr/bin/env bash\n{line}\n", encoding="utf-8")
+        (programs / name).chmod(0o755)
+    return tmp_path
+
+
+def started(copy: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    surroundings = {
+        name: value for name, value in os.environ.items() if name not in ("LANGUAGE", "SUBTITLE_RAG_LANGUAGE")
+    }
+    command = [str(copy / "scripts" / "start"), *arguments]
+    return subprocess.run(
+        command,
+        env=surroundings | variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def test_without_a_terminal_it_prints_the_sample(copy: Path) -> None:
+    assert started(copy, "--json").stdout == "called: demo --json\n"
+
+
+def test_on_a_terminal_it_opens_the_users_library(copy: Path) -> None:
+    outer, inner = pty.openpty()
+    try:
+        process = subprocess.Popen([str(copy / "scripts" / "start")], stdin=inner, stdout=inner, stderr=inner)
+        assert process.wait(30) == 0
+        screen = os.read(outer, 4096).decode()
+    finally:
+        os.close(inner)
+        os.close(outer)
+    assert "0s  Collecting" in screen
+    assert screen.endswith("called: \r\n")
+
+
+@pytest.mark.parametrize(
+    ("variables", "narration"),
+    [
+        ({"LC_ALL": "C", "LANG": "ko_KR.UTF-8"}, "Installing into .venv"),
+        ({"LC_ALL": "", "LC_MESSAGES": "", "LANG": "ko_KR.UTF-8"}, ".venv에 설치합니다"),
+        ({"LC_ALL": "C", "SUBTITLE_RAG_LANGUAGE": "ko"}, ".venv에 설치합니다"),
+    ],
+)
+def test_it_speaks_the_users_language(copy: Path, variables: dict[str, str], narration: str) -> None:
+    assert narration in started(copy, **variables).stderr
+
+
+def test_the_installers_words_are_shown_where_it_fails(copy: Path) -> None:
+    end = started(copy, FAIL="1")
+    assert (end.returncode, "Collecting" in end.stderr, end.stdout) == (1, True, "")

@@ -1,0 +1,94 @@
+"""The sample library in the app."""
+
+from dataclasses import replace
+
+import pytest
+from textual.widgets import Static
+
+from subtitle_rag import tui
+from subtitle_rag.config import LlmSettings, Settings
+from subtitle_rag.library import app_state
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui import app as app_module
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.controllers.background import BackgroundController
+from subtitle_rag.tui.library_switch import LibrarySwitch
+from subtitle_rag.tui.widgets import picture
+from tests.tui.conftest import drawn_by, settle
+from tests.tui.fake_app import FakeApp
+
+
+@pytest.fixture
+def sample(unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> Runtime:
+    """The sample, without its captions."""
+    monkeypatch.setattr("subtitle_rag.sample_library.fill", lambda _runtime: None)
+    unindexed.settings = replace(unindexed.settings, is_sample=True)
+    return unindexed
+
+
+async def test_an_address_is_refused_in_the_sample_and_goes_with_its_user_to_their_library(sample: Runtime) -> None:
+    app = SubtitleApp(sample)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        library = app.connections.navigation.library
+        assert library is not None
+        library.path.value = "@느린부엌"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert not app.jobs.busy
+        assert "ctrl+d opens your own library" in str(library.failures.content)
+        await pilot.press("ctrl+d")
+    assert app.return_value == LibrarySwitch("@느린부엌")
+
+
+async def test_every_screen_of_the_sample_is_marked(sample: Runtime) -> None:
+    app = SubtitleApp(sample)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("escape")
+        for keys in ((), ("f3",), ("f5",), ("escape", "escape", "f6"), ("escape", "f4")):
+            await pilot.press(*keys)
+            await settle(pilot)
+            assert str(app.screen.query_one("#sample-mark", Static).content).startswith("Sample library: invented")
+            assert "Sample library: invented" in drawn_by(app)
+
+
+async def test_the_users_library_opens_with_the_address_that_came_along(unindexed: Runtime) -> None:
+    app = SubtitleApp(unindexed, address="@느린부엌")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        library = app.connections.navigation.library
+        assert library is not None
+        assert library.path.value == "@느린부엌"
+        assert not app.screen.query("#sample-mark")
+
+
+def test_the_sample_gets_no_contexts(unindexed: Runtime) -> None:
+    unindexed.settings = replace(unindexed.settings, llm=LlmSettings(hosts=("http://127.0.0.1:1",)), is_sample=True)
+    background = BackgroundController(FakeApp(), unindexed, search_again=lambda: None, refresh_keys=lambda: None)
+    background.begin("contexts")
+    assert not background.runs
+
+
+def test_the_other_library_opens_after_a_switch(unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[tuple[bool, str]] = []
+    ends = iter([LibrarySwitch(), LibrarySwitch("@느린부엌"), None])
+
+    class FakeSubtitleApp:
+        return_code = 0
+
+        def __init__(self, runtime: Runtime, *, address: str) -> None:
+            self.settings: Settings = runtime.settings
+            opened.append((runtime.settings.is_sample, address))
+
+        def run(self) -> LibrarySwitch | None:
+            return next(ends)
+
+        def wait_for_threads(self, _seconds: float) -> None:
+            pass
+
+    monkeypatch.setattr(app_module, "SubtitleApp", FakeSubtitleApp)
+    monkeypatch.setattr(picture, "prepare", lambda _settings: None)
+    monkeypatch.setattr(app_state, "theme_at", lambda _path: "")
+    assert tui.run(unindexed.settings) == 0
+    assert opened == [(False, ""), (True, ""), (False, "@느린부엌")]
