@@ -28,6 +28,7 @@ from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.library.connection import unwritable
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.platforms import on_windows
+from subtitle_rag.player import mpv
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -162,9 +163,26 @@ def _player(runtime: Runtime) -> Check:
     if not player.installed(name, settings.players):
         error = AppError("no_player", player=name)
         return Check("player", "warning", error.message, error.hint)
+    message = name
+    if name == player.MPV and name not in settings.players:
+        try:
+            message = mpv.version([mpv.program() or name]) or name
+        except OSError as error:
+            logger.info("mpv does not start", exc_info=True)
+            message = _("mpv is installed but does not start. It said: {reason}").format(reason=error)
+            return Check("player", "warning", message, _("Install it anew, or choose another player."))
+        trouble, reason = _("mpv plays files but no links, for it finds no yt-dlp that runs."), ""
+        path = mpv.extractor_path(settings.paths.cache)
+        try:
+            message = f"{message}, yt-dlp {mpv.version([path])}" if path else ""
+        except OSError as error:
+            logger.info("mpv's yt-dlp does not start", exc_info=True)
+            message, reason = "", " " + _("It said: {reason}").format(reason=error)
+        if not message:
+            return Check("player", "warning", trouble + reason, _("Install subtitle-rag anew."))
     if not player.can_show():
         return Check("player", "warning", _("There is no screen to play on here; links are shown instead."))
-    return Check("player", "ok", name)
+    return Check("player", "ok", message)
 
 
 def _yt_dlp(runtime: Runtime) -> Check:

@@ -123,3 +123,38 @@ def test_doctor_looks_at_the_player_that_would_play(home: Path) -> None:
     prefer(home, "iina")  # which is gone: the browser plays in its place
     with Runtime(config.load(home=home, language="en")) as runtime:
         assert doctor.PROBES["player"](runtime) == doctor.Check("player", "ok", "browser")
+
+
+@pytest.mark.programs("sh")
+def test_a_player_that_fails_is_an_error_with_the_link(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mpv").write_text("#!/bin/sh\necho 'ERROR: [youtube] Private video' >&2\nexit 2\n")
+    failed = run("open", f"{ID}@0:03", "--player", "mpv")
+    assert failed.code == 1
+    assert f"mpv could not play https://www.youtube.com/watch?v={ID}." in failed.err
+    assert "Private video" in failed.err
+
+
+@pytest.mark.programs("sh")
+def test_doctor_tries_mpv_and_the_yt_dlp_that_it_gets(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prefer(home, "mpv")
+    (tmp_path / "mpv").write_text("#!/bin/sh\necho mpv 0.35.1\n")
+    extractor = tmp_path / "extractor"
+    extractor.write_text("#!/bin/sh\necho 2026.01.02\n")
+    extractor.chmod(0o755)
+    monkeypatch.setattr(player.mpv, "extractor_path", lambda cache: str(extractor))
+    with Runtime(config.load(home=home, language="en")) as runtime:
+        assert doctor.PROBES["player"](runtime) == doctor.Check("player", "ok", "mpv 0.35.1, yt-dlp 2026.01.02")
+        extractor.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
+        check = doctor.PROBES["player"](runtime)
+        assert (check.severity, check.message) == (
+            "warning",
+            "mpv plays files but no links, for it finds no yt-dlp that runs. It said: broken",
+        )
+        (tmp_path / "mpv").write_text("#!/bin/sh\necho no display >&2\nexit 1\n")
+        check = doctor.PROBES["player"](runtime)
+        assert (check.severity, check.message) == (
+            "warning",
+            "mpv is installed but does not start. It said: no display",
+        )

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import pytest
 
 from subtitle_rag import player
-from subtitle_rag.errors import UsageError
+from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.player import programs
+from subtitle_rag.player.launch import Launch
 
 URL = "https://www.youtube.com/watch?v=abc&x={seconds};rm -rf $HOME"
 FILE = Path("/비디오/--제목 {seconds} [abc].mkv")
@@ -57,7 +58,10 @@ def play(name: str, **changes: Any) -> None:
 def test_mpv_gets_exactly_its_arguments(program: Callable[[str], Played]) -> None:
     played = program("mpv")
     play("mpv")
-    assert played() == ["--start=+59", "--resume-playback=no", "--force-window=immediate", "--", URL]
+    level, extractor, *arguments = played()
+    assert arguments == ["--start=+59", "--resume-playback=no", "--force-window=immediate", "--", URL]
+    assert level == "--msg-level=all=error"
+    assert extractor.startswith("--script-opts-append=ytdl_hook-ytdl_path=/")
 
 
 def test_iina_and_vlc_get_exactly_theirs(program: Callable[[str], Played]) -> None:
@@ -239,3 +243,29 @@ def test_a_screen_is_there_or_not(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys, "platform", platform)
     assert player.can_show() is shown
+
+
+def script(tmp_path: Path, text: str) -> dict[str, tuple[str, ...]]:
+    path = tmp_path / "own"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return {"own": (str(path), "{url}")}
+
+
+def launched(extra: dict[str, tuple[str, ...]]) -> Launch:
+    launch = player.play("own", watch_url=URL, link=None, at_ms=0, lead_in=0, extra=extra)
+    assert launch
+    return launch
+
+
+@pytest.mark.programs("sh")
+def test_a_player_that_ends_at_once_with_an_error_has_failed(tmp_path: Path) -> None:
+    with pytest.raises(AppError) as caught:
+        launched(script(tmp_path, "exit 3")).wait(20)
+    assert (caught.value.code, caught.value.details) == ("player_ended", {"player": "own", "link": URL, "status": 3})
+
+
+@pytest.mark.programs("sh")
+@pytest.mark.parametrize("text", ["exit 0", "exec sleep 5"])
+def test_a_player_that_runs_or_hands_on_plays(tmp_path: Path, text: str) -> None:
+    assert launched(script(tmp_path, text)).wait(0.2) == "playing"

@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import sys
+import sysconfig
 import tempfile
 import threading
 import time
@@ -20,7 +21,9 @@ from typing import Any
 import pytest
 
 from subtitle_rag import player
+from subtitle_rag.errors import AppError
 from subtitle_rag.player import mpv
+from subtitle_rag.player.launch import Launch
 
 URL = "https://www.youtube.com/watch?v=abc"
 OTHER = "https://www.youtube.com/watch?v=def"
@@ -36,6 +39,9 @@ note("started", {{"pid": os.getpid(), "argv": sys.argv[1:]}})
 address = next((one.split("=", 1)[1] for one in sys.argv if one.startswith("--input-ipc-server=")), None)
 if address is None:
     sys.exit()
+if mood == "fails":
+    print("[ffmpeg] tcp: no such host\\n[ytdl_hook] ERROR: [youtube] abc: Private video", file=sys.stderr)
+    sys.exit(2)
 time.sleep(lag)
 listener = socket.socket(socket.AF_UNIX)
 pathlib.Path(address).unlink(missing_ok=True)
@@ -45,7 +51,9 @@ path, ontop = sys.argv[-1], False
 def answer(name, *rest):
     global path, ontop
     if name == "get_property":
-        return {{"error": "success", "data": {{"path": path, "ontop": ontop}}[rest[0]]}}
+        at = None if mood in ("loading", "idle") else 1.0
+        values = {{"path": path, "ontop": ontop, "time-pos": at, "idle-active": mood == "idle"}}
+        return {{"error": "success", "data": values[rest[0]]}}
     if name == "loadfile":
         options = rest[3:] if version >= 38 else rest[2:]
         if len(rest) != (4 if version >= 38 else 3) or not str(options[0]).startswith("start="):
@@ -80,6 +88,7 @@ class Desk:
         (place / "bin").mkdir()
         monkeypatch.setenv("PATH", str(place / "bin"))
         monkeypatch.setattr(mpv, "_opened", None)
+        monkeypatch.setattr(mpv, "extractor_path", lambda cache: "/환경/bin/yt-dlp")
 
     def install(self, version: int = 40, mood: str = "", lag: float = 0.0) -> None:
         path = self._place / "bin" / "mpv"
@@ -87,9 +96,11 @@ class Desk:
         path.write_text(f"#!{sys.executable} -S\n{code}")
         path.chmod(0o755)
 
-    def play(self, what: str = URL, at: int = 61, **changes: Any) -> None:
+    def play(self, what: str = URL, at: int = 61, **changes: Any) -> Launch:
         given: dict[str, Any] = {"watch_url": what, "link": None, "at_ms": at * 1000, "lead_in": 0, "extra": {}}
-        player.play("mpv", **{**given, "cache": self.cache, **changes})
+        launch = player.play("mpv", **{**given, "cache": self.cache, **changes})
+        assert launch
+        return launch
 
     def _noted(self, name: str) -> list[Any]:
         path = self._place / name
@@ -123,6 +134,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     desk.close()
 
 
+OPTIONS = ["--msg-level=all=error", "--script-opts-append=ytdl_hook-ytdl_path=/환경/bin/yt-dlp"]
+"""Its errors alone, and this program's own yt-dlp."""
 SHOWN = [
     ["set_property", "pause", False],
     ["set_property", "window-minimized", False],
@@ -136,7 +149,7 @@ def test_the_first_jump_opens_a_window_that_listens(desk: Desk) -> None:
     desk.play()
     socket = f"--input-ipc-server={desk.cache}/mpv/socket"
     rest = ["--start=+61", "--resume-playback=no", "--force-window=immediate", "--", URL]
-    assert desk.started(1) == [[socket, *rest]]
+    assert desk.started(1) == [[*OPTIONS, socket, *rest]]
     assert (desk.cache / "mpv").stat().st_mode & 0o777 == 0o700
 
 
@@ -212,7 +225,7 @@ def test_a_window_that_was_closed_is_opened_anew(desk: Desk) -> None:
     desk.play(at=7)
     desk.end()
     desk.play(at=8)
-    assert [one[1] for one in desk.started(2)] == ["--start=+61", "--start=+8"]
+    assert [one[3] for one in desk.started(2)] == ["--start=+61", "--start=+8"]
     desk.play(at=9)
     assert ["seek", 9, "absolute+exact"] in desk.asked()
 
@@ -275,7 +288,7 @@ def test_where_others_could_reach_it_no_window_listens(desk: Desk, spoil: Callab
     desk.play()
     desk.started(1)
     desk.play(at=7)
-    assert [one[0] for one in desk.started(2)] == ["--start=+61", "--start=+7"]
+    assert [one[2] for one in desk.started(2)] == ["--start=+61", "--start=+7"]
 
 
 def test_somebodys_own_mpv_is_only_started(desk: Desk) -> None:
@@ -288,3 +301,68 @@ def test_somebodys_own_mpv_is_only_started(desk: Desk) -> None:
 def test_windows_opens_a_window_each_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     assert mpv.address(desk.cache) is None
+
+
+class TestLaunch:
+    """What a player does after its start."""
+
+    def test_it_plays_as_soon_as_the_video_has_a_position(self, desk: Desk) -> None:
+        desk.install()
+        assert desk.play().wait(20) == "playing"
+        assert desk.play(at=7).wait(20) == "playing"
+
+    def test_neither_playing_nor_failing_it_is_loading(self, desk: Desk) -> None:
+        desk.install(mood="loading")
+        assert desk.play().wait(0.2) == "loading"
+
+    def test_a_link_that_mpv_cannot_play_is_named_with_the_reason_of_yt_dlp(self, desk: Desk) -> None:
+        desk.install(mood="fails")
+        with pytest.raises(AppError) as caught:
+            desk.play().wait(20)
+        assert caught.value.code == "player_failed"
+        assert caught.value.details == {"player": "mpv", "link": URL, "reason": "[youtube] abc: Private video"}
+
+    def test_a_window_that_stays_without_a_video_has_failed(self, desk: Desk) -> None:
+        desk.install(mood="idle")
+        with pytest.raises(AppError) as caught:
+            desk.play().wait(20)
+        assert caught.value.code == "player_failed"
+
+    def test_the_window_of_another_run_that_closes_has_failed(
+        self, desk: Desk, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        desk.install()
+        desk.play().wait(20)
+        monkeypatch.setattr(mpv, "_opened", None)  # it was opened by another run
+        launch = desk.play(OTHER)
+        desk.end()
+        with pytest.raises(AppError) as caught:
+            launch.wait(20)
+        assert caught.value.details["link"] == OTHER
+
+    def test_a_later_jump_takes_the_watch(self, desk: Desk) -> None:
+        desk.install(mood="loading")
+        first = desk.play()
+        desk.play(at=9)
+        assert first.wait(20) == "replaced"
+
+
+class TestExtractor:
+    def test_it_is_the_one_of_this_environment(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        script = tmp_path / "yt-dlp"
+        script.write_text("#!/bin/sh\n")
+        script.chmod(0o755)
+        monkeypatch.setenv("PATH", "")
+        monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+        assert mpv.extractor_path(None) == str(script)
+
+    @pytest.mark.programs("sh")
+    def test_without_a_console_script_the_module_runs(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        cache = Path(tempfile.mkdtemp(prefix="srm-", dir="/tmp"))
+        monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
+        try:
+            path = mpv.extractor_path(cache)
+            assert path == str(cache / "mpv" / "yt-dlp")
+            assert mpv.version([path])[:2] == "20"
+        finally:
+            shutil.rmtree(cache)

@@ -118,7 +118,7 @@ def _play(settings: Settings, name: str, video: Video, at_ms: int, file: Path | 
             raise UsageError("no_screen", path=str(file))
         output.say(_("There is no screen to play on here; this is the link."))
         return False
-    player.play(
+    launch = player.play(
         name if strict else player.choose(name, extra, link=video.url is not None, media=file is not None),
         watch_url=video.url,
         link=watch_url(video.id, at_ms) if video.url else None,
@@ -128,6 +128,8 @@ def _play(settings: Settings, name: str, video: Video, at_ms: int, file: Path | 
         media=file,
         cache=settings.paths.cache,
     )
+    if launch is not None and launch.wait(launch.patience_s) == "loading":
+        output.say(_("{player} is still loading the video.").format(player=launch.name))
     return True
 
 

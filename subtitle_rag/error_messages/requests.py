@@ -142,6 +142,14 @@ SENTENCES = {
         N_("The player {player} is not installed."),
         N_("Install it, or use --player browser, or --print for the link alone."),
     ),
+    "player_failed": (
+        N_("{player} could not play {link}."),
+        N_("Another player or the browser may play it (the reason in {player}'s words: {reason})."),
+    ),
+    "player_ended": (
+        N_("{player} could not play {link}: it ended at once, with status {status}."),
+        N_("Start {player} by hand to see why, or choose another player."),
+    ),
     "no_file_player": (
         N_("The video is a file on this computer, and no player of files is installed."),
         N_("Install mpv or VLC, or name a program under [players] in the config."),

@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.player import mpv
+from subtitle_rag.player.launch import Launch
 from subtitle_rag.player.programs import filled, installed_program, start
 
 BROWSER = "browser"
@@ -106,26 +107,26 @@ def play(
     extra: Templates,
     media: Path | None = None,
     cache: Path | None = None,
-) -> None:
+) -> Launch | None:
     """Play a video from `lead_in` seconds before `at_ms`: its `link` in the browser, else its file or `watch_url`.
 
-    `cache` is the folder of the sockets of running players; without it each play opens a window.
+    Return what a player can be watched by; a browser cannot. `cache` is the folder of the sockets of running players;
+    without it each play opens a window.
 
     Raises:
         UsageError: `no_player`, `needs_link`, `needs_file`.
     """
     if name == BROWSER:
         _browse(link and earlier(link, at_ms, lead_in))
-        return
+        return None
     if not installed(name, extra):
         raise UsageError("no_player", player=name)
     if not plays(name, extra, link=watch_url is not None, media=media is not None):
         raise UsageError("needs_file", player=name)
     what, seconds = str(media or watch_url), _seconds(at_ms, lead_in)
-    if cache is not None and reuses(name, extra, cache):
-        mpv.play(what, seconds, cache)
-    else:
-        start(name, filled({**COMMANDS, **extra}[name], what, seconds))
+    if name == MPV and name not in extra:
+        return mpv.play(what, seconds, cache)
+    return Launch(name, what, start(name, filled({**COMMANDS, **extra}[name], what, seconds)))
 
 
 def _browse(link: str | None) -> None:

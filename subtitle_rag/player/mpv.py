@@ -3,26 +3,34 @@
 The window listens on a Unix socket in a private folder, and the next jump asks it to seek or to load another video
 (mpv's manual, "JSON IPC"). Without a valid answer in time, a new window opens. On Windows every jump opens a window:
 it has named pipes instead of sockets.
+
+mpv plays links by a yt-dlp on the PATH; it gets the path of this program's own, which seldom is there.
 """
 
 import hashlib
 import json
 import logging
 import os
+import shlex
+import shutil
 import socket
 import stat
+import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from subtitle_rag.player.programs import filled, start
-
-if TYPE_CHECKING:
-    import subprocess
+from subtitle_rag.i18n import _
+from subtitle_rag.platforms import on_windows
+from subtitle_rag.player.launch import SURVIVAL_S, WATCH_S, Launch, LaunchState
+from subtitle_rag.player.programs import filled, installed_program, start
 
 logger = logging.getLogger(__name__)
 
@@ -37,11 +45,22 @@ PATH_BYTES = 100
 """Longest address of a socket: sun_path holds 104 bytes on macOS and 108 on Linux."""
 MOST_BYTES = 1_000_000
 """Most bytes before an answer; mpv sends fewer."""
+MOST_REASON = 300
+"""Most characters of mpv's reason for a failure."""
+EXTRACTOR = "yt-dlp"
+VERSION_S = 10.0
+"""Longest wait for a program's version."""
+ERRORS = "errors.log"
+"""The file beside the socket in which mpv writes its errors."""
+QUIT_BY_SIGNAL = 4
+"""mpv's exit status after a signal, which is no failure to play."""
 
 _turn = threading.Lock()
 """Two jumps at once are two requests to one window, not two windows."""
 _opened: tuple["subprocess.Popen[bytes]", float] | None = None
 """The last window and its start time."""
+_request_count = 0
+"""Number of the last request: an earlier one is not watched any longer."""
 
 
 def address(cache: Path) -> Path | None:
@@ -65,23 +84,185 @@ def address(cache: Path) -> Path | None:
     return path if is_private and len(os.fsencode(path)) <= PATH_BYTES else None
 
 
-def play(what: str, seconds: int, cache: Path) -> None:
+def extractor_path(cache: Path | None) -> str | None:
+    """Return the path of this environment's yt-dlp for mpv, or None without any.
+
+    Without its console script a script under `cache` runs the module.
+    """
+    folders = dict.fromkeys((sysconfig.get_path("scripts"), str(Path(sys.executable).parent)))
+    path = next((found for folder in folders if (found := shutil.which(EXTRACTOR, path=folder))), None)
+    if path is None and cache is not None and find_spec("yt_dlp"):
+        path = _extractor_script(cache)
+    return None if path is None or _divided(path) else path
+
+
+def _divided(path: str) -> bool:
+    """Whether mpv would read the path as several."""
+    return os.pathsep in path
+
+
+def _extractor_script(cache: Path) -> str | None:
+    """Write a script that runs yt-dlp's module, in the private folder of mpv's socket."""
+    window = address(cache)
+    if window is None:
+        return None
+    path = window.parent / EXTRACTOR
+    text = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m yt_dlp "$@"\n'
+    try:
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+        path.chmod(0o700)
+    except OSError:
+        logger.info("no script for yt-dlp", exc_info=True)
+        return None
+    return str(path)
+
+
+def version(command: Sequence[str]) -> str:
+    """Return the first line that a program prints for `--version`.
+
+    Raises:
+        OSError: it cannot be run, ends with an error, or not in time.
+    """
+    try:
+        ran = subprocess.run(  # noqa: S603 - mpv, or this program's own yt-dlp
+            [*command, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=VERSION_S,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except subprocess.TimeoutExpired as error:
+        raise OSError(str(error)) from error
+    lines = (ran.stdout if ran.returncode == 0 else ran.stderr or ran.stdout).strip().splitlines()
+    if ran.returncode:
+        raise OSError(lines[-1] if lines else f"exit {ran.returncode}")
+    return lines[0] if lines else ""
+
+
+def program() -> str | None:
+    """Return mpv's command, or None if it is not installed."""
+    return installed_program("mpv")
+
+
+def play(what: str, seconds: int, cache: Path | None) -> Launch:
     """Play a link or a file from a second on, in the open window or a new one.
 
     Raises:
         UsageError: `no_player`.
     """
-    global _opened
+    global _opened, _request_count
     with _turn:
-        path = address(cache)
+        _request_count += 1
+        path = address(cache) if cache else None
+        errors = _errors_file(path, cache)
+        written = _size(errors)
         if path and _play_in_window(path, what, seconds):
-            return
+            process = _opened[0] if _opened and _opened[0].poll() is None else None
+            return MpvLaunch(what, path, process, _request_count, (errors, written))
         command = filled(COMMAND, what, seconds)
+        # only errors: what it says of each second would fill the disk
+        options = ["--msg-level=all=error"]
+        if extractor := extractor_path(cache):
+            options.append(f"--script-opts-append=ytdl_hook-ytdl_path={extractor}")
         if path:
             with suppress(OSError):
                 path.unlink()
-            command.insert(1, f"--input-ipc-server={path}")
-        _opened = start("mpv", command), time.monotonic()
+            options.append(f"--input-ipc-server={path}")
+        command[1:1] = options
+        process = _start_writing(command, errors)
+        _opened = process, time.monotonic()
+        return MpvLaunch(what, path, process, _request_count, (errors, 0))
+
+
+def _errors_file(path: Path | None, cache: Path | None) -> Path | None:
+    """Return the file for mpv's errors, in the folder of its socket; None without a private folder."""
+    if path is not None:
+        return path.parent / ERRORS
+    if cache is None or not on_windows():
+        return None
+    folder = cache / "mpv"
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder / ERRORS
+
+
+def _size(file: Path | None) -> int:
+    try:
+        return file.stat().st_size if file else 0
+    except OSError:
+        return 0
+
+
+def _start_writing(command: list[str], errors: Path | None) -> "subprocess.Popen[bytes]":
+    """Start mpv; its errors go into the file, if that can be written."""
+    if errors is not None:
+        with suppress(OSError), errors.open("wb") as output:
+            return start("mpv", command, output)
+    return start("mpv", command)
+
+
+class MpvLaunch(Launch):
+    """An mpv that was asked to play, watched by its process and its socket."""
+
+    def __init__(
+        self,
+        link: str,
+        path: Path | None,
+        process: "subprocess.Popen[bytes] | None",
+        number: int,
+        errors: tuple[Path | None, int],
+    ) -> None:
+        """`path`: None if it cannot be asked. `process`: None for a window of another run. `errors`: the file, and its
+        size before the request."""
+        self.name = "mpv"
+        self.link = link
+        self.patience_s = WATCH_S if path else SURVIVAL_S
+        self._path = path
+        self._window_process = process
+        self._number = number
+        self._errors, self._errors_start = errors
+
+    def wait(self, seconds: float) -> LaunchState:
+        deadline = time.monotonic() + seconds
+        with ExitStack() as connections:
+            window: _Window | None = None
+            while True:
+                if self._number != _request_count:
+                    return "replaced"
+                status = self._window_process.poll() if self._window_process else None
+                if status in (0, QUIT_BY_SIGNAL):
+                    return "playing"  # the user has closed it
+                if status is not None:
+                    raise self._failure(self._reason(), status)
+                try:
+                    if window is None and self._path is not None:
+                        window = connections.enter_context(_Window(self._path, wait=False))
+                    if window is not None and window.plays(self.link):
+                        return "playing"
+                    has_failed = window is not None and window.is_idle
+                except (OSError, ValueError) as error:  # it starts, is busy, or has ended
+                    window = None
+                    has_failed = self._window_process is None and isinstance(error, ConnectionError | FileNotFoundError)
+                if has_failed:
+                    raise self._failure(self._reason() or _("without a reason"), None)
+                if time.monotonic() >= deadline:
+                    return "loading" if self._path else "playing"
+                time.sleep(POLL_S)
+
+    def _reason(self) -> str:
+        """Return mpv's own words for a failure: yt-dlp's error, else the first line."""
+        text = ""
+        with suppress(OSError):
+            if self._errors is not None:
+                with self._errors.open("rb") as file:
+                    file.seek(self._errors_start)
+                    text = file.read(MOST_BYTES).decode("utf-8", errors="replace")
+        lines = [line.removeprefix("[ytdl_hook]").strip() for line in text.splitlines()]
+        lines = [line for line in lines if line and not line.startswith("[ipc")]  # the older form of `loadfile`
+        reason = next((line for line in lines if line.startswith("ERROR:")), lines[0] if lines else "")
+        return reason.removeprefix("ERROR:").strip()[:MOST_REASON]
 
 
 def _play_in_window(path: Path, what: str, seconds: int) -> bool:
@@ -97,8 +278,9 @@ def _play_in_window(path: Path, what: str, seconds: int) -> bool:
 class _Window:
     """A connection to an mpv. Raises OSError without one or without an answer in time, ValueError for invalid ones."""
 
-    def __init__(self, path: Path) -> None:
-        self._line = _connected(path)
+    def __init__(self, path: Path, *, wait: bool = True) -> None:
+        """`wait` for a window that starts."""
+        self._line = _connected(path, wait=wait)
         self._rest = b""
         self._request_id = 0
 
@@ -107,6 +289,17 @@ class _Window:
 
     def __exit__(self, *_exception: object) -> None:
         self._line.close()
+
+    def plays(self, what: str) -> bool:
+        """Whether this video is loaded and has a position."""
+        if self._ask("get_property", "path").get("data") != what:
+            return False
+        return self._ask("get_property", "time-pos").get("data") is not None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it keeps its window open without any video, as mpv's option `idle` has it."""
+        return self._ask("get_property", "idle-active").get("data") is True
 
     def play(self, what: str, seconds: int) -> bool:
         """Seek if the video is loaded, else load it; then show the window."""
@@ -156,8 +349,8 @@ class _Window:
         return line.decode("utf-8", errors="replace")
 
 
-def _connected(path: Path) -> socket.socket:
-    """Connect to `path`; wait for a starting window."""
+def _connected(path: Path, *, wait: bool) -> socket.socket:
+    """Connect to `path`; `wait` for a starting window."""
     while True:
         line = socket.socket(socket.AF_UNIX)
         try:
@@ -165,7 +358,7 @@ def _connected(path: Path) -> socket.socket:
             line.connect(os.fspath(path))
         except OSError:
             line.close()
-            if not _starting():
+            if not (wait and _starting()):
                 raise
             time.sleep(POLL_S)
         else:

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.platforms import on_windows
@@ -40,8 +41,8 @@ def filled(template: Sequence[str], what: str, seconds: int) -> list[str]:
     return [part.replace("{seconds}", str(seconds)).replace("{url}", what) for part in template]
 
 
-def start(name: str, command: Sequence[str]) -> "subprocess.Popen[bytes]":
-    """Start the player `name`.
+def start(name: str, command: Sequence[str], output: "IO[bytes] | None" = None) -> "subprocess.Popen[bytes]":
+    """Start the player `name`. A file takes its `output`: a pipe would end it together with this program.
 
     Raises:
         UsageError: `no_player`.
@@ -50,8 +51,8 @@ def start(name: str, command: Sequence[str]) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(  # noqa: S603 - an argument list from the user's own config, no shell
             [installed_program(command[0]) or command[0], *command[1:]],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stdout=output or subprocess.DEVNULL,
+            stderr=output or subprocess.DEVNULL,
             start_new_session=True,
         )
     except OSError as error:

@@ -68,8 +68,11 @@ class AddressGiven(AppMessage):
 
 @dataclass
 class Jumped(AppMessage):
+    """A scene plays; `is_loading`: its player has neither begun nor failed yet."""
+
     scene: "Scene"
     player: str
+    is_loading: bool = False
 
 
 @dataclass

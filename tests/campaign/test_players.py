@@ -18,7 +18,9 @@ from typing import Any
 import pytest
 
 from subtitle_rag import player
+from subtitle_rag.errors import AppError
 from subtitle_rag.player import mpv
+from subtitle_rag.player.launch import Launch
 from tests.invented import came_true, end_hosts
 
 pytestmark = [pytest.mark.campaign(part="players"), pytest.mark.hosts, pytest.mark.programs("ffmpeg", "mpv")]
@@ -48,10 +50,12 @@ class Desk:
     def __init__(self, cache: Path) -> None:
         self.cache = cache
 
-    def play(self, path: Path, at: int) -> None:
-        player.play(
+    def play(self, path: Path, at: int) -> Launch:
+        launch = player.play(
             "mpv", watch_url=None, link=None, at_ms=at * 1000, lead_in=0, extra={}, media=path, cache=self.cache
         )
+        assert launch
+        return launch
 
     def ask(self, *command: Any) -> Any:
         """mpv's answer; None while it has none."""
@@ -139,6 +143,39 @@ def test_a_window_that_was_closed_is_opened_anew(desk: Desk, films: tuple[Path, 
     desk.play(films[0], 29)
     assert desk.is_at(films[0], 29)
     assert desk.ask("get_property", "pid") != first
+
+
+def test_playing_is_seen_once_it_has_begun(desk: Desk, films: tuple[Path, Path]) -> None:
+    for at in (12, 33):
+        assert desk.play(films[0], at).wait(20) == "playing"
+
+
+@pytest.mark.parametrize("idle", ["", "idle=yes\n"])
+def test_what_mpv_cannot_play_is_a_failure_with_its_reason(
+    desk: Desk, films: tuple[Path, Path], tmp_path: Path, idle: str
+) -> None:
+    (tmp_path / "mpv" / "mpv.conf").write_text(SETTINGS + idle)
+    for first in (False, True):
+        if first:
+            assert desk.play(films[0], 12).wait(20) == "playing"
+        with pytest.raises(AppError) as caught:
+            desk.play(tmp_path / "nothing.mkv", 3).wait(20)
+        assert "No such file or directory" in caught.value.details["reason"]
+
+
+def test_a_link_is_played_by_the_yt_dlp_of_this_environment(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "yt-dlp"
+    script.write_text("#!/bin/sh\necho 'ERROR: [youtube] this one was run' >&2\nexit 1\n")
+    script.chmod(0o755)
+    monkeypatch.setattr(mpv, "extractor_path", lambda cache: str(script))
+    link = "http://127.0.0.1:9/watch?v=abcdefghijk"
+    launch = player.play("mpv", watch_url=link, link=None, at_ms=0, lead_in=0, extra={}, cache=desk.cache)
+    assert launch
+    with pytest.raises(AppError) as caught:
+        launch.wait(20)
+    assert caught.value.details == {"player": "mpv", "link": link, "reason": "[youtube] this one was run"}
 
 
 def test_open_plays_the_file_beside_the_captions(

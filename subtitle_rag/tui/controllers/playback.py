@@ -12,6 +12,7 @@ from subtitle_rag.domain import clock, watch_url
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import PLAYER
+from subtitle_rag.tui.controllers.launch_watch import LaunchWatch
 from subtitle_rag.tui.messages import ActionFailed, Jumped, LinkCopied, PlayerPreferred, PlayersFound, VideoOpened
 from subtitle_rag.tui.state.clean_text import clean
 
@@ -41,7 +42,7 @@ class PlaybackController:
         """Play a scene in the player `name`, or in the default one. Without a screen, copy its link."""
         self._app.run_in_thread(lambda: self._play(scene, name), _itself, ActionFailed, group="jump")
 
-    def _play(self, scene: "Scene", name: str) -> "Message":
+    def _play(self, scene: "Scene", name: str) -> "Message | None":
         file = self._file(scene)
         if self._app.is_web:
             return Jumped(scene, player.BROWSER)
@@ -50,7 +51,7 @@ class PlaybackController:
         extra = self._settings.players
         has_link = scene.jump_url is not None
         player_name = name or player.choose(self._default_player(), extra, link=has_link, media=file is not None)
-        player.play(
+        launch = player.play(
             player_name,
             watch_url=scene.video.url,
             link=scene.jump_url,
@@ -60,7 +61,10 @@ class PlaybackController:
             media=file,
             cache=self._settings.paths.cache,
         )
-        return Jumped(scene, player_name)
+        if launch is None:
+            return Jumped(scene, player_name)
+        LaunchWatch(self._runtime, self._app.post_message, launch, scene).start()
+        return None
 
     def _file(self, scene: "Scene") -> "Path | None":
         """Return the video's file if it can be played here. Raises UsageError without a link too."""
@@ -75,7 +79,12 @@ class PlaybackController:
         scene = message.scene
         if self._app.is_web and scene.jump_url:
             self._app.open_url(player.earlier(scene.jump_url, scene.at_ms, self._settings.player.lead_in))
-        sentence = _("Playing from {time}: {title}").format(time=clock(scene.at_ms), title=clean(scene.video.title))
+        template = (
+            _("{player} is still loading {time}: {title}") if message.is_loading else _("Playing from {time}: {title}")
+        )
+        sentence = template.format(
+            time=clock(scene.at_ms), title=clean(scene.video.title), player=clean(message.player)
+        )
         self._app.notify(sentence, markup=False)
 
     # --- a video's page ---
@@ -205,5 +214,5 @@ class PlaybackController:
         self._app.notify(sentence.format(link=message.link), markup=False)
 
 
-def _itself(message: "Message") -> "Message":
+def _itself(message: "Message | None") -> "Message | None":
     return message

@@ -6,7 +6,10 @@ import pytest
 
 from subtitle_rag import config, player
 from subtitle_rag.domain import Video
+from subtitle_rag.errors import AppError
+from subtitle_rag.player.launch import Launch, LaunchState
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.controllers.launch_watch import LaunchWatch
 from subtitle_rag.tui.controllers.playback import PlaybackController
 from subtitle_rag.tui.messages import ActionFailed, Jumped, LinkCopied, VideoOpened
 from tests.tui.conftest import Outside, scene
@@ -59,6 +62,52 @@ class TestVideo:
         assert isinstance(copied, LinkCopied)
         playback.link_copied(copied)
         assert app.copied == [PAGE]
+
+
+class StubLaunch(Launch):
+    """A player that goes through these states; None is a failure."""
+
+    def __init__(self, *states: LaunchState | None, patience_s: float) -> None:
+        self.name, self.link, self.patience_s = "mpv", PAGE, patience_s
+        self._states = list(states)
+
+    def wait(self, seconds: float) -> LaunchState:
+        state = self._states.pop(0)
+        if state is None:
+            raise AppError("player_failed", player=self.name, link=self.link, reason="HTTP Error 403")
+        return state
+
+
+class TestLaunch:
+    @pytest.mark.parametrize(
+        ("launch", "toasts", "codes"),
+        [
+            (StubLaunch("playing", patience_s=5), ["Playing from 1:01: title 1"], []),
+            (StubLaunch(None, patience_s=5), [], ["player_failed"]),
+            (StubLaunch("loading", "playing", patience_s=5), ["mpv is still loading 1:01: title 1"], []),
+            (StubLaunch("loading", None, patience_s=5), ["mpv is still loading 1:01: title 1"], ["player_failed"]),
+            (StubLaunch("playing", None, patience_s=1), ["Playing from 1:01: title 1"], ["player_failed"]),
+            (StubLaunch("replaced", patience_s=5), [], []),
+        ],
+    )
+    def test_only_a_player_that_plays_is_a_success(
+        self,
+        app: FakeApp,
+        playback: PlaybackController,
+        outside: Outside,
+        monkeypatch: pytest.MonkeyPatch,
+        launch: StubLaunch,
+        toasts: list[str],
+        codes: list[str],
+    ) -> None:
+        monkeypatch.setattr(player, "play", lambda _name, **_how: launch)
+        monkeypatch.setattr(LaunchWatch, "start", LaunchWatch.run)
+        playback.play(scene(title="title 1"))
+        for message in app.posted:
+            if isinstance(message, Jumped):
+                playback.played(message)
+        assert app.toasts == toasts
+        assert [message.error.code for message in app.posted if isinstance(message, ActionFailed)] == codes
 
 
 class TestScene:
