@@ -68,7 +68,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     ),
     "context_models": ("문맥과 답을 쓰는 모델 (Ollama)", "Models that write contexts and answers (Ollama)"),
     "encoders": ("뜻으로 찾는 인코더", "Encoders, which search by meaning"),
-    "rerankers": ("순서를 다듬는 재순위 모델", "Rerankers, which put the best scenes first"),
+    "rerankers": ("순서를 다듬는 재정렬 모델", "Rerankers, which put the best scenes first"),
     "model": ("모델", "model"),
     "disk": ("디스크", "disk"),
     "memory": ("메모리", "memory"),

@@ -115,19 +115,19 @@ class ThemeSettings:
     """`[themes.NAME]`: colours as CSS writes them; empty ones follow from the others."""
 
     primary: str = setting("", N_("The main colour, as CSS writes it."), required=True)
-    secondary: str = setting("", N_("A colour; empty: it follows from the others."))
-    accent: str = setting("", N_("A colour; empty: it follows from the others."))
-    foreground: str = setting("", N_("A colour; empty: it follows from the others."))
-    background: str = setting("", N_("A colour; empty: it follows from the others."))
-    surface: str = setting("", N_("A colour; empty: it follows from the others."))
-    panel: str = setting("", N_("A colour; empty: it follows from the others."))
-    boost: str = setting("", N_("A colour; empty: it follows from the others."))
-    success: str = setting("", N_("A colour; empty: it follows from the others."))
-    warning: str = setting("", N_("A colour; empty: it follows from the others."))
-    error: str = setting("", N_("A colour; empty: it follows from the others."))
+    secondary: str = setting("", N_("A colour; empty: derived from the others."))
+    accent: str = setting("", N_("A colour; empty: derived from the others."))
+    foreground: str = setting("", N_("A colour; empty: derived from the others."))
+    background: str = setting("", N_("A colour; empty: derived from the others."))
+    surface: str = setting("", N_("A colour; empty: derived from the others."))
+    panel: str = setting("", N_("A colour; empty: derived from the others."))
+    boost: str = setting("", N_("A colour; empty: derived from the others."))
+    success: str = setting("", N_("A colour; empty: derived from the others."))
+    warning: str = setting("", N_("A colour; empty: derived from the others."))
+    error: str = setting("", N_("A colour; empty: derived from the others."))
     dark: bool = setting(True, N_("Whether the theme is a dark one."))
     ansi: bool = setting(False, N_("The colours are the terminal's own: ansi_blue, ansi_default."))
-    luminosity_spread: float = setting(0.15, N_("How far lighter and darker shades lie from their colour."))
+    luminosity_spread: float = setting(0.15, N_("How far lighter and darker shades differ from their colour."))
     text_alpha: float = setting(0.95, N_("How opaque text is, from 0 to 1."))
     variables: Mapping[str, str] = field(
         default_factory=dict,
@@ -143,9 +143,7 @@ class YoutubeSettings:
     pause_min: int = setting(5, N_("Seconds between one video and the next, at least."))
     pause_max: int = setting(10, N_("Seconds between one video and the next, at most."))
     pause_request: int = setting(1, N_("Seconds between two requests for the same video or list."))
-    back_off: int = setting(
-        2, N_("First wait in seconds before a refused request is repeated; it doubles with every repetition.")
-    )
+    back_off: int = setting(2, N_("Seconds before a refused request is repeated; doubled each time."))
     rest: int = setting(3600, N_("Seconds of rest after a block for which YouTube names no time."))
     cookies_from_browser: str = setting(
         "", N_("Whose cookies are used, as yt-dlp writes it: firefox, chrome:Profile 1.")
@@ -185,16 +183,16 @@ class ModelSettings:
 
     encoder: str = setting(
         "BAAI/bge-m3",
-        N_("The model that searches by meaning: a name of models list, or a folder; empty: without one."),
+        N_("The model that searches by meaning: a name from models list, or a folder; empty: none."),
     )
     reranker: str = setting(
         "BAAI/bge-reranker-v2-m3",
-        N_("The model that puts the best scenes first: a name of models list, or a folder; empty: without one."),
+        N_("The model that puts the best scenes first: a name from models list, or a folder; empty: none."),
     )
     folder: str = setting("", N_("Where fetched models lie; empty: with the library."))
     device: str = setting("auto", N_("What the models run on."), one_of=DEVICES)
     precision: str = setting(
-        "auto", N_("How exactly they compute; int8 is the fastest on a CPU and rounds the most."), one_of=PRECISIONS
+        "auto", N_("Precision of the computation; int8 is fastest on a CPU and least exact."), one_of=PRECISIONS
     )
 
 
@@ -204,8 +202,8 @@ class QdrantSettings:
 
     url: str = setting("", N_("The server's address; empty: the index is in the library's folder."), address=True)
     api_key_env: str = setting("", N_("The environment variable that holds the key; never the key itself."))
-    shards: int = setting(1, N_("Parts of the collection; counts when it is made."), least=1)
-    replication: int = setting(1, N_("Copies of each part; counts when the collection is made."), least=1)
+    shards: int = setting(1, N_("Shards of the collection; used when it is created."), least=1)
+    replication: int = setting(1, N_("Replicas of each shard; used when the collection is created."), least=1)
     timeout: int = setting(30, N_("Seconds for one request."), least=1)
 
 
@@ -246,10 +244,10 @@ ABOUT = {
     "search": N_("Search"),
     "player": N_("Playing scenes"),
     "tui": N_("The app in the terminal"),
-    "youtube": N_("How politely, and as whom, captions are fetched"),
+    "youtube": N_("How slowly, and with whose account, captions are fetched"),
     "llm": N_("Local models that write contexts and answer, through Ollama"),
     "models": N_("Neural models, which run in a process of this program"),
-    "qdrant": N_("A Qdrant server or cluster in the place of the index in the library's folder"),
+    "qdrant": N_("A Qdrant server or cluster instead of the index in the library's folder"),
     "players": N_("Players of your own; {url} and {seconds} are filled in"),
     "keys": N_("Keys of the app by their ids, which subtitle-rag keys lists"),
     "themes": N_("Themes of your own"),

@@ -78,7 +78,7 @@ def _python(_runtime: Runtime) -> Check:
     if sys.platform not in UNTRIED:
         return Check("python", "ok", message)
     notice = _("this program has not been tried on {system} yet").format(system=UNTRIED[sys.platform])
-    remedy = _("If anything fails here, subtitle-rag doctor --report FILE writes what to send.")
+    remedy = _("If something is wrong, subtitle-rag doctor --report FILE writes a bug report.")
     return Check("python", "ok", f"{message}; {notice}", remedy)
 
 

@@ -5,6 +5,7 @@ import locale
 import os
 from pathlib import Path
 
+from subtitle_rag.particles import KoreanSentence
 from subtitle_rag.platforms import user_language
 
 DOMAIN = "subtitle_rag"
@@ -36,12 +37,17 @@ def activate(language: str) -> None:
 
 
 def _(message: str) -> str:
-    return _translations.gettext(message)
+    return _with_particles(_translations.gettext(message), message)
 
 
 def n_(singular: str, plural: str, n: int) -> str:
     """Return the form of the sentence for `n` things."""
-    return _translations.ngettext(singular, plural, n)
+    return _with_particles(_translations.ngettext(singular, plural, n), singular if n == 1 else plural)
+
+
+def _with_particles(sentence: str, message: str) -> str:
+    """Return a translation so that its `format` chooses Korean particles."""
+    return sentence if sentence is message else KoreanSentence(sentence)
 
 
 def N_(message: str) -> str:  # noqa: N802 - the name that gettext tools look for

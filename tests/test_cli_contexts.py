@@ -110,7 +110,7 @@ def test_search_carries_the_context_of_the_scene(run: Run, ollama: StandIn) -> N
 
 
 def test_status_counts_and_lists_the_suspect(run: Run, ollama: StandIn) -> None:
-    assert "Contexts are optional" in run("contexts", "status").out
+    assert "Optional: contexts" in run("contexts", "status").out
     ollama.answer(CONTEXT, DOUBTFUL)
     run("contexts", "write", "--limit", "2")
     result = run("contexts", "status", "--suspect", "--json").result

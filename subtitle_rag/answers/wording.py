@@ -15,7 +15,7 @@ def reading(evidence: Evidence) -> str:
     if evidence.kind == "transcript":
         return _("Reading all captions of “{title}”…").format(title=title)
     if evidence.kind == "map":
-        return _("Reading what all scenes of “{title}” are about…").format(title=title)
+        return _("Reading the contexts of all scenes of “{title}”…").format(title=title)
     count = len(evidence.sources)
     return n_("Reading {n} scene…", "Reading {n} scenes…", count).format(n=count)
 

@@ -59,12 +59,12 @@ class AskOptions:
 
     def __post_init__(self) -> None:
         if self.as_json and self.follow:
-            raise click.UsageError(_("--json and --follow exclude each other."))
+            raise click.UsageError(_("--json and --follow cannot be used together."))
         modes = (self.history, self.forget is not None, self.questions is not None)
         if not (self.question or self.follow or any(modes)):
             raise click.UsageError(_("Ask a question, for example: subtitle-rag ask WHICH SAUCE IS THE BEST"))
         if sum(modes) > 1 or (any(modes) and (self.question or self.follow)):
-            raise click.UsageError(_("--history, --forget and --questions stand alone, without a question."))
+            raise click.UsageError(_("Use --history, --forget or --questions alone, without a question."))
 
     def query(self, text: str) -> Query:
         return parse_query(text, self.channel, self.video, self.after, self.before)
@@ -87,13 +87,13 @@ class AskOptions:
 @video_option
 @after_option
 @before_option
-@click.option("--scenes", type=click.IntRange(1, MOST_SCENES), help=N_("Answer from so many scenes (default 7)."))
+@click.option("--scenes", type=click.IntRange(1, MOST_SCENES), help=N_("How many scenes to answer from (default 7)."))
 @model_option
 @click.option(
     "--builder",
     type=click.Choice(BUILDERS),
     default=BUILDERS[0],
-    help=N_("How scenes are laid out for the model: the best at both ends, the best first, or speech alone."),
+    help=N_("Order of the scenes for the model: the best at both ends, the best first, or speech only."),
 )
 @click.option("--follow", is_flag=True, help=N_("Then ask further questions about the same scenes, one a line."))
 @click.option("--context-only", is_flag=True, help=N_("Only print what the model would be given."))
@@ -103,7 +103,7 @@ class AskOptions:
     help=N_("Answer the questions of a file of eval, as lines of JSON that eval judge reads."),
 )
 @click.option("--history", is_flag=True, help=N_("Show the answers that are kept on this computer."))
-@click.option("--forget", metavar="NUMBER|all", help=N_("Delete a kept answer, or all of them."))
+@click.option("--forget", metavar="NUMBER|all", help=N_("Delete a saved answer, or all of them."))
 @json_option
 @click.pass_obj
 def ask_(settings: Settings, /, **arguments: Any) -> int:
@@ -211,7 +211,7 @@ def _render(answer: Answer, runtime: Runtime) -> None:
         output.say(line)
     if answer.ending == "no_scenes" and not runtime.library.counts().videos:
         output.say(
-            _("The library is empty. subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
+            _("The library is empty. subtitle-rag index FOLDER imports captions, subtitle-rag demo shows a sample.")
         )
     for error in (runtime.degraded_reason, answer.error):
         if error is not None:
@@ -274,7 +274,7 @@ def _history(runtime: Runtime, options: AskOptions) -> int:
     answers = runtime.library.answers.latest()
     outcome = output.Outcome({"answers": [answer_text.kept_values(answer) for answer in answers]})
     lines = (line for answer in answers for line in answer_text.kept_lines(answer))
-    notes = [] if answers else [_("No answers are kept.")]
+    notes = [] if answers else [_("There are no saved answers.")]
     return output.finish("ask", outcome, lines, as_json=options.as_json, notes=notes)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from subtitle_rag.library.context_store import ContextCounts
 
 
-@click.group("contexts", help=N_("Have a local model write what each window is about, so that more scenes are found."))
+@click.group("contexts", help=N_("Have a local model describe each window, so that more scenes are found."))
 def contexts_() -> None:
     """The verbs of contexts."""
 
@@ -47,8 +47,10 @@ def _write(command: str, settings: Settings, options: StageOptions, *, anew: boo
     return stage_runs.print_report(command, report, counts, options)
 
 
-@contexts_.command("status", help=N_("Show how many windows have a context, and what they have cost."))
-@click.option("--suspect", is_flag=True, help=N_("List those that name what stands nowhere in their video."))
+@contexts_.command(
+    "status", help=N_("Show how many windows have a context, and how many tokens and how much time that took.")
+)
+@click.option("--suspect", is_flag=True, help=N_("List contexts that mention things which are not in their video."))
 @json_option
 @click.pass_obj
 def contexts_status(settings: Settings, suspect: bool, as_json: bool) -> int:
@@ -108,14 +110,14 @@ def contexts_glossary(settings: Settings, channel: str, propose: bool, edit: boo
     "name",
     metavar="MODEL",
     shell_complete=completing.context_models,
-    help=N_("Have this model of Ollama write them from now on."),
+    help=N_("Use this Ollama model from now on."),
 )
-@click.option("--default", "usual", is_flag=True, help=N_("Have the model write them that writes those of the others."))
+@click.option("--default", "usual", is_flag=True, help=N_("Use the default model again, as for other channels."))
 @json_option
 @click.pass_obj
 def contexts_model(settings: Settings, channel: str, name: str | None, usual: bool, as_json: bool) -> int:
     if name is not None and (usual or not tidy(name)):
-        raise click.UsageError(_("--set needs the name of a model, and excludes --default."))
+        raise click.UsageError(_("--set needs the name of a model, and cannot be used with --default."))
     with Runtime(settings) as runtime:
         contexts = runtime.library.contexts
         id = channel_ids(runtime, [channel])[0]
@@ -141,7 +143,7 @@ def _status_lines(counts: "ContextCounts") -> Iterator[str]:
     if counts.tokens:
         yield stage_runs.cost(counts.prompt_tokens, counts.tokens, counts.ms)
     elif counts.windows:
-        yield _("Contexts are optional: with them, scenes are found that name nothing. subtitle-rag contexts write")
+        yield _("Optional: contexts also find scenes that do not name their subject. subtitle-rag contexts write")
 
 
 def _channel_models(runtime: Runtime) -> list[dict[str, Any]]:

@@ -36,15 +36,21 @@ def eval_() -> None:
 @click.option(
     "--contexts",
     type=click.Path(path_type=Path),
-    help=N_("Measure once more with the contexts of this file in place of a model's."),
+    help=N_("Measure again with the contexts in this file instead of those by a model."),
 )
 @click.option(
-    "--arms", metavar="LIST", help=N_("Only these retrievers, as in bm25,dense,bm25+dense; each that is ready and all.")
+    "--arms",
+    metavar="LIST",
+    help=N_(
+        "Measure only these retrievers, as in bm25,dense,bm25+dense; left out: each that is ready, and all together."
+    ),
 )
-@click.option("--no-neural", is_flag=True, help=N_("Leave out all that needs a model, and encode nothing."))
-@click.option("--no-rerank", is_flag=True, help=N_("Leave out the reranker."))
-@click.option("--svg", type=click.Path(path_type=Path), help=N_("Draw the figures into this file, too."))
-@click.option("--chart/--no-chart", default=None, help=N_("Draw bars below the tables; on a terminal they are drawn."))
+@click.option("--no-neural", is_flag=True, help=N_("Leave out everything that needs a model, and encode nothing."))
+@click.option("--no-rerank", is_flag=True, help=N_("Search without the reranker."))
+@click.option("--svg", type=click.Path(path_type=Path), help=N_("Also draw the results into this SVG file."))
+@click.option(
+    "--chart/--no-chart", default=None, help=N_("Draw bars below the tables; on a terminal this is the default.")
+)
 @json_option
 @click.pass_obj
 def eval_run(
@@ -112,12 +118,15 @@ def _write(path: Path, text: str) -> None:
 
 
 @eval_.command(
-    "sweep", help=N_("Vary the search's numbers: choose with half of the questions, measure with the other half.")
+    "sweep",
+    help=N_(
+        "Try other values for the search's numbers: choose with one half of the questions, measure with the other."
+    ),
 )
 @click.argument("queries", type=click.Path(path_type=Path))
-@click.option("--seed", type=click.IntRange(0), default=7, help=N_("Chooses the halves (7)."))
+@click.option("--seed", type=click.IntRange(0), default=7, help=N_("Random seed that splits the questions (7)."))
 @click.option("--axes", metavar="LIST", help=N_("Only these numbers, as in k1,b,bigrams; all that can be varied here."))
-@click.option("--no-neural", is_flag=True, help=N_("Leave out all that needs a model, and encode nothing."))
+@click.option("--no-neural", is_flag=True, help=N_("Leave out everything that needs a model, and encode nothing."))
 @json_option
 @click.pass_obj
 def eval_sweep(settings: Settings, queries: Path, seed: int, axes: str | None, no_neural: bool, as_json: bool) -> int:

@@ -41,9 +41,11 @@ KEYS = ("k", "e", "d", "q")
 @click.command("make", help=N_("Have a local model make questions of your own library, into a file for eval run."))
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--count", type=click.IntRange(1, 10_000), default=100, help=N_("So many questions in all (100)."))
-@click.option("--seed", type=click.IntRange(0), help=N_("Chooses the windows (7)."))
+@click.option("--seed", type=click.IntRange(0), help=N_("Random seed that picks the windows (7)."))
 @model_option
-@click.option("--review", is_flag=True, help=N_("Look at the questions one by one: keep, edit or drop. Makes none."))
+@click.option(
+    "--review", is_flag=True, help=N_("Review the questions one by one: keep, edit or drop. Makes no new ones.")
+)
 @json_option
 @click.pass_obj
 def eval_make(
@@ -238,7 +240,9 @@ def _judged_lines(report: "JudgeReport", path: Path) -> Iterator[str]:
     rows += [(name, *_cells(figures)) for name, figures in report.measures.items()]
     yield from output.table(rows, right=frozenset({1, 2}))
     yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
-    yield _("A small judge's figures tell something only beside another run of the same judge over the same questions.")
+    yield _(
+        "The figures of a small judge can only be compared with another run of the same judge over the same questions."
+    )
     yield _("Every judgement is in {path}").format(path=path)
 
 

@@ -35,7 +35,7 @@ PATIENCE_S = 1.0
     "--kind", "kinds", metavar="KIND", multiple=True, help=N_("Only videos of this kind: video, short, stream.")
 )
 @click.option("--retrievers", metavar="NAMES", help=N_("Which of bm25, dense and sparse to ask, with commas."))
-@click.option("--no-rerank", is_flag=True, help=N_("Leave the order as the retrievers make it."))
+@click.option("--no-rerank", is_flag=True, help=N_("Keep the order of the retrievers."))
 @click.option("--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever."))
 @json_option
 @click.pass_obj
@@ -85,7 +85,7 @@ def _hints(result: SearchResult, *, is_empty: bool) -> Iterator[str]:
     elif result.more:
         yield _("There are more scenes; a larger --limit shows them.")
     if is_empty:
-        yield _("The library is empty. subtitle-rag index FOLDER brings captions in, subtitle-rag demo shows a sample.")
+        yield _("The library is empty. subtitle-rag index FOLDER imports captions, subtitle-rag demo shows a sample.")
 
 
 @contextmanager

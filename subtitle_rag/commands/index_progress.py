@@ -81,7 +81,7 @@ def _say_rest(event: Resting) -> None:
     entry = output.failure_entry(event)
     when = output.local_time(event.until)
     if event.goes_on:
-        resting = _("Resting until {time}, then it goes on by itself; Ctrl+C ends it, and nothing is lost.")
+        resting = _("Resting until {time}, then it resumes by itself; Ctrl+C ends it, and nothing is lost.")
         output.say(f"! {entry['message']}\n  {resting.format(time=when)}")
     else:
         later = _("What is left is kept; subtitle-rag sync goes on with it after {time}.")

@@ -15,7 +15,7 @@ from subtitle_rag.runtime import Runtime
 
 RUN_OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option("--no-contexts", is_flag=True, help=N_("Leave contexts to a later run.")),
-    click.option("--no-vectors", is_flag=True, help=N_("Leave the neural vectors to a later run.")),
+    click.option("--no-vectors", is_flag=True, help=N_("Leave vectors to a later run.")),
     click.option(
         "--no-wait",
         is_flag=True,
@@ -42,12 +42,12 @@ def run_options(command: Callable[..., int]) -> Callable[..., int]:
     return functools.reduce(lambda decorated, option: option(decorated), reversed(RUN_OPTIONS), command)
 
 
-@click.command("index", help=N_("Bring captions in: from YouTube (channel, playlist, video), or files and folders."))
+@click.command("index", help=N_("Import captions from YouTube (channel, playlist, video) or from files and folders."))
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completing.files)
-@click.option("--lang", default="ko", help=N_("Languages to prefer, best first, with commas: ko,en."))
+@click.option("--lang", default="ko", help=N_("Preferred languages, best first, separated by commas: ko,en."))
 @click.option("--limit", type=click.IntRange(min=1), help=N_("Only so many videos, the newest."))
 @click.option("--since", metavar="DATE", help=N_("Only videos published on this day or later."))
-@click.option("--match", metavar="REGEX", help=N_("From YouTube only videos whose title holds this."))
+@click.option("--match", metavar="REGEX", help=N_("From YouTube, only videos whose title contains this."))
 @click.option("--tabs", metavar="TABS", help=N_("Of a channel: videos,shorts,streams or some of them."))
 @click.option("--translated", is_flag=True, help=N_("Take a machine translation where there is nothing better."))
 @click.option("--playlist/--no-playlist", default=None, help=N_("Of a video's link in a list: take the list, or not."))
@@ -83,9 +83,9 @@ def index_(
         return _run("index", runtime, runs, IndexOptions(**options))
 
 
-@click.command("sync", help=N_("Look for new videos of what is followed, and ask again for what is due."))
+@click.command("sync", help=N_("Look for new videos of followed channels, and retry videos that are due."))
 @click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]", shell_complete=completing.channels)
-@click.option("--retry", is_flag=True, help=N_("Ask again for everything that failed, whenever its time is."))
+@click.option("--retry", is_flag=True, help=N_("Try everything that failed again, without waiting for its time."))
 @run_options
 @click.pass_obj
 def sync_(settings: Settings, /, channels: Sequence[str], retry: bool, **options: bool) -> int:
@@ -104,7 +104,7 @@ def sync_(settings: Settings, /, channels: Sequence[str], retry: bool, **options
 def _run(command: str, runtime: Runtime, runs: index_progress.Runs, options: IndexOptions) -> int:
     """Run, print the sum, then write contexts and make vectors of the new and changed videos."""
     if options.as_json and options.jsonl:
-        raise click.UsageError(_("--json and --jsonl exclude each other."))
+        raise click.UsageError(_("--json and --jsonl cannot be used together."))
     as_text = not options.jsonl and not options.as_json
     total, videos = index_progress.drain(runs, jsonl=options.jsonl)
     outcome = index_progress.report_outcome(total, runtime)

@@ -42,7 +42,7 @@ def list_(settings: Settings, channel: str | None, as_json: bool) -> int:
         for (id, name), group in groups.items()
     ]
     lines = (line for (_id, name), group in groups.items() for line in _channel_lines(name, group))
-    empty = _("The library is empty. subtitle-rag index SOURCE brings captions in, subtitle-rag demo shows a sample.")
+    empty = _("The library is empty. subtitle-rag index SOURCE imports captions, subtitle-rag demo shows a sample.")
     notes = [] if states else [empty]
     return output.finish("list", output.Outcome({"channels": channels}), lines, as_json=as_json, notes=notes)
 
@@ -153,7 +153,9 @@ def _failure_lines(failed: Sequence[VideoState]) -> Iterator[str]:
         yield f"  {AppError(str(code), **group[0].details).hint}"
 
 
-@click.command("remove", help=N_("Forget videos, channels or playlists. The caption files themselves stay."))
+@click.command(
+    "remove", help=N_("Remove videos, channels or playlists from the library. Caption files are not deleted.")
+)
 @click.argument(
     "targets", nargs=-1, required=True, metavar="VIDEO|CHANNEL|URL...", shell_complete=completing.channels_and_videos
 )
@@ -175,7 +177,7 @@ def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool
         runtime.library.sources.unfollow(leaving.sources)
     urls = sorted(leaving.sources.values())
     lines = [_("Removed: {title}").format(title=video["title"]) for video in removed]
-    lines += [_("No longer followed: {url}").format(url=url) for url in urls]
+    lines += [_("Unfollowed: {url}").format(url=url) for url in urls]
     outcome = output.Outcome({"removed": removed, "unfollowed": urls})
     return output.finish("remove", outcome, lines, as_json=as_json)
 

@@ -26,7 +26,7 @@ def paths_(settings: Settings, as_json: bool) -> int:
     return output.finish("paths", output.Outcome(values), output.table(list(values.items())), as_json=as_json)
 
 
-@click.command("doctor", help=N_("Check what is there, what is missing, and what mends it."))
+@click.command("doctor", help=N_("Check what is installed, what is missing, and how to fix it."))
 @click.option("--offline", is_flag=True, help=N_("Do not ask whether YouTube answers."))
 @click.option(
     "--report", "report", metavar="FILE", help=N_("Write a bug report to this new file, without secrets; - prints it.")

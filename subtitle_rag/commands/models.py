@@ -150,9 +150,10 @@ def _neural_entry(
 @models_.command(
     "get",
     help=N_(
-        "Fetch models by their names: encoders and rerankers from the Hugging Face hub, others through Ollama. Without"
-        " a name, those that the config names: encoder, reranker and, where Ollama is set, what writes contexts. What"
-        " has arrived is kept, and the same command goes on from there; files that are here are verified."
+        "Fetch models by name: encoders and rerankers from the Hugging Face hub, others through "
+        "Ollama. Without a name, fetch those in the config: encoder, reranker and, if Ollama is "
+        "set, the model that writes contexts. An interrupted download resumes with the same "
+        "command; files already downloaded are verified."
     ),
 )
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=completing.all_models)
@@ -225,7 +226,9 @@ def _download(runtime: Runtime, model: "NeuralModel") -> dict[str, Any]:
     return {"kind": model.kind, "name": model.name, **result}
 
 
-@models_.command("check", help=N_("Verify the files of encoders and rerankers; without a name, of all that are here."))
+@models_.command(
+    "check", help=N_("Verify the files of encoders and rerankers; without a name, of all that were fetched.")
+)
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=completing.neural_models)
 @json_option
 @click.pass_obj
@@ -251,7 +254,7 @@ def models_check(settings: Settings, names: tuple[str, ...], as_json: bool) -> i
     outcome = output.Outcome.of({"models": checked}, errors)
     for entry in outcome.errors:
         output.say_error(entry)
-    notes = [] if checked or errors else [_("No encoder and no reranker is here.")]
+    notes = [] if checked or errors else [_("No encoder or reranker has been fetched.")]
     return output.finish("models check", outcome, (), as_json=as_json, notes=notes)
 
 
@@ -275,7 +278,9 @@ def _local_models(runtime: Runtime) -> list[str]:
     return [*(name for name in offered if runtime.models.state(name).status != "missing"), *folders]
 
 
-@models_.command("remove", help=N_("Delete a fetched encoder or reranker; ollama rm deletes a model of Ollama."))
+@models_.command(
+    "remove", help=N_("Delete an encoder or reranker that was fetched; ollama rm deletes a model of Ollama.")
+)
 @click.argument("name", shell_complete=completing.neural_models)
 @json_option
 @click.pass_obj
@@ -283,5 +288,5 @@ def models_remove(settings: Settings, name: str, as_json: bool) -> int:
     with Runtime(settings) as runtime:
         runtime.neural.unload()  # Windows deletes no file that a process has mapped
         freed = runtime.models.remove(name)
-    line = _("{model} is deleted; {size:.1f} GB are free again.").format(model=name, size=freed / 1e9)
+    line = _("{model} was deleted, which freed {size:.1f} GB.").format(model=name, size=freed / 1e9)
     return output.finish("models remove", output.Outcome({"name": name, "bytes": freed}), [line], as_json=as_json)

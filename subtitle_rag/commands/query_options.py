@@ -21,7 +21,9 @@ video_option = click.option(
 after_option = click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later."))
 before_option = click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier."))
 model_option = click.option(
-    "--model", shell_complete=completing.context_models, help=N_("Another model of Ollama than the config names.")
+    "--model",
+    shell_complete=completing.context_models,
+    help=N_("Use this Ollama model instead of the one in the config."),
 )
 
 

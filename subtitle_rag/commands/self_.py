@@ -31,7 +31,7 @@ STATES = {
 }
 
 
-@click.group("self", help=N_("Look after this copy of the program: extras that it lacks, packages that have aged."))
+@click.group("self", help=N_("Maintain this copy of the program: install missing extras, update old packages."))
 def self_() -> None:
     """The verbs of this copy."""
 
@@ -50,11 +50,13 @@ def self_add(settings: "Settings", name: str, as_json: bool) -> int:
         with closing(PackageInstaller(settings.paths.cache).add(extra)) as events:
             changed = _show_progress(events, name)
     outcome = output.Outcome({"extra": name, "packages": list(changed)})
-    line = _("The extra {name} is here.").format(name=name)
+    line = _("The extra {name} is installed.").format(name=name)
     return output.finish("self add", outcome, [line], as_json=as_json)
 
 
-@self_.command("update", help=N_("Bring the newest yt-dlp, which follows YouTube; other packages stay as they are."))
+@self_.command(
+    "update", help=N_("Update yt-dlp, which must follow YouTube's changes; other packages stay as they are.")
+)
 @click.argument("package", type=click.Choice(UPDATABLE))
 @json_option
 @click.pass_obj
@@ -67,7 +69,7 @@ def self_update(settings: "Settings", package: str, as_json: bool) -> int:
     with closing(PackageInstaller(settings.paths.cache).upgrade(package)) as events:
         _show_progress(events, package)
     after = version(package)
-    sentence = _("{package} {version} is the newest.") if before == after else _("{package} {version} is here.")
+    sentence = _("{package} {version} is the newest.") if before == after else _("{package} {version} is installed.")
     outcome = output.Outcome({"package": package, "before": before, "version": after})
     line = sentence.format(package=package, version=after)
     return output.finish("self update", outcome, [line], as_json=as_json)
@@ -75,9 +77,7 @@ def self_update(settings: "Settings", package: str, as_json: bool) -> int:
 
 @self_.command(
     "check",
-    help=N_(
-        "Compare the packages that are installed with those that this copy needs. Nothing is asked of any network."
-    ),
+    help=N_("Compare the installed packages with those that this copy needs. Nothing is sent over the network."),
 )
 @json_option
 def self_check(as_json: bool) -> int:

@@ -14,12 +14,12 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @click.command("serve", help=N_("Show the app in a browser, until Ctrl+C; prints the page's address."))
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help=N_("0 takes a free one."))
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help=N_("0 picks a free port."))
 @click.option(
     "--host",
     default=LOOPBACK[0],
     show_default=True,
-    help=N_("Another of this computer's addresses lets others reach the app."),
+    help=N_("With another of this computer's addresses, others can reach the app."),
 )
 @click.pass_context
 def serve_(ctx: click.Context, host: str, port: int) -> int:

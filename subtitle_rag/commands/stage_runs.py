@@ -56,7 +56,7 @@ class StageOptions:
 
     def __post_init__(self) -> None:
         if self.as_json and self.jsonl:
-            raise click.UsageError(_("--json and --jsonl exclude each other."))
+            raise click.UsageError(_("--json and --jsonl cannot be used together."))
 
 
 def stage_options(*more: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -263,8 +263,8 @@ def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
         ).format(n=report.empty)
     if report.suspect:
         yield n_(
-            "{n} names what stands nowhere in its video: subtitle-rag contexts status --suspect",
-            "{n} name what stands nowhere in their video: subtitle-rag contexts status --suspect",
+            "{n} mentions things that are not in its video: subtitle-rag contexts status --suspect",
+            "{n} mention things that are not in their video: subtitle-rag contexts status --suspect",
             report.suspect,
         ).format(n=report.suspect)
     if report.written or report.empty:
@@ -273,6 +273,6 @@ def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
 
 def cost(prompt_tokens: int, tokens: int, ms: int) -> str:
     """Return the cost of a run as a sentence."""
-    return _("Cost: {read} tokens read, {written} written, {time} of the model's time.").format(
+    return _("Cost: {read} tokens read, {written} written, {time} of model time.").format(
         read=f"{prompt_tokens:,}", written=f"{tokens:,}", time=clock(ms)
     )

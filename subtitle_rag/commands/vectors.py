@@ -16,7 +16,7 @@ COUNTS = "windows made due"
 """Fields of `VectorCounts` in JSON."""
 
 
-@click.group("vectors", help=N_("Have a local model read every window, so that scenes are found by what they mean."))
+@click.group("vectors", help=N_("Have a local model read every window, so that scenes are found by meaning."))
 def vectors_() -> None:
     """The verbs of vectors."""
 

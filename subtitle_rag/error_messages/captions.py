@@ -42,16 +42,16 @@ SENTENCES = {
         N_("Set a proxy in another country in the config, then run subtitle-rag sync --retry."),
     ),
     "not_found": (
-        N_("{title} is not there: it was removed, or the address is wrong."),
-        N_("Check the address; nothing to do where a video was removed."),
+        N_("{title} was not found: it was removed, or the address is wrong."),
+        N_("Check the address. If the video was removed, there is nothing to do."),
     ),
     "upcoming": (
         N_("{title} has not begun yet."),
-        N_("It is asked for again after it has been shown: subtitle-rag sync."),
+        N_("It is tried again after it was published: subtitle-rag sync."),
     ),
     "live": (
         N_("{title} is live; captions come when it has ended."),
-        N_("It is asked for again later: subtitle-rag sync."),
+        N_("It is tried again later: subtitle-rag sync."),
     ),
     "no_captions": (
         N_("{title} has no captions in {languages}."),
@@ -59,11 +59,11 @@ SENTENCES = {
     ),
     "caption_blocked": (
         N_("YouTube sent empty captions for {title}."),
-        N_("It is asked for again later; if it stays so, update yt-dlp or set cookies_from_browser in the config."),
+        N_("It is tried again later. If that does not help, update yt-dlp or set cookies_from_browser in the config."),
     ),
     "caption_damaged": (
         N_("The captions of {title} came damaged: {reason}."),
-        N_("They are asked for again later: subtitle-rag sync."),
+        N_("They are tried again later: subtitle-rag sync."),
     ),
     "empty_tab": (
         N_("{title} has no such tab."),
@@ -71,22 +71,22 @@ SENTENCES = {
     ),
     "rate_limited": (
         N_("YouTube asks for fewer requests, at {title}."),
-        N_("The queue rests and goes on by itself; raise pause_min and pause_max in the config if it happens often."),
+        N_("The queue rests and resumes by itself; raise pause_min and pause_max in the config if it happens often."),
     ),
     "bot_check": (
         N_("YouTube wants to know whether a person is asking, at {title}."),
         N_("Waiting helps, or set cookies_from_browser in the config; the queue goes on by itself."),
     ),
     "network": (
-        N_("YouTube cannot be reached for {title}: {reason}."),
-        N_("Check the connection and the proxy in the config; what is left is kept, subtitle-rag sync goes on."),
+        N_("Could not connect to YouTube for “{title}”: {reason}."),
+        N_("Check the connection and the proxy in the config. Nothing is lost: subtitle-rag sync resumes."),
     ),
     "cookies_unreadable": (
         N_("The cookies cannot be used: {reason}."),
         N_("Correct cookies_from_browser or cookie_file in the config. Firefox works everywhere, Chrome does not."),
     ),
     "yt_dlp_outdated": (
-        N_("YouTube answered in a way that yt-dlp {version} does not understand, at {title}: {reason}."),
+        N_("YouTube answered {title} in a way that yt-dlp {version} does not understand: {reason}."),
         N_("Update it with subtitle-rag self update yt-dlp. What is left is kept, subtitle-rag sync goes on."),
     ),
     "youtube_busy": (

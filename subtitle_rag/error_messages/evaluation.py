@@ -13,7 +13,7 @@ SENTENCES = {
     ),
     "questions_differ": (
         N_("{path} was begun with another {name}: {before}, now {now}."),
-        N_("Leave out --model and --seed to go on with it, or name another file."),
+        N_("To continue that file, leave out --model and --seed; or name another file."),
     ),
     "questions_refused": (
         N_("{n} times in a row the model made no question that could be used, the last time because of: {reason}."),
@@ -33,7 +33,7 @@ SENTENCES = {
     ),
     "bad_answers": (
         N_("{path}, line {line}: {reason}."),
-        N_("Each line needs the id of a question and its answer, both texts."),
+        N_("Each line needs the id of a question and its answer, both strings."),
     ),
     "judge_same": (
         N_("{model} writes the contexts; as a judge it would favour its own words."),

@@ -30,11 +30,11 @@ SENTENCES = {
     ),
     "llm_model_unknown": (
         N_("There is no model {model} to fetch."),
-        N_("Check the name; subtitle-rag models list shows those that are offered."),
+        N_("Check the name; subtitle-rag models list shows the available models."),
     ),
     "llm_out_of_memory": (
         N_("{model} does not fit into memory at {host}: {reason}."),
-        N_("Close other programs, or take a smaller model: subtitle-rag models list."),
+        N_("Close other programs, or choose a smaller model: subtitle-rag models list."),
     ),
     "llm_overflow": (
         N_("The text is too long for {model}: {n_prompt_tokens} tokens, and there is room for {n_ctx}."),
@@ -62,11 +62,11 @@ SENTENCES = {
     ),
     "llm_failed": (
         N_("Ollama at {host} failed: {reason}."),
-        N_("Its log says more; updating Ollama or taking another model may help."),
+        N_("See Ollama's log. Updating Ollama or choosing another model may help."),
     ),
     "llm_stopped": (
         N_("Stopped."),
-        N_("Everything that was done is kept; it goes on from here."),
+        N_("Everything done so far is kept; it resumes from here."),
     ),
     "contexts_busy": (
         N_("Another subtitle-rag is writing contexts into {path}."),
@@ -99,7 +99,7 @@ SENTENCES = {
     ),
     "model_stopped": (
         N_("Stopped."),
-        N_("Everything that was done is kept; it goes on from here."),
+        N_("Everything done so far is kept; it resumes from here."),
     ),
     "no_device": (
         N_("PyTorch finds no {device} here, which the config asks for."),
@@ -119,10 +119,10 @@ SENTENCES = {
     ),
     "download_damaged": (
         N_("{file} of {name} arrived damaged."),
-        N_("It was thrown away; run the same command again."),
+        N_("The file was deleted; run the same command again."),
     ),
     "disk_short": (
-        N_("{name} needs {needed} GB on the disk that holds {path}, and {free} GB are free."),
+        N_("{name} needs {needed} GB on the disk of {path}, but only {free} GB are free."),
         N_("Free some space, or set folder under [models] in the config, and run the same command again."),
     ),
     "folder_unwritable": (
@@ -130,12 +130,12 @@ SENTENCES = {
         N_("Make it writable, or set folder under [models] in the config."),
     ),
     "hub_offline": (
-        N_("HF_HUB_OFFLINE forbids to fetch {name}."),
+        N_("HF_HUB_OFFLINE is set, so {name} cannot be fetched."),
         N_("Unset it, or name a folder that holds the model under [models] in the config."),
     ),
     "hub_unreachable": (
-        N_("{host} cannot be reached for {name}: {reason}."),
-        N_("Check the connection and the proxy; what has arrived is kept, the same command goes on from there."),
+        N_("Could not connect to {host} for {name}: {reason}."),
+        N_("Check the connection and the proxy. What was downloaded is kept; the same command resumes."),
     ),
     "hub_busy": (
         N_("{host} asks for fewer requests, at {name}: {reason}."),
@@ -143,7 +143,7 @@ SENTENCES = {
     ),
     "hub_refused": (
         N_("{host} refuses {name}: {reason}."),
-        N_("If it wants an account, hf auth login gives it yours. If HF_ENDPOINT names a mirror, check it."),
+        N_("If an account is needed, log in with hf auth login. If HF_ENDPOINT names a mirror, check it."),
     ),
     "hub_not_found": (
         N_("{host} does not have {name}: {reason}."),

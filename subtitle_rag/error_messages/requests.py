@@ -126,8 +126,8 @@ SENTENCES = {
     "bad_queries": (
         N_("{path}, line {line}: {reason}."),
         N_(
-            "Each line needs id, query, kind and gold: [{{video, start, end}}]; KorQuAD, BEIR and TREC are taken as"
-            " they are."
+            "Each line needs id, query, kind and gold: [{{video, start, end}}]; KorQuAD, BEIR and "
+            "TREC files work as they are."
         ),
     ),
     "sweep_interrupted": (

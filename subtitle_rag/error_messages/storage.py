@@ -9,8 +9,8 @@ SENTENCES = {
         N_("Make the folder writable, or choose another with --home."),
     ),
     "disk_full": (
-        N_("The disk that holds {path} is full."),
-        N_("Free some space and run the same command again: it goes on where it stopped."),
+        N_("The disk of {path} is full."),
+        N_("Free some space and run the same command again: it resumes where it stopped."),
     ),
     "library_busy": (
         N_("Another subtitle-rag is indexing into {path}."),
@@ -47,8 +47,8 @@ SENTENCES = {
     "index_elsewhere": (
         N_("What is searchable lies in the index {found}, but the config names {wanted}."),
         N_(
-            "Take it along with subtitle-rag migrate --to {wanted}, make it anew with subtitle-rag rebuild,"
-            " or correct url under [qdrant] in the config."
+            "Move it with subtitle-rag migrate --to {wanted}, build it anew with subtitle-rag "
+            "rebuild, or correct url under [qdrant] in the config."
         ),
     ),
     "same_index": (
@@ -81,7 +81,7 @@ SENTENCES = {
         N_("Put a key that may write into that environment variable."),
     ),
     "qdrant_old": (
-        N_("The Qdrant server at {url} is version {found}; the oldest that can be used is {oldest}."),
+        N_("The Qdrant server at {url} is version {found}; at least {oldest} is needed."),
         N_("Update the server."),
     ),
     "qdrant_failed": (
@@ -103,7 +103,7 @@ SENTENCES = {
     ),
     "interrupted": (
         N_("Interrupted."),
-        N_("Everything that was done is kept; the same command goes on from here."),
+        N_("Everything done so far is kept; the same command resumes from here."),
     ),
     "unexpected": (
         N_("Something unexpected happened: {reason}."),

@@ -104,4 +104,4 @@ def _reason(step: Step, models: EvalModels) -> str:
         return models.absent["reranker"]
     if step.levels == (GIVEN, MODEL):
         return _("there are no contexts: subtitle-rag contexts write, or --contexts FILE")
-    return _("not among the arms that were asked for")
+    return _("not among the retrievers to measure")

@@ -142,7 +142,7 @@ def render(report: EvalReport) -> str:
     intro = (
         _("Means in % with 95 % intervals; Δ is how far the first row is ahead of the row."),
         _("{mark} marks a difference whose interval leaves 0 out.").format(mark=f"`{REAL}`"),
-        _("Times are of this machine now; a query's analysis counts where it was not known yet."),
+        _("Times are from this computer, at this moment; a query's analysis counts only the first time."),
     )
     lines = [" ".join(intro)]
     for table in (_kind_table(report.rows), _overall_table(report.rows), _gain_table(report.rows), _step_table(report)):
@@ -199,7 +199,9 @@ def _step_table(report: EvalReport) -> Iterator[str]:
 
 def _notes(report: EvalReport) -> Iterator[str]:
     if report.by_model:
-        yield _("A model has made these questions: their figures stand for themselves, not beside those of other sets.")
+        yield _(
+            "A model made these questions: compare their figures only with each other, not with those of other files."
+        )
     if n := len(report.missing):
         text = n_(
             "{n} video of the questions is not in the library:",

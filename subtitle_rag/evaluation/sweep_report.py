@@ -25,18 +25,16 @@ AXES = {
 
 def render(sweep: Sweep) -> str:
     """Return the trials on the train half, then the comparison on the test half."""
-    intro = _(
-        "{train} questions to choose with by {objective}, {test} to measure with (seed {seed}); % with 95 % intervals."
-    )
+    intro = _("{train} questions to choose by {objective}, {test} to measure (seed {seed}); % with 95 % intervals.")
     lines = [intro.format(train=len(sweep.train), test=len(sweep.test), objective=OBJECTIVE, seed=sweep.seed)]
     for search in sweep.searches:
         lines += ["", *_trial_table(search), "", *_test_table(search)]
         if not search.complete:
-            lines += ["", _("It was ended before it was through.")]
+            lines += ["", _("It was stopped before the end.")]
     if any("window" in search.changed for search in sweep.searches):
         note = _(
-            "A longer window holds more of everything: it is right more often by chance, and shows a scene less"
-            " exactly. Take longer windows only for a gain that is worth that."
+            "A longer window is right by chance more often, and shows a scene less exactly. Choose "
+            "longer windows only if the gain is worth it."
         )
         lines += ["", note]
     for name, reason in sorted(sweep.left_out.items()):
@@ -45,7 +43,7 @@ def render(sweep: Sweep) -> str:
 
 
 def _trial_table(search: CoordinateSearch) -> Iterator[str]:
-    yield from header([_("number"), _("values on the train half"), _("shipped"), _("found")], text_columns=2)
+    yield from header([_("number"), _("values, on the train half"), _("shipped"), _("found")], text_columns=2)
     for axis in search.axes:
         last = {trial.value: trial for trial in search.trials if trial.axis == axis.name}  # the second pass counts
         values = ", ".join(
@@ -56,7 +54,7 @@ def _trial_table(search: CoordinateSearch) -> Iterator[str]:
 
 
 def _test_table(search: CoordinateSearch) -> Iterator[str]:
-    yield from header([_("on the test half"), *METRICS_SHOWN], text_columns=1)
+    yield from header([_("measured on the test half"), *METRICS_SHOWN], text_columns=1)
     for name, setting in ((_("shipped"), search.shipped), (_("found"), search.best)):
         means = search.test_means(setting)
         yield line([name, *(f"{100 * means[metric]:.1f}" for metric in METRICS_SHOWN)])

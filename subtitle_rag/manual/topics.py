@@ -14,15 +14,15 @@ EXIT_CODES = {
     ExitCode.FAILED: N_("Failed."),
     ExitCode.USAGE: N_("The command or the config is wrong."),
     ExitCode.TRY_LATER: N_(
-        "Try again later: YouTube refuses, Ollama or Qdrant cannot be reached, the library is busy, locked or"
-        " read-only, or its disk is full."
+        "Try again later: YouTube refuses, Ollama or Qdrant cannot be reached, or the library is "
+        "busy, locked, read-only or on a full disk."
     ),
-    ExitCode.INTERRUPTED: N_("Interrupted; the same command goes on from there."),
+    ExitCode.INTERRUPTED: N_("Interrupted; the same command resumes."),
 }
 ENVIRONMENT = {
     config.HOME_VARIABLE: N_("The folder that holds config, data, cache and log together, as --home does."),
     config.LANGUAGE_VARIABLE: N_("The language of messages and screens, as --language does."),
-    config.HOSTS_VARIABLE: N_("Hosts of Ollama with commas between them; empty switches models off."),
+    config.HOSTS_VARIABLE: N_("Ollama hosts, separated by commas; empty: no models."),
     log_file.DEBUG_VARIABLE: N_("Set to 1: write everything to the log, also queries and captions, as --debug does."),
     "SUBTITLE_RAG_HOST_LINGER": N_("Seconds that the index stays loaded after its last use (20)."),
     "SUBTITLE_RAG_NEURAL_LINGER": N_("Seconds that the process of the neural models stays after its last use (300)."),
@@ -71,8 +71,8 @@ def _syntax(_settings: Settings) -> Iterator[Block]:
     yield Terms(tuple((kind, ", ".join(words)) for kind, words in KINDS.items()))
     yield Paragraph(
         _(
-            "A name with spaces stands in quotes behind the colon, or without its spaces. Options such as --channel do"
-            " the same; subtitle-rag search --help lists them."
+            "Put a name with spaces in quotes after the colon, or leave its spaces out. Options such "
+            "as --channel do the same; subtitle-rag search --help lists them."
         )
     )
     yield Lines(('subtitle-rag search "치킨 소스" --channel 느긋한식탁', "subtitle-rag search 국수 -- -광고"))
@@ -153,13 +153,14 @@ def _youtube(settings: Settings) -> Iterator[Block]:
     pauses = settings.youtube
     yield Paragraph(
         _(
-            "Captions alone are fetched, never video or sound: three requests for a video, one for a channel without"
-            " news. Between two videos {least} to {most} seconds pass."
+            "Only captions are fetched, never video or sound: three requests for a video, one for a "
+            "channel with nothing new. There is a pause of {least} to {most} seconds between two "
+            "videos."
         ).format(least=pauses.pause_min, most=pauses.pause_max)
     )
     yield Terms(
         (
-            ("subtitle-rag index URL", _("take in a channel, playlist or video")),
+            ("subtitle-rag index URL", _("import a channel, playlist or video")),
             ("subtitle-rag sync", _("new videos of what is followed, and what is due again")),
             ("subtitle-rag sync --retry", _("ask again at once for all that failed")),
             ("subtitle-rag status", _("what failed, why, and when it is asked for again")),
@@ -167,15 +168,16 @@ def _youtube(settings: Settings) -> Iterator[Block]:
     )
     yield Paragraph(
         _(
-            "Captions that a person wrote come first, then automatic ones; a machine's translation only with"
-            " --translated. When YouTube refuses, the queue rests and goes on by itself; with --no-wait it ends with"
-            " exit code 3. Whatever ends it, the same command goes on."
+            "Captions written by a person come first, then automatic ones; machine translations only "
+            "with --translated. When YouTube refuses, the queue rests and resumes by itself; with "
+            "--no-wait it ends with exit code 3. However it ends, the same command resumes it."
         )
     )
     yield Paragraph(
         _(
-            "For videos that need an account, set cookies_from_browser or cookie_file under [youtube] in the config."
-            " Where refusals come often, longer pauses (pause_min, pause_max) or a newer yt-dlp help."
+            "For videos that need an account, set cookies_from_browser or cookie_file under "
+            "[youtube] in the config. If YouTube refuses often, longer pauses (pause_min, pause_max) "
+            "or a newer yt-dlp help."
         )
     )
 
@@ -192,14 +194,18 @@ def _contexts(settings: Settings) -> Iterator[Block]:
         (
             ("subtitle-rag models get", _("fetch the model that suits this computer")),
             ("subtitle-rag contexts write", _("write those that are missing; index and sync do so at their end")),
-            ("subtitle-rag contexts status --suspect", _("list those that name what stands nowhere in their video")),
+            (
+                "subtitle-rag contexts status --suspect",
+                _("list those that mention things which are not in their video"),
+            ),
             ("subtitle-rag contexts glossary CHANNEL --edit", _("tell the model a channel's proper nouns")),
         )
     )
     yield Paragraph(
         _(
-            "It may be stopped at any moment and goes on where it was. A model that runs in a cloud is used only when"
-            " its name stands under cloud, another computer's only with remote = true, both under [llm] in the config."
+            "You can stop it at any time; it resumes where it was. A model in a cloud is used only "
+            "if its name is in cloud, another computer's only with remote = true, both under [llm] "
+            "in the config."
         )
     )
 
@@ -207,9 +213,9 @@ def _contexts(settings: Settings) -> Iterator[Block]:
 def _meaning(settings: Settings) -> Iterator[Block]:
     yield Paragraph(
         _(
-            "Two neural models find scenes by what they mean: an encoder compares windows and query, a reranker puts"
-            " the best scenes first. Both run on this computer, with or without a GPU. Until they are here, words are"
-            " searched alone."
+            "Two neural models find scenes by meaning: an encoder compares windows with the query, a "
+            "reranker puts the best scenes first. Both run on this computer, with or without a GPU. "
+            "Until you fetch them, search is by words alone."
         )
     )
     yield Terms(
@@ -229,8 +235,8 @@ def _meaning(settings: Settings) -> Iterator[Block]:
 def _privacy(settings: Settings) -> Iterator[Block]:
     yield Paragraph(
         _(
-            "Captions, contexts, vectors, queries and answers stay on this computer. Nothing is measured, and nobody is"
-            " asked for updates. What leaves it, and when:"
+            "Captions, contexts, vectors, queries and answers stay on this computer. There is no "
+            "telemetry and no update check. What leaves it, and when:"
         )
     )
     yield Terms(
@@ -284,7 +290,7 @@ def _backup(settings: Settings) -> Iterator[Block]:
 def _troubleshooting(_settings: Settings) -> Iterator[Block]:
     yield Terms(
         (
-            ("subtitle-rag doctor", _("what is there, what is missing, and what mends it")),
+            ("subtitle-rag doctor", _("what is installed, what is missing, and how to fix it")),
             ("subtitle-rag config validate", _("all that is wrong in the config, by line")),
             ("subtitle-rag self check", _("whether the packages that are installed fit")),
             ("subtitle-rag status", _("which videos failed, why, and what to do")),
@@ -296,9 +302,9 @@ def _troubleshooting(_settings: Settings) -> Iterator[Block]:
     )
     yield Paragraph(
         _(
-            "Hangul that comes apart or is doubled while typing: leave kitty_keyboard off, and see that LANG is a UTF-8"
-            " locale. Over SSH, links are shown and copied instead of played. A scene that is not found: fewer words,"
-            " then contexts and search by meaning."
+            "If Hangul comes apart or is doubled while typing, leave kitty_keyboard off and set LANG "
+            "to a UTF-8 locale. Over SSH, links are shown and copied instead of played. If a scene "
+            "is not found, try fewer words, then contexts and search by meaning."
         )
     )
 

@@ -101,7 +101,7 @@ def _of_query(screen: Any) -> Iterator[SystemCommand]:
 def _of_background(app: App[object], context: "AppContext") -> Iterator[SystemCommand]:
     """List the commands whose title depends on the work in the background."""
     if context.background.can_toggle:
-        title = _("Background: pause") if context.background.is_active else _("Background: go on")
+        title = _("Background: pause") if context.background.is_active else _("Background: resume")
         sentence = _("Contexts, and vectors for search by meaning, are made while you search")
         yield SystemCommand(title, sentence, context.toggle_background)
     models = partial(app.run_action, COMMANDS["models.fetch"].action)

@@ -93,7 +93,7 @@ def test_a_library_without_any_of_the_videos_is_refused(filled: Runtime, tmp_pat
 
 def test_questions_that_a_model_made_are_told(filled: Runtime, tmp_path: Path) -> None:
     by_hand = line("q1", "메밀국수", (NOODLES, 0, 60))
-    note = "A model has made these questions"
+    note = "A model made these questions"
 
     report = run(filled, write(tmp_path, by_hand))
     assert (report.to_json()["made"], note in render(report)) == (False, False)

@@ -71,9 +71,9 @@ def test_text_says_what_would_come_and_what_is_here(run: Run, hub: Hub, isolated
     assert f"✓ {RERANKER}" in listed
     assert listed.index("Contexts, through Ollama") < listed.index("Encoders") < listed.index("Rerankers")
     assert run("models", "check").out == f"✓ {RERANKER}: 3 files are as they should be.\n"
-    assert run("models", "remove", RERANKER).out == f"{RERANKER} is deleted; 0.0 GB are free again.\n"
+    assert run("models", "remove", RERANKER).out == f"{RERANKER} was deleted, which freed 0.0 GB.\n"
     told = run("models", "check")
-    assert (told.code, told.out, told.err) == (0, "", "No encoder and no reranker is here.\n")
+    assert (told.code, told.out, told.err) == (0, "", "No encoder or reranker has been fetched.\n")
 
 
 def test_without_a_name_what_the_config_names_is_fetched(run: Run, hub: Hub) -> None:
@@ -151,7 +151,7 @@ def test_offline_is_told_and_what_is_here_is_used(hub: Hub, isolated_home: Path)
     variables = {**os.environ, "HF_HUB_OFFLINE": "1"}
     ended = subprocess.run(command, env=variables, capture_output=True, encoding="utf-8", timeout=60)
     assert ended.returncode == 2
-    assert "! HF_HUB_OFFLINE forbids to fetch BAAI/bge-m3." in ended.stderr
+    assert "! HF_HUB_OFFLINE is set, so BAAI/bge-m3 cannot be fetched." in ended.stderr
     assert "Traceback" not in ended.stderr
     assert not hub.asked
 

@@ -95,7 +95,7 @@ class TestHistory:
             await pilot.press("ㅁ", "left", "enter")
             await settle(pilot)
             assert runtime.library.answers.latest() == []
-            assert "No answers are kept." in str(history.query_one("#history-title", Static).content)
+            assert "There are no saved answers." in str(history.query_one("#history-title", Static).content)
             await pilot.press("delete", "a", "enter", "escape")
             assert pilot.app.screen is screen
 

@@ -157,7 +157,7 @@ class TestAsking:
         ollama.answer("김장 이야기입니다 [1].")
         async with asking(make(), "video:김장 요약해줘") as (pilot, screen):
             await ask(pilot, screen)
-            assert "From what all scenes of “할머니랑 배추" in said(screen)
+            assert "From the contexts of all scenes of “할머니랑 배추" in said(screen)
             assert len(rows(screen)) > 7
 
     @pytest.mark.campaign(part="app")
@@ -216,7 +216,7 @@ class TestEnteringHangul:
             await pilot.press("enter")
             await until(pilot, lambda: screen.dialogue.turns[0].text)
             await pilot.press(*"소금은", "enter")
-            await until(pilot, lambda: "as soon as this answer has ended" in hint(screen))
+            await until(pilot, lambda: "when this answer ends" in hint(screen))
             await until(pilot, lambda: len(screen.dialogue.turns) == 2 and not screen.running)
             assert screen.dialogue.turns[0].answer
             assert screen.dialogue.turns[0].answer.ending == "whole"

@@ -96,7 +96,7 @@ class TestFetching:
             screen.languages.value = "ko,en , ko"
             await save(pilot)
             assert isinstance(app.screen, LibraryScreen)
-            assert toasts(app)[-1] == "Saved. ctrl+r reads its list anew and fetches what is missing."
+            assert toasts(app)[-1] == "Saved. ctrl+r reads its list again and fetches what is missing."
         (source,) = filled.library.sources.followed()
         assert source.options == SourceOptions(tabs=("shorts", "streams"), languages=("ko", "en"), limit=5)
 
@@ -159,7 +159,7 @@ class TestNames:
             screen.names.focus()
             await pilot.press(*"은솔포", "enter", *"[b]은솔포")
             await save(pilot)
-            assert toasts(app)[-1] == "Saved. Contexts that are written from now on know the names."
+            assert toasts(app)[-1] == "Saved. Contexts written from now on will use these names."
         assert filled.library.contexts.glossary(channel_of(filled)) == ("다온", "은솔포", "[b]은솔포")
 
     @pytest.mark.campaign(part="app")
@@ -247,7 +247,7 @@ class TestLeaving:
             await pilot.press(*"다온", "escape")
             await settle(pilot)
             assert app.screen is screen
-            assert said(screen) == "! Not saved yet: esc again leaves it as it was."
+            assert said(screen) == "! Not saved yet. Press esc again to discard the changes."
             await pilot.press("a", "escape")  # whoever goes on is asked again
             await settle(pilot)
             assert app.screen is screen

@@ -278,7 +278,7 @@ class TestDoing:
             assert app.job
             assert app.job.stopped
             assert empty.library.counts().searchable < 3
-            assert described(pilot, "space") == "Go on"
+            assert described(pilot, "space") == "Resume"
             await pilot.press("space")
             await settle(pilot)
             assert empty.library.counts().searchable == 3

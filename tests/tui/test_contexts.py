@@ -185,14 +185,14 @@ class TestPausing:
             await until(pilot, lambda: app.contexts and app.contexts.processed)
             assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
-            assert bar(app).endswith("  paused; ctrl+t goes on")
+            assert bar(app).endswith("  paused; ctrl+t resumes")
             await until(pilot, lambda: not app.background.runs)
             asked = ollama.count()
             app.background.begin_all()  # as at the end of a job
             await settle(pilot)
             assert ollama.count() == asked
-            assert "ctrl+t goes on" in bar(app)
-            assert "Background: go on" in commands(app)
+            assert "ctrl+t resumes" in bar(app)
+            assert "Background: resume" in commands(app)
             kept = indexed.library.contexts.counts().written
             assert 0 < kept < 8
             await pilot.press("ctrl+t")

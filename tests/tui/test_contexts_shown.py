@@ -98,7 +98,7 @@ class TestLines:
         ("changes", "told"),
         [
             ({"state": "asking"}, "Asking Ollama…"),
-            ({"state": "paused", "output_tokens": 0}, "Contexts are paused at 6,310/9,412; ctrl+t goes on"),
+            ({"state": "paused", "output_tokens": 0}, "Contexts paused at 6,310/9,412; ctrl+t resumes"),
             ({"state": "done"}, ""),
             ({"state": "done", "failed": 1}, "! 1 window got no context; ctrl+t asks for it again"),
             ({"state": "failed", "missing": 0, "error": LlmError("llm_not_running", host="x")}, ""),

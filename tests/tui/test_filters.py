@@ -368,7 +368,7 @@ class TestTheList:
             await settle(pilot)
             await open_filters(pilot)
             await pilot.press(*"없는이름", "enter")
-            assert "Nothing here is called so." in drawn_by(app)
+            assert "No matches." in drawn_by(app)
             assert isinstance(app.screen, FilterScreen)
             assert shown(app, "#notice")
 

@@ -59,9 +59,9 @@ elif command == "install":
     while "yt-dlp" in arguments and os.path.exists(at("held")): time.sleep(0.01)
     open(at("installed"), "w").close()
 """
-OFFERED = "Scenes can be found by what they mean, too: ctrl+g installs what that needs (1.6 GB), ctrl+x puts this away."
+OFFERED = "Search by meaning, too: ctrl+g installs it (1.6 GB), ctrl+x hides this."
 ADDRESS = "https://youtu.be/noodles0000"
-STOPPED = "Installing what search by meaning needs has stopped; ctrl+g goes on, ctrl+x puts this away."
+STOPPED = "Installation of search by meaning stopped. ctrl+g resumes, ctrl+x hides this."
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class TestInstalling:
             await pilot.pause()
             page = drawn_by(app)
             assert "packages 1.6 GB · models 6.0 MB" in page
-            assert "goes into the environment of this program alone" in page
+            assert "only into this program's own environment" in page
             for key in ("escape", "ctrl+g"):
                 await pilot.press(key)
                 await until(pilot, lambda: not asking(app))
@@ -220,10 +220,10 @@ class TestInstalling:
 class TestLines:
     def test_how_far_the_packages_have_come_is_told(self) -> None:
         working = ModelDownload("working", packages=1_600)
-        assert model_lines.line(working) == "Installing what search by meaning needs  ctrl+g stops"
+        assert model_lines.line(working) == "Installing search by meaning  ctrl+g stops"
         step = PackagesAdvanced("fetching", "tor\x1bch", 3, 41)
         told = model_lines.line(replace(working, step=step))
-        assert told == "Installing what search by meaning needs  fetching torch  3/41  ctrl+g stops"
+        assert told == "Installing search by meaning  fetching torch  3/41  ctrl+g stops"
 
     def test_models_that_are_here_are_not_counted(self) -> None:
         (way,) = model_lines.install_ways(ModelDownload("offered", packages=1_600))
@@ -233,10 +233,10 @@ class TestLines:
         old = ExtractorUpdate("offered", version="2026.1.1", days=120)
         assert extractor_lines.line(None) == extractor_lines.line(ExtractorUpdate("done")) == ""
         assert (
-            extractor_lines.line(old) == "yt-dlp 2026.1.1 is 120 days old and may soon fail: f7 brings the newest one."
+            extractor_lines.line(old) == "yt-dlp 2026.1.1 is 120 days old and may soon fail: f7 updates it."
         )
         failed = extractor_lines.line(replace(old, has_failed=True))
-        assert failed.startswith("YouTube has answered in a way that yt-dlp 2026.1.1 does not understand: f7 brings")
+        assert failed.startswith("yt-dlp 2026.1.1 did not understand YouTube's answer: f7 updates")
         error = AppError("packages_failed", reason="{no} [b]room\x1b", line="x")
         told = extractor_lines.line(replace(old, state="failed", error=error))
         assert told.startswith("! The packages could not be installed: {no} [b]room.")
@@ -261,13 +261,13 @@ class TestUpdate:
         app = SubtitleApp(empty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await until(pilot, lambda: "is 100 days old and may soon fail: f7 brings" in bar(app, "update"))
+            await until(pilot, lambda: "is 100 days old and may soon fail: f7 updates" in bar(app, "update"))
             aged.put("held")
             await pilot.press("f7")
-            await until(pilot, lambda: bar(app, "update") == "Bringing the newest yt-dlp…")
+            await until(pilot, lambda: bar(app, "update") == "Updating yt-dlp…")
             await pilot.press("f7")  # it is under way
             aged.take("held")
-            await until(pilot, lambda: any("is here." in toast for toast in toasts(app)))
+            await until(pilot, lambda: any("is installed." in toast for toast in toasts(app)))
             await settle(pilot)
             assert bar(app, "update") == ""
         assert aged.asked == ["install yt-dlp"]
@@ -304,7 +304,7 @@ class TestUpdate:
             assert bar(app, "update").endswith("f7 tries again")
             aged.take("refused")
             await pilot.press("f7")
-            await until(pilot, lambda: any("is here." in toast for toast in toasts(app)))
+            await until(pilot, lambda: any("is installed." in toast for toast in toasts(app)))
 
     async def test_a_job_and_an_update_wait_for_each_other(self, hasty: Runtime, youtube: StandIn, aged: Pip) -> None:
         """Both use the files of yt-dlp."""

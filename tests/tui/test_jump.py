@@ -93,7 +93,7 @@ class TestChoosing:
                 "3 내 것 plays the link · mpv",
             ]
             assert "1:01  [red]제목[/red]" in drawn_by(app)
-            assert "Enter plays · space uses it from here on · esc closes" in drawn_by(app)
+            assert "Enter plays · space makes it the default · esc closes" in drawn_by(app)
 
     @pytest.mark.campaign(part="app")
     async def test_a_file_is_played_by_players_of_files(self, app_of: MakeApp, on_disk: Scene) -> None:
@@ -202,7 +202,7 @@ class TestDefault:
             await settle(pilot)
             assert rows(screen)[1].endswith("✓ default")
             assert not any(row.endswith("default") for row in rows(screen)[:1])
-            assert toasts(app) == ["mpv plays from here on."]
+            assert toasts(app) == ["mpv is the default player now."]
             await pilot.press("escape", "enter")
             await settle(pilot)
         again = SubtitleApp(runtime)

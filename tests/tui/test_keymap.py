@@ -155,9 +155,9 @@ class TestInForce:
 
     def test_sentences_name_the_key_in_force(self) -> None:
         stopped = Job("채널", ended=True, stopped=True)
-        assert job_lines.line(stopped).endswith("ctrl+r goes on")
+        assert job_lines.line(stopped).endswith("ctrl+r resumes")
         keymap.activate({"library.sync": "f8"})
-        assert job_lines.line(stopped).endswith("f8 goes on")
+        assert job_lines.line(stopped).endswith("f8 resumes")
         assert "f8 tries again" in str(empty_states.failure(UsageError("empty_query")))
 
     @pytest.mark.campaign(part="app")

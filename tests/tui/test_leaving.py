@@ -110,7 +110,7 @@ class TestNothingIsLost:
         again = SubtitleApp(resting)
         async with again.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            assert bar(again) == "Left from last time: @느린부엌  +2 waiting  ctrl+r goes on"
+            assert bar(again) == "Unfinished from last time: @느린부엌  +2 waiting  ctrl+r resumes"
             assert not youtube.requests
             assert restore_unfinished(resting.library) == [KITCHEN, LIST, SHORTS]
             await pilot.press("ctrl+r")

@@ -112,7 +112,7 @@ class TestOffer:
             index_sample(app)
             await settle(pilot)
             await until(pilot, lambda: OFFER in welcome(app))
-            assert "6.0 MB) onto this computer, ctrl+x puts this away." in welcome(app)
+            assert "6.0 MB) onto this computer, ctrl+x hides this." in welcome(app)
             assert bar(app, "offer") == ""  # the page tells it
             await pilot.press("f4")
             await settle(pilot)
@@ -207,7 +207,7 @@ class TestFetching:
             assert told.endswith("  ctrl+g stops")
             assert "Models: stop" in commands(app)
             await pilot.press("ctrl+g")
-            assert "are here; ctrl+g fetches the rest, ctrl+x puts this away." in welcome(app)
+            assert "MB fetched. ctrl+g fetches the rest, ctrl+x hides this." in welcome(app)
             await until(pilot, lambda: not app.background.runs)
             assert parts(indexed)
             offered.slow = 0.0
@@ -282,12 +282,12 @@ class TestLines:
             ({"rate": 4.2e6}, "Fetching bge-m3, b  812/4,560 MB  4.2 MB/s  about 15 min left  ctrl+g stops"),
             (
                 {"state": "offered", "done": 0},
-                "Scenes can be found by what they mean, too: ctrl+g fetches bge-m3, b (4.6 GB) onto this computer, "
+                "Search by meaning, too: ctrl+g fetches bge-m3, b (4.6 GB) onto this computer, "
                 "ctrl+x puts this away.",
             ),
             (
                 {"state": "paused"},
-                "812 of 4,560 MB of bge-m3, b are here; ctrl+g fetches the rest, ctrl+x puts this away.",
+                "bge-m3, b: 812 of 4,560 MB fetched. ctrl+g fetches the rest, ctrl+x hides this.",
             ),
             ({"state": "elsewhere"}, "Another subtitle-rag is fetching bge-m3, b."),
             ({"state": "dismissed"}, ""),
@@ -300,7 +300,7 @@ class TestLines:
     def test_what_comes_from_outside_is_cleaned(self) -> None:
         error = BusyError("hub_unreachable", host="h\x1b", name="n", reason="\u202er[b]")
         told = model_lines.line(fetching(state="failed", error=error))
-        assert told == "! h cannot be reached for n: r[b]. What has arrived is kept.  ctrl+g tries again"
+        assert told == "! Could not connect to h for n: r[b]. What has arrived is kept.  ctrl+g tries again"
 
     def test_nothing_is_said_of_nothing(self) -> None:
         assert model_lines.line(None) == ""

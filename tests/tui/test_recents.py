@@ -57,7 +57,7 @@ class TestMade:
             await pilot.press("escape")
             await settle(pilot)
             assert listed(app) == [CHICKEN]
-            assert "Last searches" in shown(app, "#notice")
+            assert "Recent searches" in shown(app, "#notice")
 
     @pytest.mark.usefixtures("unhurried")
     @pytest.mark.campaign(part="app")
@@ -189,5 +189,5 @@ class TestList:
             await settle(pilot)
             assert recent_searches(runtime.library) == []
             assert listed(app) == []
-            assert "Last searches" not in shown(app, "#notice")
+            assert "Recent searches" not in shown(app, "#notice")
             assert "Find: forget recent searches" not in commands(app)

@@ -86,7 +86,7 @@ class TestOneVideo:
             assert screen.counts.videos == len(before) - 1
             assert screen.tables.channels.get_row_at(1)[1].plain == str(len(before) - 1)
             assert told(app).startswith("Removed “")
-            assert re.search(r"ctrl\+z brings it back, for [56]\d s$", told(app))
+            assert re.search(r"ctrl\+z restores it within [56]\d s$", told(app))
             await pilot.press("f4")
             await settle(pilot)
             left = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]
@@ -97,7 +97,7 @@ class TestOneVideo:
             assert [scene.video.id for scene in app.search_screen.scenes._scenes.values()] == found
             assert app.search_screen.counts
             assert app.search_screen.counts.videos == len(before)
-            assert toasts(app)[-1].endswith("” is back.")
+            assert toasts(app)[-1].endswith("” was restored.")
         assert chosen in videos(runtime)
 
     @pytest.mark.campaign(part="app")
@@ -184,7 +184,7 @@ class TestOneVideo:
             await pilot.press("d")
             await settle(pilot)
             assert "“[red][31m[/]긴긴" in told(app)
-            assert re.search(r"brings it back, for [56]\d s$", told(app))
+            assert re.search(r"restores it within [56]\d s$", told(app))
 
 
 class TestChannels:
@@ -277,7 +277,7 @@ class TestJobs:
             screen = await open_library(pilot)
             app.jobs.start(JobRequest((Path("/nowhere"),)))
             await pilot.press("d")
-            await until(pilot, lambda: "when the job has ended" in told(app))
+            await until(pilot, lambda: "when the job ends" in told(app))
             assert len(videos(filled)) == 2
             assert app.check_action("run", ("library.undo",))
             assert screen.tables.videos.row_count == 1
@@ -337,7 +337,7 @@ class TestJobs:
             await settle(pilot)
             await fetched(pilot, KITCHEN)
             assert not app.context.removals.removals.all
-            assert "“느린 부엌” is back." in toasts(app)
+            assert "“느린 부엌” was restored." in toasts(app)
 
     @pytest.mark.campaign(part="app")
     async def test_a_folder_that_is_read_anew_is_back(self, filled: Runtime) -> None:

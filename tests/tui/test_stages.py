@@ -116,9 +116,9 @@ def test_files_are_read_and_their_windows_set_the_pace() -> None:
 
 def test_states_are_told_in_words() -> None:
     said = told(fetching(ended=True, stopped=True), writing(state="paused"), making(state="waiting"))
-    assert said["job"] == "Stopped: 느린 부엌  ctrl+r goes on"
+    assert said["job"] == "Stopped: 느린 부엌  ctrl+r resumes"
     assert said["captions"].endswith("stopped")
-    assert said["contexts"].endswith("paused; ctrl+t goes on")
+    assert said["contexts"].endswith("paused; ctrl+t resumes")
     assert "waiting for contexts" in said["vectors"]
     done = told(fetching(), writing(state="done", missing=0, processed=0), making())
     assert done["contexts"].split()[-2:] == ["9,412", "✓"]

@@ -227,14 +227,14 @@ class TestPausing:
             await until(pilot, gate.arrived.is_set)
             assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
-            assert bar(app, "vectors").endswith("; ctrl+t goes on")
+            assert bar(app, "vectors").endswith("; ctrl+t resumes")
             gate.release()
             await until(pilot, lambda: not app.background.runs)
-            assert bar(app, "vectors").endswith(" 8/75  paused; ctrl+t goes on")
+            assert bar(app, "vectors").endswith(" 8/75  paused; ctrl+t resumes")
             app.background.begin_all()  # as at the end of a job
             await settle(pilot)
             assert gate.batches == [8]
-            assert "Background: go on" in commands(app)
+            assert "Background: resume" in commands(app)
             await pilot.press("ctrl+t")
             await made(pilot)
             assert missing(ready) == 0
@@ -286,7 +286,7 @@ class TestPausing:
                 await until(pilot, lambda: bar(app, "contexts") and bar(app, "vectors"))
                 await pilot.press("ctrl+t")
                 paused = bar(app, "contexts"), bar(app, "vectors")
-                assert all(told.endswith(" 0/8  paused; ctrl+t goes on") for told in paused)
+                assert all(told.endswith(" 0/8  paused; ctrl+t resumes") for told in paused)
                 gate.release()
                 hold.release()
                 await until(pilot, lambda: not app.background.runs)
@@ -383,7 +383,7 @@ class TestLines:
             ),
             ({"processed": 8, "untimed": 8}, "Vectors 6,318/9,412  bge-m3"),
             ({"state": "waiting"}, "Vectors 6,310/9,412  waiting for contexts  bge-m3"),
-            ({"state": "paused"}, "Vectors are paused at 6,310/9,412; ctrl+t goes on"),
+            ({"state": "paused"}, "Vectors paused at 6,310/9,412; ctrl+t resumes"),
             ({"state": "asking"}, ""),
             ({"state": "done"}, ""),
             ({"missing": 0}, ""),

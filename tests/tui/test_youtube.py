@@ -78,7 +78,7 @@ class TestPasting:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await paste(pilot, KITCHEN)
-            assert said(app, "#check") == "✓ channel @느린부엌; Enter brings its captions in"
+            assert said(app, "#check") == "✓ channel @느린부엌; Enter imports its captions"
             assert youtube.count() == 0
             await pilot.press("enter")
             await until(pilot, lambda: app.screen is app.search_screen)
@@ -160,7 +160,7 @@ class TestPasting:
             await settle(pilot)
             assert "ctrl+l" not in app.screen.active_bindings
             await paste(pilot, WITH_LIST)
-            assert said(app, "#check").endswith("Enter takes the video alone, ctrl+l the whole list")
+            assert said(app, "#check").endswith("Enter imports only the video, ctrl+l the whole list")
             assert "ctrl+l" in app.screen.active_bindings
             await pilot.press(key)
             await until(pilot, lambda: app.job)
@@ -200,7 +200,7 @@ class TestTheJob:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             app.jobs.start(JobRequest(source=parse(KITCHEN)))
-            why = "then it goes on by itself: too many requests (429)"
+            why = "then it resumes by itself: too many requests (429)"
             await until(pilot, lambda: "Resting until" in said(app, "#job") and why in said(app, "#job"))
             await settle(pilot)
             assert toasts(app) == ["2 new videos can be searched now."]
@@ -220,8 +220,8 @@ class TestTheJob:
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("ctrl+s")
             await until(pilot, lambda: not app.jobs.busy)
-            assert toasts(app)[-1] == "Stopped. What is done stays; ctrl+r goes on with the rest."
-            assert "ctrl+r goes on" in said(app, "#job")
+            assert toasts(app)[-1] == "Stopped. Finished videos are kept. Press ctrl+r to resume."
+            assert "ctrl+r resumes" in said(app, "#job")
             assert hasty.library.counts().searchable == 1
             hasty.library.sources.end_rest()
             youtube.add(*clips(1, "seconds"))
@@ -245,7 +245,7 @@ class TestTheJob:
             assert app.job
             assert app.job.stopped
             assert "fewer requests" in said(app, "#job")
-            assert "ctrl+r goes on" in said(app, "#job")
+            assert "ctrl+r resumes" in said(app, "#job")
             youtube.forgive()
             await until(pilot, lambda: hasty.library.sources.due(int(time.time())))
             await pilot.press("ctrl+r")
@@ -372,7 +372,7 @@ class TestWhatDoesNotCome:
             app.jobs.start(JobRequest(source=parse(KITCHEN)))
             await until(pilot, lambda: app.search_screen.counts and app.search_screen.counts.due == 3)
             await until(pilot, lambda: app.screen is app.search_screen)
-            assert "1 of 4 videos are searched so far." in shown(app, "#notice")
+            assert "So far, 1 of 4 videos can be searched." in shown(app, "#notice")
             app.search_screen.query_line.value = "육수"
             await until(pilot, lambda: app.search_screen.shown == "육수")
             assert shown(app, "#counter").endswith("1/4 videos")

@@ -55,7 +55,7 @@ class ExtractorUpdateController:
         update = self._app.update
         self._app.update = None
         if update and update.processed:
-            template = _("yt-dlp {version} is here.")
+            template = _("yt-dlp {version} is installed.")
         else:
-            template = _("yt-dlp {version} is the newest there is.")
+            template = _("yt-dlp {version} is the newest version.")
         self._app.notify(clean(template.format(version=update.version if update else "")), markup=False)

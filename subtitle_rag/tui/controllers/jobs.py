@@ -275,7 +275,7 @@ class JobController:
 
     def _notify_end(self, job: "Job", message: JobEnded, *, in_library: bool) -> None:
         if message.stopped:
-            sentence = _("Stopped. What is done stays; {key} goes on with the rest.")
+            sentence = _("Stopped. Finished videos are kept. Press {key} to resume.")
             self._app.notify(sentence.format(key=key("library.sync")), markup=False)
         elif message.error is None:
             self._app.notify(job_lines.outcome(job), markup=False)

@@ -169,9 +169,9 @@ class PlaybackController:
     def preferred(self, message: PlayerPreferred) -> None:
         configured = self._settings.player.default
         if configured in ("", message.name):
-            sentence = _("{player} plays from here on.").format(player=message.name)
+            sentence = _("{player} is the default player now.").format(player=message.name)
         else:
-            sentence = _("{player} plays until you quit: the config names {configured}.")
+            sentence = _("{player} plays until you quit: the config says {configured}.")
             sentence = sentence.format(player=message.name, configured=configured)
         self._app.notify(clean(sentence), markup=False)
 

@@ -94,7 +94,7 @@ class RemovalController:
             self._take_back(pending)
 
     def _take_back(self, pending: PendingRemoval) -> None:
-        sentence = _("“{name}” is back.").format(name=short_name(pending.removal.target.name))
+        sentence = _("“{name}” was restored.").format(name=short_name(pending.removal.target.name))
         self._update()
         self._search_again()
         self._app.notify(sentence, markup=False)
@@ -137,9 +137,9 @@ class RemovalController:
         name, remaining_s = short_name(pending.removal.target.name), math.ceil(pending.due_at - time.monotonic())
         undo = key("library.undo")
         if remaining_s > 0:
-            sentence = _("Removed “{name}” · {key} brings it back, for {seconds} s")
+            sentence = _("Removed “{name}” · {key} restores it within {seconds} s")
         else:
-            sentence = _("“{name}” leaves when the job has ended · {key} brings it back")
+            sentence = _("“{name}” will be removed when the job ends · {key} cancels")
         sentence = sentence.format(name=name, key=undo, seconds=max(0, remaining_s))
         return sentence + n_(" (+{n} more)", " (+{n} more)", more).format(n=more) if more else sentence
 

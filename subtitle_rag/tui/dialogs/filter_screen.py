@@ -137,7 +137,7 @@ class FilterScreen(ModalScreen[str]):
         if self._catalogue is None:
             return _("Opening the library…")
         if not self._shown:
-            return _("Nothing here is called so.")
+            return _("No matches.")
         if max(offers.channels, offers.videos) > MOST:
             more = _("Only {n} channels and {n} videos are listed; type more of the name.")
             return more.format(n=MOST)

@@ -53,9 +53,9 @@ class InstallScreen(ModalScreen[str]):
             why = _("This copy of the program does not install packages by itself.")
             return paragraphs((gain, clean(f"{why} {offer.by_hand}")))
         sentence = _(
-            "It goes into the environment of this program alone, {path}, where installed packages stay as they are."
+            "It is installed only into this program's own environment, {path}; packages already there stay as they are."
         )
-        rest = _("It can be stopped at any time and goes on from there. Search for words works meanwhile.")
+        rest = _("You can stop at any time and resume later. Meanwhile, search for words works.")
         rows = [gain, clean(sentence.format(path=offer.environment)), rest]
         if offer.error is not None:
             rows.append(clean(f"! {offer.error.message} {offer.error.hint}"))

@@ -63,7 +63,7 @@ class PlayerScreen(ModalScreen[str]):
     def _keys(self) -> str:
         if not self._message.offers:
             return _("{key} closes").format(key=key("player.close"))
-        text = _("{play} plays · {prefer} uses it from here on · {close} closes")
+        text = _("{play} plays · {prefer} makes it the default · {close} closes")
         return text.format(play=key("player.play"), prefer=key("player.prefer"), close=key("player.close"))
 
     def _about(self) -> Content:

@@ -125,7 +125,7 @@ class AnswerScreen(BaseScreen):
         elif not self.running:
             self._ask(text)
         elif text != self.dialogue.turns[-1].question and self.dialogue.ask_next(text):
-            hint = _("Asked as soon as this answer has ended; {key} stops it.")
+            hint = _("Will be asked when this answer ends; {key} stops it.")
             self.query_bar.set_hint(hint.format(key=key("answer.back")))
 
     def _ask(self, text: str) -> None:

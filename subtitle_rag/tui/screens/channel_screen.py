@@ -229,4 +229,4 @@ class ChannelScreen(BaseScreen):
             self.dismiss()
         else:
             self._warned = True
-            self._say(_("! Not saved yet: {key} again leaves it as it was.").format(key=key("settings.back")))
+            self._say(_("! Not saved yet. Press {key} again to discard the changes.").format(key=key("settings.back")))

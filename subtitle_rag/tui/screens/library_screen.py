@@ -284,7 +284,7 @@ class LibraryScreen(BaseScreen):
         translation = super()._translate(binding)
         in_tables = self.tables.has_focus
         if binding.id == "library.pause" and not self.row_actions.is_working:
-            return replace(translation, description=_("Go on"))
+            return replace(translation, description=_("Resume"))
         if binding.id == "library.back" and in_tables:
             return replace(translation, description=_("Back"))
         hidden = TABLES_HIDDEN if in_tables else EMPTY_HIDDEN if self.has_class("-empty") else FULL_HIDDEN

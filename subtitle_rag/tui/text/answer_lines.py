@@ -141,7 +141,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
         if evidence.kind == "transcript":
             yield _("From all captions of “{title}”.").format(title=title)
         else:
-            yield _("From what all scenes of “{title}” are about.").format(title=title)
+            yield _("From the contexts of all scenes of “{title}”.").format(title=title)
     if evidence.nameless:
         yield _("This seems to be about a whole video. With video:TITLE in the question all of it is read.")
 

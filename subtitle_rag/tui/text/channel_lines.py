@@ -26,9 +26,9 @@ def saved_text(changes: ChannelChanges, channel: str) -> str:
     """Return the sentences about the consequences of saved changes."""
     sentences = [_("Saved.")]
     if changes.fetching:
-        sentences.append(_("{key} reads its list anew and fetches what is missing.").format(key=key("library.sync")))
+        sentences.append(_("{key} reads its list again and fetches what is missing.").format(key=key("library.sync")))
     if changes.names:
-        sentences.append(_("Contexts that are written from now on know the names."))
+        sentences.append(_("Contexts written from now on will use these names."))
     if changes.contexts_of_others:
         sentences.append(model_choice.kept_contexts(changes.contexts_of_others, channel))
     return " ".join(sentences)

@@ -18,7 +18,7 @@ def line(progress: ContextProgress) -> str:
         case "working":
             return "  ".join((brief(progress), *cost(progress)))
         case "paused":
-            sentence = with_counts(_("Contexts are paused at {done}/{all}; {key} goes on"), progress)
+            sentence = with_counts(_("Contexts paused at {done}/{all}; {key} resumes"), progress)
             return "  ".join((sentence, *cost(progress)))
         case "failed" if progress.missing and progress.error:
             return _failure(progress, progress.error)

@@ -43,7 +43,7 @@ def welcome(
     if progress_rows := _so_far(counts):
         rows += [*progress_rows, ""]
     elif counts.searchable < counts.windows:
-        part = _("Only {done} of {all} windows can be searched yet.")
+        part = _("So far, {done} of {all} windows can be searched.")
         rows += [part.format(done=f"{counts.searchable:,}", all=f"{counts.windows:,}"), ""]
     rows += [
         _("Type what you remember of a scene, for example: chicken dipped in sauce"),
@@ -55,7 +55,7 @@ def welcome(
     if notes:
         rows += ["", *notes]
     if recents:
-        rows += ["", (_("Last searches (↓ chooses)"), MUTED)]
+        rows += ["", (_("Recent searches (↓ chooses)"), MUTED)]
     return rows
 
 
@@ -94,4 +94,4 @@ def _so_far(counts: "Counts | None") -> Rows:
     part = searchable_videos(counts)
     if not part:
         return []
-    return [_("{done} of {all} videos are searched so far.").format(done=f"{part[0]:,}", all=f"{part[1]:,}")]
+    return [_("So far, {done} of {all} videos can be searched.").format(done=f"{part[0]:,}", all=f"{part[1]:,}")]

@@ -10,13 +10,11 @@ def line(update: ExtractorUpdate | None) -> str:
     """Return the line of the library; empty without news."""
     match update:
         case ExtractorUpdate(state="offered", has_failed=True):
-            sentence = _(
-                "YouTube has answered in a way that yt-dlp {version} does not understand: {key} brings the newest one."
-            )
+            sentence = _("yt-dlp {version} did not understand YouTube's answer: {key} updates it.")
         case ExtractorUpdate(state="offered"):
-            sentence = _("yt-dlp {version} is {days} days old and may soon fail: {key} brings the newest one.")
+            sentence = _("yt-dlp {version} is {days} days old and may soon fail: {key} updates it.")
         case ExtractorUpdate(state="working" | "asking"):
-            return _("Bringing the newest yt-dlp…")
+            return _("Updating yt-dlp…")
         case ExtractorUpdate(state="failed", error=error) if error:
             sentence = clean(f"! {error.message} {error.hint}  ").replace("{", "{{").replace("}", "}}")
             sentence += _("{key} tries again")

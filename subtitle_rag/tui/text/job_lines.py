@@ -34,10 +34,10 @@ def headline(job: Job) -> str:
 
 
 def _stopped(job: Job) -> str:
-    template = _("Left from last time: {source}") if job.restored else _("Stopped: {source}")
+    template = _("Unfinished from last time: {source}") if job.restored else _("Stopped: {source}")
     reason = job.reason.message if job.reason else template.format(source=job.source)
     waiting = [_waiting(job)] if job.restored and job.waiting else []
-    return "  ".join((reason, *waiting, _("{key} goes on").format(key=key("library.sync"))))
+    return "  ".join((reason, *waiting, _("{key} resumes").format(key=key("library.sync"))))
 
 
 def _waiting(job: Job) -> str:
@@ -60,7 +60,7 @@ def _doing(job: Job) -> str:
             failure_reasons.rest_end_text(job.resting.until),
             failure_reasons.words(job.resting.code, job.resting.details),
         )
-        return _("Resting until {time}, then it goes on by itself: {reason}").format(time=until, reason=reason)
+        return _("Resting until {time}, then it resumes by itself: {reason}").format(time=until, reason=reason)
     if job.fetches:
         template = _("Captions from {source}") if job.videos else _("Asking YouTube for {source}")
         return template.format(source=job.source)

@@ -41,14 +41,14 @@ def field_line(check: FieldCheck) -> str:
 def _source_line(source: Source) -> str:
     take = key("library.index")
     if source.kind == "playlist":
-        return _("✓ playlist {name}; {key} brings its captions in").format(name=source.key, key=take)
+        return _("✓ playlist {name}; {key} imports its captions").format(name=source.key, key=take)
     if source.kind == "channel":
-        template = _("✓ channel {name}; {key} brings its captions in")
+        template = _("✓ channel {name}; {key} imports its captions")
         return template.format(name=" · ".join((source.key, *source.tabs)), key=take)
     if source.playlist:
-        template = _("✓ video {name}; {key} takes the video alone, {all} the whole list")
+        template = _("✓ video {name}; {key} imports only the video, {all} the whole list")
         return template.format(name=source.key, key=take, all=key("library.list"))
-    return _("✓ video {name}; {key} brings its captions in").format(name=source.key, key=take)
+    return _("✓ video {name}; {key} imports its captions").format(name=source.key, key=take)
 
 
 def failure(error: AppError) -> Rows:

@@ -50,14 +50,13 @@ def line(offer: ModelDownload | None) -> str:
             return _packages_line(offer)
         case ModelDownload(state="offered"):
             template = _(
-                "Scenes can be found by what they mean, too: {key} fetches {models} ({size}) onto this computer, "
-                "{away} puts this away."
+                "Search by meaning, too: {key} fetches {models} ({size}) onto this computer, {away} hides this."
             )
             return template.format(models=_listed(offer), size=_size(offer.all - offer.done), **_keys())
         case ModelDownload(state="working" | "asking"):
             return "  ".join((brief(offer), _("{key} stops").format(**_keys())))
         case ModelDownload(state="paused"):
-            template = _("{done} of {all} MB of {models} are here; {key} fetches the rest, {away} puts this away.")
+            template = _("{models}: {done} of {all} MB fetched. {key} fetches the rest, {away} hides this.")
             return _megabytes(template, offer)
         case ModelDownload(state="failed", error=error) if error:
             hint = _("What has arrived is kept.") if error.code in RESUMABLE else error.hint
@@ -69,11 +68,9 @@ def line(offer: ModelDownload | None) -> str:
 
 def _packages_line(offer: ModelDownload) -> str:
     """Return the line of an offer with packages."""
-    template = _(
-        "Scenes can be found by what they mean, too: {key} installs what that needs ({size}), {away} puts this away."
-    )
+    template = _("Search by meaning, too: {key} installs it ({size}), {away} hides this.")
     if offer.state == "paused":
-        template = _("Installing what search by meaning needs has stopped; {key} goes on, {away} puts this away.")
+        template = _("Installation of search by meaning stopped. {key} resumes, {away} hides this.")
     return template.format(size=_size(_due_bytes(offer)), **_keys())
 
 
@@ -101,7 +98,7 @@ def brief(offer: ModelDownload) -> str:
 
 
 def _packages_progress(step: PackagesAdvanced | None) -> str:
-    parts = [_("Installing what search by meaning needs")]
+    parts = [_("Installing search by meaning")]
     if step is not None:
         parts.append(clean(step_text(step)))
         if step.all:

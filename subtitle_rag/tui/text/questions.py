@@ -45,7 +45,7 @@ def removal_question(removal: "Removal") -> Question:
         rows.append(Content(_("! The contexts that a model has written go too.")))
     if removal.target.sources:
         rows.append(Content(_("It is no longer followed.")))
-    rows.append(Content(_("For a minute, {key} brings it back.").format(key=key("library.undo"))))
+    rows.append(Content(_("{key} restores it within a minute.").format(key=key("library.undo"))))
     return Question(_("Remove"), Content("\n").join(rows), _("Remove"), _("Keep"))
 
 

@@ -99,7 +99,7 @@ def _background(name: str, progress: "WindowProgress", line: str) -> StageRow:
         case "waiting":
             notes = [_("waiting for contexts"), model]
         case "paused":
-            notes = [_("paused; {key} goes on").format(key=key("library.background"))]
+            notes = [_("paused; {key} resumes").format(key=key("library.background"))]
         case "done":
             notes = ["✓"]
         case _:

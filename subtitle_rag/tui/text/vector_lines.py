@@ -19,7 +19,7 @@ def line(progress: VectorProgress) -> str:
             parts = with_counts(_("Vectors {done}/{all}"), progress), _("waiting for contexts"), clean(progress.model)
             return "  ".join(parts)
         case "paused":
-            return with_counts(_("Vectors are paused at {done}/{all}; {key} goes on"), progress)
+            return with_counts(_("Vectors paused at {done}/{all}; {key} resumes"), progress)
         case "failed" if progress.error:
             return _failure(progress.error)
     return ""

@@ -26,7 +26,7 @@ def intro() -> Content:
     return paragraphs(
         (
             _("Paste the address of a channel, a playlist or a video on YouTube."),
-            _("Its captions are fetched and indexed on this computer, and nothing leaves it."),
+            _("Its captions are fetched and indexed on this computer; nothing is sent elsewhere."),
             _("A folder of caption files works too (.vtt, .srt, .sbv, .json3)."),
         )
     )

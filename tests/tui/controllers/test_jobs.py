@@ -110,7 +110,7 @@ def test_a_stopped_job_and_those_after_it_are_held(app: FakeApp, jobs: JobContro
     jobs.ended(JobEnded(Job("first"), None, stopped=True))
     jobs.start_next()
     assert (jobs.queue.stopped, jobs.busy) == ([FIRST, SECOND], False)
-    assert app.toasts == ["Stopped. What is done stays; ctrl+r goes on with the rest."]
+    assert app.toasts == ["Stopped. Finished videos are kept. Press ctrl+r to resume."]
 
 
 @pytest.mark.parametrize(

@@ -47,14 +47,14 @@ def test_it_is_hidden_at_once_and_nothing_is_written(parts: Parts) -> None:
     assert parts.removals.hidden == planned.videos
     assert len(parts.runtime.library.videos()) == 2
     assert parts.removals.counts(parts.runtime.library).videos == 1
-    assert "brings it back" in parts.app.removal_line
+    assert "restores it" in parts.app.removal_line
 
 
 def test_undoing_brings_it_back(parts: Parts) -> None:
     parts.removals.hide(parts.planned())
     parts.removals.undo()
     assert (parts.removals.hidden, parts.app.removal_line, parts.removals.can_undo) == (frozenset(), "", False)
-    assert "is back" in parts.app.toasts[-1]
+    assert "was restored" in parts.app.toasts[-1]
 
 
 def test_when_the_time_is_over_it_is_carried_out(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
