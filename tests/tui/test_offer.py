@@ -283,7 +283,7 @@ class TestLines:
             (
                 {"state": "offered", "done": 0},
                 "Search by meaning, too: ctrl+g fetches bge-m3, b (4.6 GB) onto this computer, "
-                "ctrl+x puts this away.",
+                "ctrl+x hides this.",
             ),
             (
                 {"state": "paused"},
