@@ -232,9 +232,7 @@ class TestLines:
     def test_an_update_is_told_by_age_and_by_failure(self) -> None:
         old = ExtractorUpdate("offered", version="2026.1.1", days=120)
         assert extractor_lines.line(None) == extractor_lines.line(ExtractorUpdate("done")) == ""
-        assert (
-            extractor_lines.line(old) == "yt-dlp 2026.1.1 is 120 days old and may soon fail: f7 updates it."
-        )
+        assert extractor_lines.line(old) == "yt-dlp 2026.1.1 is 120 days old and may soon fail: f7 updates it."
         failed = extractor_lines.line(replace(old, has_failed=True))
         assert failed.startswith("yt-dlp 2026.1.1 did not understand YouTube's answer: f7 updates")
         error = AppError("packages_failed", reason="{no} [b]room\x1b", line="x")

@@ -282,8 +282,7 @@ class TestLines:
             ({"rate": 4.2e6}, "Fetching bge-m3, b  812/4,560 MB  4.2 MB/s  about 15 min left  ctrl+g stops"),
             (
                 {"state": "offered", "done": 0},
-                "Search by meaning, too: ctrl+g fetches bge-m3, b (4.6 GB) onto this computer, "
-                "ctrl+x hides this.",
+                "Search by meaning, too: ctrl+g fetches bge-m3, b (4.6 GB) onto this computer, ctrl+x hides this.",
             ),
             (
                 {"state": "paused"},
