@@ -21,7 +21,7 @@ FORMS = {
 """Each with its form after a consonant, and after a vowel."""
 PARTICLE = re.compile(rf"([’”'\"」』)\]]*)({'|'.join(map(re.escape, FORMS))})")
 PARENTHESES = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
-DIGITS: dict[str, Ending] = dict(zip("2459", ["vowel"] * 4, strict=True)) | dict.fromkeys("178", "ㄹ")
+DIGITS: dict[str, Ending] = {"1": "ㄹ", "2": "vowel", "4": "vowel", "5": "vowel", "7": "ㄹ", "8": "ㄹ", "9": "vowel"}
 """이 사 오 구, and 일 칠 팔; 영 (and 십 백 천 만) 삼 육 end in other consonants."""
 LETTERS: dict[str, Ending] = {"l": "ㄹ", "r": "ㄹ", "m": "consonant", "n": "consonant"}
 """엘 알 엠 엔; the names of all other letters end in a vowel."""
