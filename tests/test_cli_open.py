@@ -158,3 +158,18 @@ def test_doctor_tries_mpv_and_the_yt_dlp_that_it_gets(
             "warning",
             "mpv is installed but does not start. It said: no display",
         )
+
+
+def test_a_number_is_that_of_the_last_search(run: Run, played: list[dict[str, Any]]) -> None:
+    scenes = run("search", "국수", "--json").result["scenes"]
+    assert len(scenes) == 3
+    opened = run("open", "2", "--json")
+    assert (opened.code, opened.result["at"]) == (0, scenes[1]["jump"]["at"])
+    assert played[-1]["watch_url"] == scenes[1]["video"]["url"]
+    for number in ("0", "4"):
+        refused = run("--language", "en", "open", number)
+        assert refused.code == 2
+        assert f"There is no scene {number}: the last search found 3." in refused.err
+    run("search", "없는말없는말")
+    refused = run("--language", "en", "open", "1")
+    assert (refused.code, "no search is remembered" in refused.err) == (2, True)

@@ -1,5 +1,6 @@
 """`search`: scenes with their scores."""
 
+import logging
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -13,10 +14,14 @@ from subtitle_rag.commands import json_option
 from subtitle_rag.commands.query_options import after_option, before_option, channel_option, parse_query, video_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import clock
+from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import N_, _
+from subtitle_rag.library.app_state import put_found_scenes
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, SearchResult
 from subtitle_rag.runtime import Runtime
+
+logger = logging.getLogger(__name__)
 
 DIGITS = {"bm25": 2, "fused": 4}
 """Decimals of a score; three for the others."""
@@ -61,6 +66,8 @@ def search_(
             result = runtime.searcher.search(
                 query_, limit=limit or settings.search.limit, retrievers=names, rerank=not no_rerank
             )
+        if settings.search.remember:
+            _note_scenes(runtime, result)
         is_empty = not result.scenes and not runtime.library.counts().videos
         trouble = [runtime.degraded_reason] if runtime.degraded_reason else []
     reasons = {error.code: error for _name, error in result.missing}
@@ -70,6 +77,14 @@ def search_(
     lines = _result_lines(result, explain=explain)
     outcome = output.Outcome(result_values(result), failures)
     return output.finish("search", outcome, lines, as_json=as_json, notes=_hints(result, is_empty=is_empty))
+
+
+def _note_scenes(runtime: Runtime, result: SearchResult) -> None:
+    """Note the scenes for `open NUMBER`. A library that cannot be written still answers searches."""
+    try:
+        put_found_scenes(runtime.library, [(scene.id, scene.at_ms) for scene in result.scenes])
+    except AppError:
+        logger.info("the scenes of the search are not remembered", exc_info=True)
 
 
 def _result_lines(result: SearchResult, *, explain: bool) -> Iterator[str]:

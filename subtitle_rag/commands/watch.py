@@ -15,11 +15,13 @@ from subtitle_rag.config import Settings
 from subtitle_rag.domain import Chapter, Details, Track, Video, clock, parse_clock, watch_url
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.app_state import PLAYER
+from subtitle_rag.library.app_state import PLAYER, found_scenes
 from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.runtime import Runtime
 
 AROUND_MS = 60_000
+NUMBER_DIGITS = 3
+"""Longest number of a scene: a search shows 200 at most."""
 CHAPTER_SLACK_MS = 5_000
 """Authors mark a chapter by the second, and a little late."""
 
@@ -87,8 +89,8 @@ def _track_warnings(track: Track | None) -> Iterator[str]:
         yield _("These captions may be those of an automatic dub.")
 
 
-@click.command("open", help=N_("Play a scene, or a video at a time: SCENE (its id) or VIDEO@TIME."))
-@click.argument("target", metavar="SCENE|VIDEO@TIME", shell_complete=completing.videos)
+@click.command("open", help=N_("Play a scene: its NUMBER in the last search, SCENE (its id) or VIDEO@TIME."))
+@click.argument("target", metavar="NUMBER|SCENE|VIDEO@TIME", shell_complete=completing.videos)
 @click.option(
     "--player", "name", shell_complete=completing.players, help=N_("browser, mpv, iina, vlc, or one from the config.")
 )
@@ -134,10 +136,12 @@ def _play(settings: Settings, name: str, video: Video, at_ms: int, file: Path | 
 
 
 def _video_and_time(runtime: Runtime, target: str) -> tuple[Video, int]:
-    """Return the video and the time in ms of `SCENE` or `VIDEO@TIME`."""
+    """Return the video and the time in ms of `NUMBER`, `SCENE` or `VIDEO@TIME`."""
     name, separator, time = target.rpartition("@")
     if separator and name:
         return _video(runtime, name), _time(time)
+    if target.isdecimal() and len(target) <= NUMBER_DIGITS and runtime.library.video(target) is None:
+        return _scene_of_number(runtime, int(target))
     try:
         window = runtime.library.window(str(uuid.UUID(target)))
     except ValueError:
@@ -145,6 +149,22 @@ def _video_and_time(runtime: Runtime, target: str) -> tuple[Video, int]:
     if window is None:
         return _shared_scene(runtime, target) or (_video(runtime, target), 0)
     return _video(runtime, window.video_id), window.start_ms
+
+
+def _scene_of_number(runtime: Runtime, number: int) -> tuple[Video, int]:
+    """Return video and time of a scene of the last `search`."""
+    scenes = found_scenes(runtime.library)
+    if not scenes:
+        raise UsageError("no_last_search", number=number)
+    if not 1 <= number <= len(scenes):
+        raise UsageError("no_such_number", number=number, last=len(scenes))
+    id, at_ms = scenes[number - 1]
+    window = runtime.library.window(id)
+    if window is not None:
+        return _video(runtime, window.video_id), at_ms
+    if shared := _shared_scene(runtime, id):
+        return shared[0], at_ms
+    raise UsageError("scene_gone", number=number)
 
 
 def _shared_scene(runtime: Runtime, target: str) -> tuple[Video, int] | None:

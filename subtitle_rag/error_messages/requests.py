@@ -138,6 +138,18 @@ SENTENCES = {
         N_("There is no number {name} to vary."),
         N_("Numbers are: {known}."),
     ),
+    "no_last_search": (
+        N_("There is no scene {number}: no search is remembered."),
+        N_("Search first with subtitle-rag search, then open one of its numbers."),
+    ),
+    "no_such_number": (
+        N_("There is no scene {number}: the last search found {last}."),
+        N_("Name one of its numbers, from 1 to {last}, or search again."),
+    ),
+    "scene_gone": (
+        N_("Scene {number} of the last search is no longer in the library."),
+        N_("Search again."),
+    ),
     "no_player": (
         N_("The player {player} is not installed."),
         N_("Install it, or use --player browser, or --print for the link alone."),

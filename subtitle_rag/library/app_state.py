@@ -1,4 +1,4 @@
-"""State of the app between its runs, in the table `setting`: theme, player, searches, unfinished jobs, the index.
+"""State of the app between its runs, in the table `setting`: theme, player, searches, scenes, unfinished jobs, the index.
 
 A plain value is read and written by `Database.get_setting` and `Database.put_setting` under one of these keys.
 """
@@ -27,6 +27,7 @@ EMBEDDED = "embedded"
 _INDEX = "index"
 _JOBS = "errands"
 _SEARCHES = "recent_searches"
+_SCENES = "found_scenes"
 
 MAX_SEARCHES = 50
 
@@ -91,6 +92,16 @@ def note_search(library: "Library", text: str) -> list[str]:
 
 def forget_searches(library: "Library") -> None:
     library.database.put_setting(_SEARCHES, None)
+
+
+def put_found_scenes(library: "Library", scenes: Sequence[tuple[str, int]]) -> None:
+    """Replace the scenes of the last search of the command line: id and time (ms), in their order."""
+    library.database.put_setting(_SCENES, json.dumps(scenes) if scenes else None)
+
+
+def found_scenes(library: "Library") -> list[tuple[str, int]]:
+    """Read the scenes of the last search of the command line."""
+    return [(str(id), int(at_ms)) for id, at_ms in json.loads(library.database.get_setting(_SCENES) or "[]")]
 
 
 def _searches(value: str | None) -> list[str]:
