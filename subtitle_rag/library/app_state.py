@@ -1,4 +1,4 @@
-"""State of the app between its runs, in the table `setting`: theme, player, searches, scenes, unfinished jobs, the index.
+"""State of the app between its runs, in the table `setting`: theme, player, searches, scenes, jobs, the index.
 
 A plain value is read and written by `Database.get_setting` and `Database.put_setting` under one of these keys.
 """
