@@ -64,7 +64,9 @@ def fuse(
         total = sum(weights[name] / (RRF_K + ranked.rank) for name, ranked in scores[id].items())
         return total * all_weights / weights["bm25"] if id in unseen else total
 
-    ordered = sorted(((score(id), id) for id in scores), key=lambda pair: (-pair[0], pair[1]))
+    ordered = [(score(id), id) for id in scores]  # a single list keeps its own order
+    if len(lists) > 1:
+        ordered.sort(key=lambda pair: (-pair[0], pair[1]))
     return [
         Ranked(id, *positions[id], value, {**scores[id], "fused": RetrieverScore(rank, value)})
         for rank, (value, id) in enumerate(ordered, start=1)

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from unicodedata import is_normalized
 
@@ -21,10 +21,32 @@ _BETWEEN = re.compile(r"[\W_]+")
 def spans(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[Span]:
     """Return the [start, end) spans of `text` to mark, in order and disjoint.
 
-    Marked are the morphemes of the query and its variants, with their endings (먹었 marks 먹었어요), and runs of
-    letters of a typed word that the analyzer divided otherwise (르메르 in 르메르셔츠), regardless of spaces.
+    Marked are the typed morphemes, with their endings (먹었 marks 먹었어요), and runs of letters of a typed word that
+    the analyzer divided otherwise (르메르 in 르메르셔츠), regardless of spaces.
     """
-    return list(_merged(sorted((*_morpheme_spans(analysis, query), *_run_spans(text, query)))))
+    return list(_merged(sorted((*_morpheme_spans(analysis, query.forms), *_run_spans(text, query)))))
+
+
+def marks(text: str, analysis: Morphemes | None, query: LexicalQuery) -> tuple[list[Span], list[Span]]:
+    """Return the spans of typed words, and those of the query's variants beside them.
+
+    A part of a typed word inside a variant (루투스 in 불루투스) belongs to the variant.
+    """
+    variants = list(_merged(sorted(_morpheme_spans(analysis, query.related))))
+
+    def is_part(span: Span) -> bool:
+        inside = any(start <= span[0] and span[1] <= end for start, end in variants)
+        return inside and key(text[span[0] : span[1]]) not in query.words
+
+    typed = [span for span in spans(text, analysis, query) if not is_part(span)]
+    return typed, [(start, end) for start, end in variants if all(end < a or start > b for a, b in typed)]
+
+
+def shares_letters(text: str, query: LexicalQuery) -> bool:
+    """Return whether the text has two letters in a row of a typed Hangul word."""
+    joined = _BETWEEN.sub("", key(text))
+    pairs = (word[at : at + 2] for word in query.words for at in range(len(word) - 1))
+    return any(pair in joined for pair in pairs if not pair.isascii())
 
 
 def best_line(lines: Sequence[Line], text: str, marks: Iterable[Span]) -> Line:
@@ -42,10 +64,10 @@ def best_line(lines: Sequence[Line], text: str, marks: Iterable[Span]) -> Line:
     return lines[max(near, key=score, default=0)]
 
 
-def _morpheme_spans(analysis: Morphemes | None, query: LexicalQuery) -> Iterator[Span]:
+def _morpheme_spans(analysis: Morphemes | None, forms: Collection[str]) -> Iterator[Span]:
     if analysis is not None:
         for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
-            if form in query.forms:
+            if form in forms:
                 yield start, end
 
 

@@ -5,6 +5,7 @@ less than the typed ones.
 """
 
 import math
+import re
 import time
 import unicodedata
 from collections import Counter
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
 
+from subtitle_rag.domain import Morphemes
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector
 from subtitle_rag.retrieval.morphemes import (
@@ -28,6 +30,12 @@ RELATED_WEIGHT = 1.0
 """Divided among the related words in the library: together they count at most as much as the typed word."""
 MIN_MISHEARD_LETTERS = 3
 """Shorter words have too many neighbours at one letter's distance."""
+UNRANKED = frozenset(["거", "것", "건", "게", "안", "말"])
+"""Morphemes with a tag of content that every scene says. They count where a query has no others."""
+WEIGHTLESS = UNRANKED | frozenset(["수", "하", "되", "있", "쓰", "같", "등"])
+"""Morphemes that are neither marked nor jumped to beside others. Without those verbs the order is worse: mrr@10 of
+scene_bench is 0.575 instead of 0.582."""
+_WORD = re.compile(r"\S+")
 VOCABULARY_SECONDS = 5.0
 CACHE_SIZE = 1_000
 """Forms in the cache of misheard variants."""
@@ -44,8 +52,11 @@ class LexicalQuery:
 
     vector: SparseVector
     forms: frozenset[str]
+    """The typed morphemes with content."""
     words: tuple[str, ...]
-    """The typed words, in their indexed form."""
+    """The typed words with content, in their indexed form."""
+    related: frozenset[str] = frozenset()
+    """Forms that expand the query: misheard variants and related words."""
 
 
 class LexicalSearch(Protocol):
@@ -60,6 +71,18 @@ class LexicalSearch(Protocol):
 def _shared(related: Mapping[str, float], counts: Mapping[str, int]) -> dict[str, float]:
     present = [form for form in related if form in counts]
     return {form: RELATED_WEIGHT * related[form] / len(present) for form in present}
+
+
+def _without(weightless: frozenset[str], text: str, analysis: Morphemes) -> str:
+    """Return the text without the words whose morphemes are all weightless, or all of it if it has no others."""
+    if weightless.issuperset(analysis.forms):
+        return text
+    content: list[str] = []
+    for word in _WORD.finditer(text):
+        inside = {form for form, at in zip(analysis.forms, analysis.starts, strict=True) if at in range(*word.span())}
+        if not inside or inside - weightless:
+            content.append(word[0])
+    return " ".join(content)
 
 
 class QueryAnalyzer:
@@ -78,19 +101,26 @@ class QueryAnalyzer:
     def analyze(self, text: str) -> LexicalQuery:
         """Return the query's vector: typed words with weight 1, likely variants with less."""
         self._refresh()
-        typed = next(self._analyzer.morphemes([text])).forms
+        analysis = next(self._analyzer.morphemes([text]))
+        typed = analysis.forms
+        content = tuple(form for form in typed if form not in WEIGHTLESS) or typed
         query_words = words(text)
-        variants = self._variants(typed, query_words)
+        ranked = tuple(form for form in typed if form not in UNRANKED) or typed
+        variants = self._variants(ranked, query_words)
         weights: dict[int, float] = {}
-        for form, count in Counter(typed).items():
+        for form, count in Counter(ranked).items():
             weights[term_id("m", form)] = float(count)
         for form, weight in variants.items():
             weights.setdefault(term_id("m", form), weight)
-        for gram, weight in query_bigrams(text):
+        grams = list(query_bigrams(_without(UNRANKED, text, analysis)))
+        if not self._is_known(variants, ranked):  # nearly every text shares a pair of Latin letters
+            grams = [(gram, weight) for gram, weight in grams if not (gram.isascii() and gram.isalpha())]
+        for gram, weight in grams:
             term = term_id("b", gram)
             weights[term] = weights.get(term, 0.0) + weight
-        marked = (form for form in variants if len(form) > 1)  # one-letter stems (있, 하) would mark half the text
-        return LexicalQuery(sparse(weights), frozenset((*typed, *marked)), tuple(query_words))
+        related = frozenset(form for form in variants if len(form) > 1)  # one-letter stems would mark half the text
+        content_words = words(_without(WEIGHTLESS, text, analysis))
+        return LexicalQuery(sparse(weights), frozenset(content), tuple(content_words), related)
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
         """See `LexicalSearch.search`."""
@@ -103,6 +133,10 @@ class QueryAnalyzer:
         """Note that the library was reopened and counts its versions anew; `is_changed` compares its content."""
         version = self._library.database.version()  # first: what is committed after it changes it
         self._version = None if is_changed() else version
+
+    def _is_known(self, variants: Mapping[str, float], forms: Sequence[str]) -> bool:
+        """Return whether the library says any of these forms, or has variants of them."""
+        return bool(variants or self._library.term_counts(forms))
 
     def _variants(self, typed: Sequence[str], query_words: Sequence[str]) -> dict[str, float]:
         """Return variants of the typed forms with weights; a rare variant never outscores the typed form."""

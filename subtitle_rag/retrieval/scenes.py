@@ -2,13 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from subtitle_rag.domain import Line, Morphemes, Video, Window, watch_url
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.lexical import LexicalQuery
+
+Reason = Literal["said", "related", "title", "context", "spelling", "nearby", "meaning"]
+"""What a scene was found by, the strongest: typed words in its speech, their variants, typed words in the video's title
+or in the context, parts of typed words, keywords of the neighbouring windows, or the meaning alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,8 @@ class Scene:
     lines: tuple[Line, ...]
     highlights: tuple[tuple[int, int], ...]
     at_ms: int
-    """The start of the line that matches best: the second to jump to."""
+    """The start of the line that matches best: the second to jump to. Variants of typed words count where the scene
+    says no typed word."""
     score: float
     """The reranker's if it read the scene, else the one before it."""
     scores: Mapping[str, RetrieverScore]
@@ -34,6 +39,10 @@ class Scene:
     overlap_after: str = ""
     context: str | None = None
     """The context of its best window; no speech."""
+    related: frozenset[tuple[int, int]] = frozenset()
+    """Those of the highlights that are variants of typed words."""
+    title_highlights: tuple[tuple[int, int], ...] = ()
+    reason: Reason = "said"
 
     @property
     def url(self) -> str | None:
@@ -108,8 +117,9 @@ def scenes(source: Windows, groups: Sequence[Sequence[Ranked]], lexical: Lexical
         members = [windows[r.window_id] for r in sorted(group, key=lambda r: r.ordinal) if r.window_id in windows]
         if video is None or not members:
             continue
-        marks = [highlights.spans(w.text, analyses.get(w.id), lexical) for w in members]
-        scenes.append(_scene(len(scenes) + 1, video, group[0], members, marks, contexts.get(group[0].window_id)))
+        context = contexts.get(group[0].window_id)
+        marks = [highlights.marks(w.text, analyses.get(w.id), lexical) for w in members]
+        scenes.append(_scene(len(scenes) + 1, video, group[0], members, marks, context, lexical))
     return tuple(scenes)
 
 
@@ -121,7 +131,8 @@ def mentions(source: Windows, ids: Sequence[str], lexical: LexicalQuery) -> list
     analyses = source.morphemes(ids)
     mentions: list[Mention] = []
     for id, window in source.windows(ids).items():
-        if marks := highlights.spans(window.text, analyses.get(id), lexical):
+        typed, related = highlights.marks(window.text, analyses.get(id), lexical)
+        if marks := typed or related:
             at = highlights.best_line(window.lines, window.text, marks)
             mentions.append(Mention(id, window.start_ms, window.end_ms, at.start_ms))
     return sorted(mentions, key=lambda mention: (mention.at_ms, mention.window_id))
@@ -138,23 +149,32 @@ def passages(source: Windows, ids: Sequence[str]) -> dict[str, str]:
     return {id: passage(contexts.get(id), window.text) for id, window in source.windows(ids).items()}
 
 
+Marks = tuple[list[highlights.Span], list[highlights.Span]]
+"""The spans of typed words, and those of their variants."""
+
+
 def _scene(
     rank: int,
     video: Video,
     best: Ranked,
     windows: Sequence[Window],
-    marks: Sequence[list[highlights.Span]],
+    marks: Sequence[Marks],
     context: str | None,
+    lexical: LexicalQuery,
 ) -> Scene:
     lines: list[Line] = []
-    spans: list[highlights.Span] = []
+    typed: list[highlights.Span] = []
+    related: list[highlights.Span] = []
     offset = 0
-    for window, window_spans in zip(windows, marks, strict=True):
+    for window, (window_typed, window_related) in zip(windows, marks, strict=True):
         lines += [Line(offset + line.offset, line.start_ms) for line in window.lines]
-        spans += [(offset + start, offset + end) for start, end in window_spans]
+        typed += [(offset + start, offset + end) for start, end in window_typed]
+        related += [(offset + start, offset + end) for start, end in window_related]
         offset += len(window.text) + 1
     text = " ".join(window.text for window in windows)
-    at = highlights.best_line(lines, text, spans)
+    at = highlights.best_line(lines, text, typed or related)
+    title = tuple(highlights.spans(video.title, None, lexical))
+    reason = _reason(bool(typed), bool(related), bool(title), text, context, "bm25" in best.scores, lexical)
     return Scene(
         rank=rank,
         id=best.window_id,
@@ -163,11 +183,28 @@ def _scene(
         end_ms=max(window.end_ms for window in windows),
         text=text,
         lines=tuple(lines),
-        highlights=tuple(spans),
+        highlights=tuple(sorted((*typed, *related))),
         at_ms=at.start_ms,
         score=best.score,
         scores=best.scores,
         overlap_before=windows[0].overlap_before,
         overlap_after=windows[-1].overlap_after,
         context=context,
+        related=frozenset(related),
+        title_highlights=title,
+        reason=reason,
     )
+
+
+def _reason(
+    typed: bool, related: bool, title: bool, text: str, context: str | None, by_words: bool, lexical: LexicalQuery
+) -> Reason:
+    if typed or related:
+        return "said" if typed else "related"
+    if title:
+        return "title"
+    if context and highlights.spans(context, None, lexical):
+        return "context"
+    if not by_words:
+        return "meaning"
+    return "spelling" if highlights.shares_letters(text, lexical) else "nearby"

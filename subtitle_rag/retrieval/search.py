@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.library.names import match_channels, videos_of_kinds
 from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import Ranked, fuse, merge_neighbours
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, VectorSearch
 from subtitle_rag.retrieval.lexical import LexicalQuery, LexicalSearch
@@ -219,7 +220,25 @@ class Searcher:
                 lexical, lists["bm25"] = self._queries.search(self._index, query.text, limit=depth, where=where)
             else:
                 lists["bm25"] = self._index.search("bm25", lexical.vector, limit=depth, where=where, payload=())
+            if "bm25" in lists:
+                lists["bm25"] = self._spoken_first(lists["bm25"], lexical)
         return _SearchRun(query, limit, names, retrievers is not None, lexical, where, took, lists)
+
+    def _spoken_first(self, hits: list[Hit], lexical: LexicalQuery) -> list[Hit]:
+        """Move the windows that say the word of a query of one word before those that have it in the title alone, or
+        say only variants.
+
+        With more words this ranks worse: failure@20 of scene_bench rises from 0.287 to 0.294.
+        """
+        if len(lexical.forms) != 1 or len(lexical.words) > 1:
+            return hits
+        ids = [hit.id for hit in hits]
+        analyses = self._library.morphemes(ids)
+        spoken = {id for id, analysis in analyses.items() if not lexical.forms.isdisjoint(analysis.forms)}
+        others = [id for id in ids if id not in spoken]
+        texts = self._windows.windows(others)
+        spoken |= {id for id, window in texts.items() if highlights.spans(window.text, None, lexical)}
+        return sorted(hits, key=lambda hit: hit.id not in spoken)
 
     def _retrieve_neural(self, run: _SearchRun, depth: int) -> None:
         """Search by `dense`, `sparse` or both. Raises the errors of the encoder."""

@@ -57,7 +57,8 @@ def test_what_is_typed_weighs_one_and_twice_typed_two(fill: Fill) -> None:
 def test_a_word_that_was_misheard_is_found(fill: Fill, typed: str, said: str) -> None:
     query = fill([[f"{said} 이야기를 해요"], ["다른 이야기예요"]]).analyze(typed)
     assert 0 < weight(query, said) <= MISHEARD_WEIGHT < weight(query, typed)
-    assert query.forms >= {typed, said}
+    assert typed in query.forms
+    assert said in query.related
 
 
 def test_two_letters_apart_is_another_word(fill: Fill) -> None:
@@ -74,13 +75,13 @@ def test_related_words_come_from_the_librarys_own_vocabulary(fill: Fill) -> None
     query = fill([["통닭을 시켰어요"], ["냄비를 씻었어요"]]).analyze("치킨")
     assert 0 < weight(query, "통닭") <= RELATED_WEIGHT
     assert weight(query, "탕수육") == 0
-    assert query.forms == {"치킨", "통닭"}
+    assert (query.forms, query.related) == ({"치킨"}, {"통닭"})
 
 
 def test_related_words_together_count_as_much_as_the_typed_one_at_most(fill: Fill) -> None:
     query = fill([["통닭 탕수육 감자튀김 카레 돈까스 곱창 샤브샤브 고깃집"]]).analyze("치킨")
-    assert len(query.forms) >= 4
-    assert sum(weight(query, form) for form in query.forms - {"치킨"}) <= weight(query, "치킨")
+    assert len(query.related) >= 3
+    assert sum(weight(query, form) for form in query.related) <= weight(query, "치킨")
 
 
 def test_a_rare_variant_never_outweighs_the_typed_word(fill: Fill) -> None:
@@ -143,3 +144,17 @@ def test_the_vocabulary_may_change_while_another_thread_searches(fill: Fill, mon
     for thread in threads:
         thread.join()
     assert failures == []
+
+
+@pytest.mark.parametrize("light", ["거", "안", "말"])
+def test_words_of_no_weight_rank_only_where_there_are_no_others(fill: Fill, light: str) -> None:
+    made = fill([["치킨 거 안 말"]])
+    assert weight(made.analyze(f"치킨 {light}"), light) == 0
+    assert made.analyze(light).vector.indices
+    assert made.analyze(light).words == (light,)
+
+
+def test_verbs_of_no_weight_rank_and_are_not_marked(fill: Fill) -> None:
+    query = fill([["치킨"]]).analyze("치킨 있는 하는")
+    assert weight(query, "있") == 1
+    assert (query.forms, query.words) == ({"치킨"}, ("치킨",))

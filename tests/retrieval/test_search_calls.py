@@ -137,11 +137,11 @@ class TestALibraryIsOpenOnlyWhileQueriesCome:
     ) -> None:
         path = str(library.path)
         assert queries.analyze(path, "청귤청을").vector == QueryAnalyzer(library, analyzer).analyze("청귤청을").vector
-        before = queries.analyze(path, "할마니").forms
+        before = queries.analyze(path, "할마니").related
         queries.release()
         filled(library.path, analyzer, {video("b"): [["할마너 할머나 할마이"]]}).close()
-        after = queries.analyze(path, "할마니").forms
-        assert after == QueryAnalyzer(library, analyzer).analyze("할마니").forms
+        after = queries.analyze(path, "할마니").related
+        assert after == QueryAnalyzer(library, analyzer).analyze("할마니").related
         assert after > before
 
     def test_the_vocabulary_is_not_read_again_where_nothing_came(

@@ -46,6 +46,16 @@ class TestText:
         assert first.plain.index("치킨") < 50
         assert second.plain.strip() == "채널 · 제목"
 
+    def test_variants_are_marked_otherwise_than_typed_words(self) -> None:
+        drawn = content.marked("통닭과 치킨", [(0, 2), (4, 6)], 0, 6, related={(0, 2)})
+        assert [span.style for span in drawn.spans] == [content.RELATED_MARK, content.MARK]
+
+    def test_a_row_without_a_mark_in_its_speech_tells_its_reason(self) -> None:
+        found = scene(title="치킨의 날", highlights=(), title_highlights=((0, 2),), reason="title")
+        _words, byline = content.row(found, 80)
+        assert byline.plain.strip() == "found by the title · 치킨의 날 · 채널"
+        assert [byline.plain[s.start : s.end] for s in byline.spans if s.style == content.MARK] == ["치킨"]
+
     def test_the_transcript_hangs_under_its_times_and_knows_the_matched_row(self) -> None:
         own = scene(text="앞 줄 둘째 줄", lines=(Line(0, 3_661_000), Line(4, 61_000)), overlap_before="전에 한 말")
         rows, matched = transcript.scene_lines(own, 24)

@@ -169,4 +169,4 @@ def row(turn: QuestionTurn, source: EvidenceSource, at_ms: int) -> tuple[Content
     sign = turn.sign(source)
     number = (f"[{source.number}]".rjust(NUMBER_CELLS), "bold" if sign.strip() else "")
     line = f" {sign} {clock(at_ms)}  {clean(source.line(at_ms))}"
-    return Content.assemble(number, line), Content.assemble(" " * (NUMBER_CELLS + 3), (byline(scene), MUTED))
+    return Content.assemble(number, line), Content.assemble(" " * (NUMBER_CELLS + 3), byline(scene))

@@ -4,13 +4,14 @@ The library holds clean text, but a shared index may not: control characters are
 out before, since dropping moves the text behind.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.content import Content
 
 from subtitle_rag.domain import clock
+from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
@@ -32,31 +33,56 @@ def short_name(name: str) -> str:
 Rows = list[str | tuple[str, str]]
 """Lines, some with a style."""
 MARK = "bold underline $text-warning"
-"""Style of matched words; the underline remains without colours."""
+"""Style of typed words; the underline remains without colours."""
+RELATED_MARK = "underline"
+"""Style of variants of typed words."""
+REASONS: dict[str, str] = {
+    "title": N_("found by the title"),
+    "context": N_("found by the context"),
+    "spelling": N_("similar letters"),
+    "nearby": N_("found by words nearby"),
+    "meaning": N_("similar meaning"),
+}
+"""What the second line of a row says of a scene without a mark."""
 MUTED = "dim"
 TIME_CELLS = 8
 LEAD = 60
 """A first mark further into its line than this many characters would be cut off: the excerpt begins near it."""
 
 
-def marked(text: str, spans: Iterable[tuple[int, int]], start: int, end: int, style: str = "") -> Content:
-    """Return `text[start:end]` in `style`, with the parts within `spans` (of all of `text`) marked."""
+def marked(
+    text: str,
+    spans: Iterable[tuple[int, int]],
+    start: int,
+    end: int,
+    style: str = "",
+    related: Collection[tuple[int, int]] = (),
+) -> Content:
+    """Return `text[start:end]` in `style`, with the parts within `spans` (of all of `text`) marked; those of the spans
+    that are `related` in another way."""
     parts: list[tuple[str, str]] = []
     at = start
-    for begin, stop in spans:
-        begin, stop = max(begin, at), min(stop, end)
+    for span in spans:
+        begin, stop = max(span[0], at), min(span[1], end)
         if begin < stop:
-            parts += [(clean(text[at:begin]), style), (clean(text[begin:stop]), MARK)]
+            mark = f"{style} {RELATED_MARK}".strip() if span in related else MARK
+            parts += [(clean(text[at:begin]), style), (clean(text[begin:stop]), mark)]
             at = stop
     parts.append((clean(text[at:end]), style))
     return Content.assemble(*((part, style) for part, style in parts if part))
 
 
-def byline(scene: "Scene") -> str:
-    """Return channel · date · title; the longest comes last, for the end is cut off."""
+def byline(scene: "Scene") -> Content:
+    """Return channel · date · title; the longest comes last, for the end is cut off. Without a mark in the speech, the
+    reason comes first, and the matched title next."""
     video = scene.video
     published = video.published.isoformat() if video.published else ""
-    return " · ".join(part for part in (clean(video.channel), published, clean(video.title)) if part)
+    title = marked(video.title, scene.title_highlights, 0, len(video.title), MUTED)
+    reason = _(REASONS[scene.reason]) if scene.reason in REASONS else ""
+    names = (clean(video.channel), published)
+    ordered = (reason, title, *names) if scene.reason == "title" else (reason, *names, title)
+    parts = [part if isinstance(part, Content) else Content.styled(part, MUTED) for part in ordered if part]
+    return Content.styled(" · ", MUTED).join(parts)
 
 
 def best_line(scene: "Scene") -> int:
@@ -74,9 +100,9 @@ def row(scene: "Scene", room: int) -> tuple[Content, Content]:
     first = next((begin for begin, _right in scene.highlights if begin >= start), start)
     if first - start > LEAD:
         start, lead = first - LEAD // 3, "… "
-    words = marked(scene.text, scene.highlights, start, min(len(scene.text), start + room))
+    words = marked(scene.text, scene.highlights, start, min(len(scene.text), start + room), related=scene.related)
     head = clock(scene.at_ms).rjust(TIME_CELLS) + "  " + lead
-    return Content.assemble(head, words), Content.assemble(" " * (TIME_CELLS + 2), (byline(scene)[:room], MUTED))
+    return Content.assemble(head, words), Content.assemble(" " * (TIME_CELLS + 2), byline(scene)[:room])
 
 
 def hanging(head: str, content: Content, width: int, style: str = "") -> Sequence[Content]:

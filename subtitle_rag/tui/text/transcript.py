@@ -27,7 +27,7 @@ def scene_lines(scene: "Scene", width: int) -> tuple[list[Content], int]:
             matched = len(rows)
         sign = "▶" if index == best else " "
         style = "bold" if index == best else ""
-        words = marked(scene.text, scene.highlights, line.offset, end, style)
+        words = marked(scene.text, scene.highlights, line.offset, end, style, scene.related)
         rows += hanging(f"{sign}{clock(line.start_ms).rjust(TIME_CELLS - 1)}", words, width, style)
     rows += hanging("", Content.styled(clean(scene.overlap_after), "dim"), width)
     return rows, matched

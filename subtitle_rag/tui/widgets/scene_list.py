@@ -98,4 +98,5 @@ def _when(scene: "Scene") -> tuple[int, int]:
 
 def appearance(scene: "Scene") -> tuple[object, ...]:
     """Return the visible values of a scene: equal ones need no redraw."""
-    return scene.video, scene.text, scene.lines, scene.highlights, scene.at_ms
+    drawn = (scene.highlights, scene.related, scene.title_highlights, scene.reason)
+    return scene.video, scene.text, scene.lines, scene.at_ms, *drawn

@@ -1,0 +1,65 @@
+"""What a scene marks, where it jumps to, and the reason for it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.scenes import Scene
+from tests.searchable import LINE_MS, Searchable, video
+
+TALK = video("invented001", "월급날 저녁")
+TITLED = video("invented002", "치킨 튀기는 날")
+VIDEOS = {
+    TALK: [["통닭을 사 오셨어요", "종이봉투를 열고", "자리에 앉았어요", "치킨을 먹는 거예요", "하는 말이 있어요"]],
+    TITLED: [["기름을 데웁니다"], ["통닭을 올립니다"]],
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterator[Searchable]:
+    searchable = Searchable(tmp_path_factory.mktemp("library"), analyzer, VIDEOS)
+    yield searchable
+    searchable.close()
+
+
+def scenes(made: Searchable, query: str) -> dict[str, Scene]:
+    return {scene.video.id: scene for scene in made.searcher.search(parse(query)).scenes}
+
+
+def test_the_jump_goes_to_the_typed_word_and_not_to_a_related_one(made: Searchable) -> None:
+    scene = scenes(made, "치킨")[TALK.id]
+
+    assert scene.at_ms in (2 * LINE_MS, 3 * LINE_MS)  # a line, or the one before it
+    assert scene.reason == "said"
+    assert {scene.text[a:b] for a, b in scene.highlights} == {"치킨", "통닭"}
+    assert {scene.text[a:b] for a, b in scene.related} == {"통닭"}
+
+
+def test_a_related_word_is_the_jump_where_no_typed_one_is_said(made: Searchable) -> None:
+    scene = scenes(made, "치킨")[TITLED.id]
+
+    assert scene.at_ms == 60_000
+    assert scene.reason == "related"
+    assert [TITLED.title[a:b] for a, b in scene.title_highlights] == ["치킨"]
+
+
+def test_words_of_no_weight_are_not_marked_beside_others(made: Searchable) -> None:
+    scene = scenes(made, "치킨 하는 말 있다 거")[TALK.id]
+
+    assert {scene.text[a:b] for a, b in set(scene.highlights) - scene.related} == {"치킨"}
+
+
+def test_words_of_no_weight_alone_are_marked(made: Searchable) -> None:
+    scene = scenes(made, "하는 말")[TALK.id]
+
+    assert {"하는", "말"} <= {scene.text[a:b] for a, b in scene.highlights}
+
+
+def test_latin_letters_that_only_share_pairs_find_nothing(made: Searchable) -> None:
+    assert scenes(made, "Taiga Takahashi") == {}
+
+
+def test_a_window_that_says_the_word_comes_before_one_with_it_in_the_title(made: Searchable) -> None:
+    assert [scene.video for scene in made.searcher.search(parse("치킨")).scenes] == [TALK, TITLED]
