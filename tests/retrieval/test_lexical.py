@@ -75,7 +75,7 @@ def test_related_words_come_from_the_librarys_own_vocabulary(fill: Fill) -> None
     query = fill([["통닭을 시켰어요"], ["냄비를 씻었어요"]]).analyze("치킨")
     assert 0 < weight(query, "통닭") <= RELATED_WEIGHT
     assert weight(query, "탕수육") == 0
-    assert (query.forms, query.related) == ({"치킨"}, {"통닭"})
+    assert (query.forms, query.related) == (frozenset({"치킨"}), frozenset({"통닭"}))
 
 
 def test_related_words_together_count_as_much_as_the_typed_one_at_most(fill: Fill) -> None:
@@ -157,4 +157,4 @@ def test_words_of_no_weight_rank_only_where_there_are_no_others(fill: Fill, ligh
 def test_verbs_of_no_weight_rank_and_are_not_marked(fill: Fill) -> None:
     query = fill([["치킨"]]).analyze("치킨 있는 하는")
     assert weight(query, "있") == 1
-    assert (query.forms, query.words) == ({"치킨"}, ("치킨",))
+    assert (query.forms, query.words) == (frozenset({"치킨"}), ("치킨",))
