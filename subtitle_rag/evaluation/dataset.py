@@ -16,9 +16,17 @@ from typing import Any
 from subtitle_rag.domain import nfc
 from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import korquad, passage_sets
-from subtitle_rag.evaluation.json_lines import bad_queries, objects, read_text, refusing, seconds, string, unique
+from subtitle_rag.evaluation.json_lines import (
+    MADE_BY,
+    bad_queries,
+    objects,
+    read_text,
+    refusing,
+    seconds,
+    string,
+    unique,
+)
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question
-from subtitle_rag.evaluation.records import MADE_BY
 from subtitle_rag.i18n import _
 
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.evaluation import baselines, context_file, gold, metrics, published_comparison
+from subtitle_rag.evaluation import baselines, context_file, metrics, published_comparison
 from subtitle_rag.evaluation.arms import NONE, Arm, ArmChoice, ArmResult, EvalModels, ProgressCallback, all_arms
 from subtitle_rag.evaluation.dataset import load_set
+from subtitle_rag.evaluation.questions import all_windows, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row
 from subtitle_rag.evaluation.views import Views
 from subtitle_rag.installation.extras import EVAL
@@ -47,9 +48,9 @@ def run(
     require(EVAL)
     dataset = load_set(path)
     file_contexts = context_file.load(contexts) if contexts is not None else []
-    windows = {video.id: some for video, some in dataset.documents} or gold.all_windows(runtime.library)
-    gold_set = gold.gold_set(dataset, runtime.library, windows)
-    questions = gold_set.questions
+    windows = {video.id: some for video, some in dataset.documents} or all_windows(runtime.library)
+    gold = gold_set(dataset, runtime.library, windows)
+    questions = gold.questions
     models = EvalModels.of(runtime, choice)
     sets = models.retrievers(choice)
     with ExitStack() as opened:
@@ -57,20 +58,20 @@ def run(
         arms = all_arms(views.of(dataset, file_contexts, contexts.name if contexts else ""), sets, models.reranker)
         total = len(arms) * len(questions)
         results = [arm.rank_all(questions, progress, at * len(questions), total) for at, arm in enumerate(arms)]
-    values = [metrics.per_question(gold_set.windows, result.rankings) for result in results]
-    rows = [_arm_row(at, arms, values, results[at], gold_set.kinds) for at in range(len(arms))]
+    values = [metrics.per_question(gold.windows, result.rankings) for result in results]
+    rows = [_arm_row(at, arms, values, results[at], gold.kinds) for at in range(len(arms))]
     pairs = [(window.id, window.text) for some in windows.values() for window in some] if with_baselines else []
     for baseline in baselines.BASELINES if pairs else ():
         rankings = baselines.rankings(baseline, pairs, results[0].texts, depth=DEPTH)
-        measured = metrics.per_question(gold_set.windows, rankings)
-        row = Row.measured(baseline.name, measured, gold_set.kinds, first=values[0])
+        measured = metrics.per_question(gold.windows, rankings)
+        row = Row.measured(baseline.name, measured, gold.kinds, first=values[0])
         rows.append(replace(row, setting=baselines.SETTING, contexts_from=NONE))
     counted = {question.id for question in questions}
     failures = [of_arm[:, metrics.METRICS.index(metrics.FAILURE)] for of_arm in values]
     return EvalReport(
         queries=len(questions),
         rows=tuple(rows),
-        missing=gold_set.missing,
+        missing=gold.missing,
         left_out=tuple(question.id for question in dataset.questions if question.id not in counted),
         refused=tuple(results[0].refused),
         steps=published_comparison.compare(arms, failures, models),

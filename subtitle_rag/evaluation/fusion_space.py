@@ -11,9 +11,8 @@ from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.arms import NOT_READY, reranked
 from subtitle_rag.evaluation.coordinate_search import Axis, Setting
-from subtitle_rag.evaluation.gold import GoldSet
 from subtitle_rag.evaluation.lexical_space import SECOND, cut_tracks
-from subtitle_rag.evaluation.questions import Question
+from subtitle_rag.evaluation.questions import GoldSet, Question
 from subtitle_rag.retrieval.fusion import WEIGHTS, Ranked, fuse
 from subtitle_rag.retrieval.index import Hit
 from subtitle_rag.retrieval.neural import NEURAL, Reranker

@@ -13,10 +13,10 @@ from typing import Any
 
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.evaluation import question_filters, question_prompts
+from subtitle_rag.evaluation.json_lines import Entry, Records
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, host_with
 from subtitle_rag.evaluation.question_prompts import Draft
 from subtitle_rag.evaluation.questions import Gold
-from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.evaluation.sampling import SHARES, Candidate, candidates, quotas
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm

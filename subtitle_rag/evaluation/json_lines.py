@@ -1,14 +1,22 @@
-"""Read files of JSON lines and tables, and refuse a bad line by its number."""
+"""Read files of JSON lines and tables, and write those that a later run resumes: an appended line survives a kill.
+
+A bad line is refused by its number. The first line of a file that a command writes names the command. A file without
+it, or with a foreign line, is never written to.
+"""
 
 import json
 import math
-from collections.abc import Container, Iterator, Mapping
+import os
+import tempfile
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
+from subtitle_rag.platforms import replace_path
 
 
 def bad_queries(path: Path, line: int, reason: str) -> UsageError:
@@ -84,3 +92,106 @@ def unique(id: str, ids: Container[str]) -> None:
     """Raise ValueError for an id among `ids`."""
     if id in ids:
         raise ValueError(_("the id {id} is there twice").format(id=id))
+
+
+MADE_BY = "made_by"
+"""The field of the first line that names the command."""
+
+Entry = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Records:
+    """A file of one command: its first line, and the others."""
+
+    path: Path
+    head: Entry
+    entries: list[Entry]
+    _torn_from: int | None = None
+    """The size of the whole lines, if a kill left a part of a line behind them."""
+
+    @classmethod
+    def read(cls, path: Path, made_by: str, line_field: str) -> "Records | None":
+        """Read such a file; None if it is absent or empty. Every line of this command has the field `line_field`.
+
+        Raises:
+            UsageError: `unreadable`, `not_own_file`.
+        """
+        try:
+            raw = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise UsageError("unreadable", path=str(path), reason=error.strerror or str(error)) from error
+        complete = raw[: raw.rfind(b"\n") + 1] if _entry(raw.rpartition(b"\n")[2]) is None else raw
+        lines = [_entry(line) for line in complete.split(b"\n") if line.strip()]
+        if not lines and not raw.strip():
+            return None
+        for number, entry in enumerate(lines, start=1):
+            if entry is None or (entry.get(MADE_BY) != made_by if number == 1 else line_field not in entry):
+                raise UsageError("not_own_file", path=str(path), line=number, command=made_by)
+        if not lines:
+            raise UsageError("not_own_file", path=str(path), line=1, command=made_by)
+        entries = [entry for entry in lines if entry is not None]
+        return cls(path, entries[0], entries[1:], len(complete) if len(complete) < len(raw) else None)
+
+    @classmethod
+    def begin(cls, path: Path, made_by: str, head: Mapping[str, Any]) -> "Records":
+        """Begin a file with its first line; raises UsageError `unwritable`."""
+        records = cls(path, {MADE_BY: made_by, **head}, [])
+        records._write_all([records.head])
+        return records
+
+    def append(self, entry: Entry) -> None:
+        """Add a line, on the disk before this returns; raises UsageError `unwritable`."""
+        line = _line(entry)
+        try:
+            with self.path.open("r+b") as file:
+                if self._torn_from is not None:
+                    file.truncate(self._torn_from)
+                if file.seek(0, os.SEEK_END):
+                    file.seek(-1, os.SEEK_END)
+                    line = line if file.read(1) == b"\n" else b"\n" + line  # an editor may leave the last one open
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise UsageError("unwritable", path=str(self.path), reason=error.strerror or str(error)) from error
+        self._torn_from = None
+        self.entries.append(entry)
+
+    def replace(self, entries: Iterable[Entry]) -> None:
+        """Replace all lines but the first, atomically."""
+        self.entries = list(entries)
+        self._write_all([self.head, *self.entries])
+
+    def _write_all(self, entries: Iterable[Entry]) -> None:
+        data = b"".join(map(_line, entries))
+        target = self.path.resolve()
+        temporary = ""
+        try:
+            descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o644)
+            replace_path(Path(temporary), target)
+        except OSError as error:
+            if temporary:
+                Path(temporary).unlink(missing_ok=True)
+            raise UsageError("unwritable", path=str(self.path), reason=error.strerror or str(error)) from error
+        self._torn_from = None
+
+
+def _line(entry: Mapping[str, Any]) -> bytes:
+    return json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _entry(line: bytes) -> Entry | None:
+    """Return the JSON object of a line; None for any other line."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None

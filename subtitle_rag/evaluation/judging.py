@@ -14,11 +14,10 @@ from typing import Any
 
 from subtitle_rag.errors import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import dataset, judge_prompts, measures
-from subtitle_rag.evaluation.json_lines import bad_queries, objects, refusing, string, unique
+from subtitle_rag.evaluation.json_lines import Entry, Records, bad_queries, objects, refusing, string, unique
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, context_size
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.evaluation.questions import Question
-from subtitle_rag.evaluation.records import Entry, Records
 from subtitle_rag.i18n import _
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.retrieval.neural import Encoder

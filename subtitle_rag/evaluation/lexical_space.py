@@ -9,11 +9,11 @@ from subtitle_rag.captions.windows import SHIPPED as SHIPPED_RULE
 from subtitle_rag.captions.windows import WindowRule, windows
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.errors import CaptionError
-from subtitle_rag.evaluation import context_file, gold, metrics, temp_library
+from subtitle_rag.evaluation import context_file, metrics, temp_library
 from subtitle_rag.evaluation.arms import NO_MODEL, Arm, View
 from subtitle_rag.evaluation.context_file import FileContext
 from subtitle_rag.evaluation.coordinate_search import Axis, Setting
-from subtitle_rag.evaluation.questions import Dataset
+from subtitle_rag.evaluation.questions import Dataset, all_windows, gold_set, windows_by_name
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index_document import KEYWORDS, Bm25Params
 from subtitle_rag.retrieval.morphemes import SHIPPED as SHIPPED_NUMBERS
@@ -73,7 +73,7 @@ class LexicalSpace:
         self._analyzer = temp_library.CachingAnalyzer(runtime.analyzer, temp_library.known_morphemes(runtime.library))
         self._contexts = [
             FileContext(id, by_id[context.window_id].start_ms, by_id[context.window_id].end_ms, context.text)
-            for id, some in gold.all_windows(runtime.library).items()
+            for id, some in all_windows(runtime.library).items()
             for by_id in [{window.id: window for window in some}]
             for context in runtime.library.contexts.of_video(id).values()
         ]
@@ -86,8 +86,8 @@ class LexicalSpace:
             self._documents[seconds] = list(cut_tracks(self._library, rule_for(seconds)))
         documents = self._documents[seconds]
         by_video = {video.id: some for video, some in documents}
-        contexts = context_file.assign(self._contexts, partial(gold.windows_by_name, self._library, by_video))
-        questions = gold.gold_set(self._dataset, self._library, by_video)
+        contexts = context_file.assign(self._contexts, partial(windows_by_name, self._library, by_video))
+        questions = gold_set(self._dataset, self._library, by_video)
         numbers = Bm25(k1=setting["k1"], b=setting["b"], bigrams=setting["bigrams"])
         making = Bm25Params(numbers, int(setting["keywords"]))
         # replacing the vectors of one index takes about twice as long as another index

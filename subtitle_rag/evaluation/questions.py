@@ -1,10 +1,18 @@
-"""Questions, the ranges of video that answer them, and the windows that show these ranges."""
+"""Questions, the ranges of video that answer them, the windows that show these ranges, and halves of the questions."""
 
-from collections.abc import Mapping, Sequence
+import os
+import random
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from subtitle_rag.domain import Video, Window
+from subtitle_rag.domain import Video, Window, nfc
+from subtitle_rag.evaluation.json_lines import bad_queries
+from subtitle_rag.evaluation.metrics import GoldWindows
+from subtitle_rag.i18n import _
+from subtitle_rag.library.store import Library
 
 OVERLAP_MS = 5_000
 """A window answers a question when it shares so much with a gold range."""
@@ -65,3 +73,116 @@ def answers(question: Question, windows: Mapping[str, Sequence[Window]]) -> dict
             if gold.answered_by(window.start_ms, window.end_ms):
                 ranges_by_window[window.id] = ranges_by_window.get(window.id, frozenset()) | {number}
     return ranges_by_window
+
+
+_BRACKETED_ID = re.compile(r"\[([A-Za-z0-9_-]{11})\]")
+
+
+@dataclass(frozen=True, slots=True)
+class GoldSet:
+    """The questions that count, and the right windows of each."""
+
+    questions: tuple[Question, ...]
+    windows: tuple[GoldWindows, ...]
+    missing: tuple[str, ...]
+    """Videos named in gold that the library has no windows of."""
+
+    @property
+    def kinds(self) -> list[str]:
+        return [question.kind for question in self.questions]
+
+
+def all_windows(library: Library) -> dict[str, list[Window]]:
+    """Return the windows of every video, by its id."""
+    return {state.video.id: library.windows_of(state.video.id) for state in library.videos() if state.windows}
+
+
+def windows_by_name(
+    library: Library, windows: Mapping[str, Sequence[Window]], names: Collection[str]
+) -> dict[str, list[Window]]:
+    """Return the windows of each of these videos; none for a video that the library lacks.
+
+    A name is a video's id, its caption file's name, or another caption file's that carries the id as yt-dlp writes
+    it. One name may stand for several videos: files of the same name in different folders.
+    """
+    files: dict[str, list[str]] = {}
+    for state in library.videos():
+        if state.video.source:
+            files.setdefault(nfc(os.path.basename(state.video.source)), []).append(state.video.id)  # noqa: PTH119
+    by_name = {}
+    for name in names:
+        ids = {name, *files.get(name, ()), *_BRACKETED_ID.findall(name)}
+        by_name[name] = [window for id in sorted(ids) for window in windows.get(id, ())]
+    return by_name
+
+
+def gold_set(dataset: Dataset, library: Library, windows: Mapping[str, Sequence[Window]]) -> GoldSet:
+    """Return the set's questions over these windows of the library (video id → windows).
+
+    Raises:
+        UsageError: `bad_queries` where the library has none of the gold videos.
+    """
+    by_name = windows_by_name(
+        library, windows, {gold.video for question in dataset.questions for gold in question.gold}
+    )
+    questions = tuple(q for q in dataset.questions if any(by_name[gold.video] for gold in q.gold))
+    if not questions:
+        raise bad_queries(dataset.path, 1, _("the library has none of the videos that the questions are about"))
+    missing = tuple(sorted(name for name, some in by_name.items() if not some))
+    return GoldSet(questions, tuple(_gold_windows(question, by_name) for question in questions), missing)
+
+
+def _gold_windows(question: Question, by_name: Mapping[str, Sequence[Window]]) -> GoldWindows:
+    """Return the right windows; ranges of videos without windows do not count, and the best grade of a window does."""
+    ranges_by_window = answers(question, by_name)
+    ranges = sum(bool(by_name[gold.video]) for gold in question.gold)
+    grades = {id: max(question.gold[number].grade for number in numbers) for id, numbers in ranges_by_window.items()}
+    return GoldWindows(ranges, ranges_by_window, grades)
+
+
+HALVES_SEED = 7
+
+
+def halves(questions: Sequence[Question], seed: int = HALVES_SEED) -> tuple[list[int], list[int]]:
+    """Return the indices of the train half and of the test half; the same for the same questions and seed.
+
+    All questions that share a video are in one half, and the halves have about as many of each kind. The groups go out
+    largest first, each to the half that it leaves more even.
+    """
+    groups = _groups(questions)
+    random.Random(seed).shuffle(groups)
+    groups.sort(key=len, reverse=True)
+    dealt: tuple[list[int], list[int]] = [], []
+    counts: tuple[Counter[str], Counter[str]] = Counter(), Counter()
+    for group in groups:
+        kinds = Counter(questions[at].kind for at in group)
+        half = min((0, 1), key=lambda half: _unevenness(counts, half, kinds))
+        dealt[half].extend(group)
+        counts[half].update(kinds)
+    return sorted(dealt[0]), sorted(dealt[1])
+
+
+def _unevenness(counts: tuple[Counter[str], Counter[str]], half: int, kinds: Counter[str]) -> tuple[int, int]:
+    """Return the differences by kind and in all, if the group went to this half."""
+    this, that = Counter(counts[half]), counts[1 - half]
+    this.update(kinds)
+    return sum(abs(this[kind] - that[kind]) for kind in {*this, *that}), abs(this.total() - that.total())
+
+
+def _groups(questions: Sequence[Question]) -> list[list[int]]:
+    """Return the indices of questions that share videos, directly or through others."""
+    parent = list(range(len(questions)))
+
+    def root(at: int) -> int:
+        while parent[at] != at:
+            at = parent[at]
+        return at
+
+    first: dict[str, int] = {}
+    for at, question in enumerate(questions):
+        for gold in question.gold:
+            parent[root(at)] = root(first.setdefault(gold.video, at))
+    groups: dict[int, list[int]] = {}
+    for at in range(len(questions)):
+        groups.setdefault(root(at), []).append(at)
+    return list(groups.values())

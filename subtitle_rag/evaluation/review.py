@@ -5,7 +5,7 @@ from pathlib import Path
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import generate_questions, question_filters
-from subtitle_rag.evaluation.records import Entry, Records
+from subtitle_rag.evaluation.json_lines import Entry, Records
 
 OPEN = "open"
 DROPPED = "dropped"

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.evaluation import gold
 from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
 from subtitle_rag.evaluation.coordinate_search import OBJECTIVE, CoordinateSearch, Trial
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.fusion_space import FUSION_VALUES, FusionSpace
 from subtitle_rag.evaluation.json_lines import bad_queries
 from subtitle_rag.evaluation.lexical_space import LexicalSpace
-from subtitle_rag.evaluation.split import halves
+from subtitle_rag.evaluation.questions import all_windows, gold_set, halves
 from subtitle_rag.i18n import _
 from subtitle_rag.installation.extras import EVAL
 from subtitle_rag.installation.missing import require
@@ -38,7 +37,7 @@ class Sweep:
         self._dataset = load_set(path)
         if self._dataset.documents:
             raise bad_queries(path, 1, _("its questions are about documents of its own, not about scenes"))
-        self._questions = gold.gold_set(self._dataset, runtime.library, gold.all_windows(runtime.library))
+        self._questions = gold_set(self._dataset, runtime.library, all_windows(runtime.library))
         self.train, self.test = halves(self._questions.questions, seed)
         if not self.train or not self.test:
             raise bad_queries(path, 1, _("all its questions are tied by their videos: there are no two halves"))

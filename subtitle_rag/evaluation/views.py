@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.evaluation import context_file, temp_library
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, EvalModels, ProgressCallback, View
-from subtitle_rag.evaluation.gold import windows_by_name
-from subtitle_rag.evaluation.questions import Dataset
+from subtitle_rag.evaluation.questions import Dataset, windows_by_name
 from subtitle_rag.retrieval.index_document import DEFAULT_PARAMS, Bm25Params
 from subtitle_rag.runtime import Runtime
 

@@ -8,7 +8,7 @@ import pytest
 from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import generate_questions
 from subtitle_rag.evaluation.dataset import load
-from subtitle_rag.evaluation.records import Records
+from subtitle_rag.evaluation.json_lines import Records
 from subtitle_rag.evaluation.review import Review
 from tests.evaluation.making_desk import lines
 

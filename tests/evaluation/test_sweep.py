@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.errors import UsageError
-from subtitle_rag.evaluation import gold, metrics, temp_library
+from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.arms import ArmChoice
 from subtitle_rag.evaluation.coordinate_search import Axis, CoordinateSearch, Setting, Trial
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.eval_run import run
 from subtitle_rag.evaluation.fusion_space import FusionSpace
 from subtitle_rag.evaluation.lexical_space import LEXICAL_AXES, LexicalSpace, rule_for
+from subtitle_rag.evaluation.questions import all_windows, gold_set
 from subtitle_rag.evaluation.sweep import Sweep
 from subtitle_rag.evaluation.sweep_report import render
 from subtitle_rag.retrieval.index_document import Bm25Params
@@ -131,7 +132,7 @@ def test_other_numbers_rank_as_an_index_made_with_them(words: LexicalSpace, fill
 
     values = words.measure(setting)
 
-    questions = gold.gold_set(load_set(queries), filled.library, gold.all_windows(filled.library))
+    questions = gold_set(load_set(queries), filled.library, all_windows(filled.library))
     documents = list(temp_library.documents(filled.library))
     making = Bm25Params(Bm25(1.6, 0.3, 0.0), 0)
     with temp_library.create(documents, filled.analyzer, making=making) as copy:
@@ -198,7 +199,7 @@ def models(filled: Runtime, encoder_folder: Path, reranker_folder: Path) -> Here
 
 def test_lists_rank_as_the_program_fuses_and_reranks_them(filled: Runtime, queries: Path, models: Here) -> None:
     dataset = load_set(queries)
-    questions = gold.gold_set(dataset, filled.library, gold.all_windows(filled.library))
+    questions = gold_set(dataset, filled.library, all_windows(filled.library))
     lists = FusionSpace(filled, questions, models.read)
     shipped = {axis.name: axis.shipped for axis in lists.axes}
     assert shipped == {"dense": 1.0, "sparse": 0.3, "rerank": 2, "overlap": 0}

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subtitle_rag.evaluation.questions import Gold, Question
-from subtitle_rag.evaluation.split import halves
+from subtitle_rag.evaluation.questions import Gold, Question, halves
 
 KINDS = ["keyword", "paraphrase", "context"]
 
