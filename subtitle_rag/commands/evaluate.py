@@ -130,8 +130,7 @@ def _write(path: Path, text: str) -> None:
 @json_option
 @click.pass_obj
 def eval_sweep(settings: Settings, queries: Path, seed: int, axes: str | None, no_neural: bool, as_json: bool) -> int:
-    from subtitle_rag.evaluation.sweep import Sweep
-    from subtitle_rag.evaluation.sweep_report import AXES, render
+    from subtitle_rag.evaluation.sweep import AXES, Sweep, render
 
     only = tuple(name.strip() for name in axes.split(",")) if axes is not None else ()
     for name in only:
@@ -156,7 +155,7 @@ def eval_sweep(settings: Settings, queries: Path, seed: int, axes: str | None, n
 
 
 def _run_sweep(sweep: "Sweep") -> None:
-    from subtitle_rag.evaluation.sweep_report import AXES
+    from subtitle_rag.evaluation.sweep import AXES
 
     with output.progress() as bar:
         task = bar.add_task(_("Settings"), total=None)

@@ -13,14 +13,21 @@ from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import metrics, temp_library
 from subtitle_rag.evaluation.arms import ArmChoice
-from subtitle_rag.evaluation.coordinate_search import Axis, CoordinateSearch, Setting, Trial
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.eval_run import run
-from subtitle_rag.evaluation.fusion_space import FusionSpace
-from subtitle_rag.evaluation.lexical_space import LEXICAL_AXES, LexicalSpace, rule_for
 from subtitle_rag.evaluation.questions import all_windows, gold_set
-from subtitle_rag.evaluation.sweep import Sweep
-from subtitle_rag.evaluation.sweep_report import render
+from subtitle_rag.evaluation.sweep import (
+    LEXICAL_AXES,
+    Axis,
+    CoordinateSearch,
+    FusionSpace,
+    LexicalSpace,
+    Setting,
+    Sweep,
+    Trial,
+    render,
+    rule_for,
+)
 from subtitle_rag.retrieval.index_document import Bm25Params
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer, Bm25
