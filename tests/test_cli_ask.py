@@ -200,7 +200,7 @@ def test_questions_of_a_file_are_answered_as_lines(run: Run, ollama: StandIn, tm
 
 
 def test_answers_are_kept_shown_and_forgotten(run: Run, ollama: StandIn) -> None:
-    assert "No answers are kept" in run("ask", "--history").err
+    assert "There are no saved answers" in run("ask", "--history").err
     run("ask", "국수를 먹었어요?")
     run("ask", "바다에 갔어요?")
     kept = run("ask", "--history", "--json").result["answers"]
