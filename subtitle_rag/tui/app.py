@@ -16,6 +16,7 @@ from textual.reactive import var
 from textual.worker import Worker, WorkerFailed, WorkerState
 
 from subtitle_rag import i18n
+from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import THEME
 from subtitle_rag.tui import keymap, messages, palette, themes
 from subtitle_rag.tui.app_commands import app_commands
@@ -59,6 +60,7 @@ class SubtitleApp(App[object]):
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "app.help",
         "app.library",
+        "app.history",
         "app.checks",
         "library.sample",
         "app.quit",
@@ -216,6 +218,10 @@ class SubtitleApp(App[object]):
         if action == "run":
             return self._commands[str(parameters[0])].is_enabled()
         return super().check_action(action, parameters)
+
+    def action_help_quit(self) -> None:
+        """Say how to quit. Textual binds this to Ctrl+C where nothing is selected."""
+        self.notify(_("{key} quits.").format(key=keymap.key("app.quit")), markup=False)
 
     def action_command_palette(self) -> None:
         palette.open_palette(self)

@@ -27,13 +27,16 @@ def app_commands(connections: "Connections") -> dict[str, AppCommand]:
 
     return {
         "app.help": AppCommand(navigation.open_help, lambda: navigation.can_open_help),
-        "app.library": AppCommand(navigation.open_library, lambda: navigation.in_search),
+        "app.library": AppCommand(navigation.show_library, lambda: navigation.can_show_library),
         "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open_checks),
-        "app.ask": AppCommand(navigation.open_answers, lambda: navigation.in_search and search.error is None),
+        "app.ask": AppCommand(navigation.open_answers, lambda: navigation.can_open_answers and search.error is None),
+        "app.history": AppCommand(
+            navigation.open_history, lambda: navigation.can_open_history and search.error is None
+        ),
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),
         "library.sync": AppCommand(jobs.sync, lambda: jobs.can_sync(search.counts) and search.error is None),
-        "library.stop": AppCommand(jobs.stop, lambda: jobs.is_running),
+        "library.stop": AppCommand(jobs.stop, lambda: jobs.is_running and not navigation.in_form),
         "library.undo": AppCommand(removals.undo, lambda: removals.can_undo and navigation.allows_undo),
         "library.background": AppCommand(context.toggle_background, lambda: background.can_toggle),
         "models.fetch": AppCommand(

@@ -1,15 +1,18 @@
 """Opens the screens and dialogs above the search screen. Their modules are imported when they are first opened."""
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.widgets import TextArea
 
 from subtitle_rag.tui.library_switch import LibrarySwitch
+from subtitle_rag.tui.screens.base_screen import BaseScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from textual.screen import Screen
 
     from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.messages import PlayersFound
@@ -32,6 +35,22 @@ class Navigation:
     @property
     def in_search(self) -> bool:
         return self._app.screen is self.search
+
+    @property
+    def in_form(self) -> bool:
+        """Whether the screen saves what is typed there, with a key of its own."""
+        screen = self._app.screen
+        return isinstance(screen, BaseScreen) and screen.IS_FORM
+
+    def _return_to(self, target: "Screen[Any]") -> bool:
+        """Close all screens above `target`, dialogs with the harmless answer. A form with changes stays."""
+        while (screen := self._app.screen) is not target:
+            if isinstance(screen, BaseScreen) and not screen.can_leave():
+                return False
+            if screen is self.answers:
+                self._context.context_pause.resume_contexts()
+            self._app.pop_screen()
+        return True
 
     # --- the library ---
 
@@ -64,6 +83,16 @@ class Navigation:
         self._leave(LibrarySwitch(library.path.value if library else ""))
 
     @property
+    def can_show_library(self) -> bool:
+        return self._app.screen is not self.library
+
+    def show_library(self) -> None:
+        """Open the library from anywhere, or go back to it."""
+        library = self.library
+        if self._return_to(library or self.search) and library is None:
+            self.open_library()
+
+    @property
     def shows_offer(self) -> bool:
         """Whether the screen has a line for missing models."""
         return self.search.idle if self.in_search else self._app.screen is self.library
@@ -75,16 +104,41 @@ class Navigation:
 
     # --- answers ---
 
-    async def open_answers(self) -> None:
-        """Open the answers, with the search's query as the next question."""
+    @property
+    def can_open_answers(self) -> bool:
+        """Whether the key is free: the answer screen begins a new question with it."""
+        return self.answers is None or self._app.screen is not self.answers
+
+    @property
+    def can_open_history(self) -> bool:
+        """Whether the key is free: the answer screen and the history bind it too."""
+        from subtitle_rag.tui.screens.history_screen import HistoryScreen
+
+        return self.can_open_answers and not isinstance(self._app.screen, HistoryScreen)
+
+    async def open_history(self) -> None:
+        """Open the earlier answers from anywhere, above the answer screen."""
+        if await self.open_answers() and self.answers is not None:
+            self.answers.action_history()
+
+    async def open_answers(self) -> bool:
+        """Open the answers from anywhere, with the search's query as the next question, or go back to them.
+
+        Return False if a form with changes is in the way.
+        """
         from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 
+        if self.answers is not None and self.answers in self._app.screen_stack:
+            return self._return_to(self.answers)
+        if not self._return_to(self.search):
+            return False
         if self.answers is None:
             self.answers = AnswerScreen(self._context)
             self._app.install_screen(self.answers, "answers")
         query = self.search.typed
         await self._app.push_screen(self.answers)
         self.answers.take(query)
+        return True
 
     def close_answers(self) -> None:
         self._app.pop_screen()

@@ -239,6 +239,20 @@ class TestModels:
 
 
 class TestLeaving:
+    async def test_a_key_of_another_screen_keeps_what_is_typed_and_ctrl_s_saves_it(self, filled: Runtime) -> None:
+        app = SubtitleApp(filled)
+        async with app.run_test(size=(80, 24)) as pilot:
+            screen = await opened(pilot)
+            screen.names.focus()
+            await pilot.press(*"다온", "f3")
+            await settle(pilot)
+            assert app.screen is screen
+            assert said(screen).startswith("! Not saved yet.")
+            await pilot.press("!", "ctrl+s")
+            await settle(pilot)
+            assert isinstance(app.screen, LibraryScreen)
+            assert toasts(app)[-1].startswith("Saved.")
+
     async def test_esc_asks_once_where_something_would_be_lost(self, filled: Runtime) -> None:
         app = SubtitleApp(filled)
         async with app.run_test(size=(80, 24)) as pilot:

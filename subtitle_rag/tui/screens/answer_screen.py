@@ -42,7 +42,7 @@ class AnswerScreen(BaseScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#question"
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
+    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library"})
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "answer.enter",
         "answer.copy",
@@ -90,6 +90,7 @@ class AnswerScreen(BaseScreen):
             self._search_query = query
             self._restart()
             self.question.replace_value(query)
+            self.question.select_all()  # typing replaces it
 
     # --- asking ---
 
@@ -284,6 +285,7 @@ class AnswerScreen(BaseScreen):
             self.app.notify(_("No scene is chosen yet."), markup=False)
         return self.sources.scene
 
+    @on(SourceList.RowDoubleClicked)
     def _play(self) -> None:
         if scene := self._chosen_scene():
             self.context.playback.play(scene)

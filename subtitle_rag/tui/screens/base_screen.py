@@ -50,6 +50,9 @@ class BaseScreen(Screen[None]):
     FOOTER_HIDDEN: ClassVar[frozenset[str]] = frozenset()
     """Ids of bindings without room in the footer."""
 
+    IS_FORM: ClassVar[bool] = False
+    """The screen saves what is typed there."""
+
     def __init__(self, context: "AppContext") -> None:
         super().__init__()
         self.context = context
@@ -77,6 +80,10 @@ class BaseScreen(Screen[None]):
     ) -> None:
         """Run `work` in a thread that ends with the screen, and post here what `done` or `failed` makes of its end."""
         run_in_thread(self, work, done, failed, paths=self.context.settings.paths, group=group, exclusive=exclusive)
+
+    def can_leave(self) -> bool:
+        """Return whether the screen can be closed. A form with changes says so first, and then returns True."""
+        return True
 
     def after_typing(self, act: Callable[..., object], *arguments: object) -> None:
         """Call `act` after the keys before this one have arrived.

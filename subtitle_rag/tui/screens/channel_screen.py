@@ -46,8 +46,9 @@ class Tick(Checkbox):
 
 class ChannelScreen(BaseScreen):
     AUTO_FOCUS = ""
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.stop", "library.background"})
-    BINDINGS: ClassVar[list[BindingType]] = bindings("settings.back")
+    FOOTER_HIDDEN = frozenset({"library.sync", "library.stop", "library.background", "app.ask", "app.library"})
+    BINDINGS: ClassVar[list[BindingType]] = bindings("settings.save", "settings.back")
+    IS_FORM = True
     PLACE: ClassVar[str] = N_("Settings")
 
     names = getters.query_one("#names", TextArea)
@@ -156,7 +157,7 @@ class ChannelScreen(BaseScreen):
     # --- keys ---
 
     @on(Button.Pressed, "#save")
-    def _save_pressed(self) -> None:
+    def action_save(self) -> None:
         form, choices = self._form, self._choices
         if form is None:
             return
@@ -223,10 +224,14 @@ class ChannelScreen(BaseScreen):
             self._warned = False
             self._say("")
 
-    def action_back(self) -> None:
+    def can_leave(self) -> bool:
         unchanged = self._form is None or self._choices == self._form.choices
-        if unchanged or self._warned:
-            self.dismiss()
-        else:
+        if not unchanged and not self._warned:
             self._warned = True
             self._say(_("! Not saved yet. Press {key} again to discard the changes.").format(key=key("settings.back")))
+            return False
+        return True
+
+    def action_back(self) -> None:
+        if self.can_leave():
+            self.dismiss()

@@ -23,7 +23,7 @@ NETWORK = "network"
 class ChecksScreen(BaseScreen):
     PLACE = N_("Checks")
     AUTO_FOCUS = "#all-checks"
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
+    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library"})
     BINDINGS: ClassVar[list[BindingType]] = bindings("checks.again", "checks.network", "checks.close")
 
     checks = getters.query_one(CheckList)

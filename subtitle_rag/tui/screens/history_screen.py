@@ -37,7 +37,7 @@ EXCERPT = 300
 
 class HistoryScreen(BaseScreen):
     AUTO_FOCUS = "#kept"
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
+    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library"})
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "history.open", "history.delete", "history.delete-all", "history.back", "history.down", "history.up"
     )

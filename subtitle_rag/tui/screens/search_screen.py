@@ -342,6 +342,7 @@ class SearchScreen(BaseScreen):
 
     # --- keys ---
 
+    @on(SceneList.RowDoubleClicked)
     def action_play(self) -> None:
         self.after_typing(self._with_scene, self.context.playback.play)
 

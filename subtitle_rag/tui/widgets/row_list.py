@@ -62,6 +62,9 @@ class RowList(ScrollView, can_focus=True):
     class RowClicked(Message):
         """A row was clicked; the highlight is there."""
 
+    class RowDoubleClicked(Message):
+        """A row was clicked twice; the highlight is there."""
+
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
         self._ids: list[str] = []
@@ -163,7 +166,7 @@ class RowList(ScrollView, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         if (at := self._under(event)) is not None:
             self.highlighted = at
-            self.post_message(self.RowClicked())
+            self.post_message(self.RowDoubleClicked() if event.chain == 2 else self.RowClicked())
 
     # --- drawing ---
 

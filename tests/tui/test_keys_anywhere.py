@@ -1,0 +1,61 @@
+"""Keys that work anywhere: answers, library and history above any screen or dialog; Ctrl+S, Ctrl+C; a double click."""
+
+from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+from subtitle_rag.tui.screens.history_screen import HistoryScreen
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from tests.tui.conftest import MakeApp, Outside, scene, settle, toasts, typed
+
+
+async def test_function_keys_work_in_every_screen_and_dialog(app_of: MakeApp) -> None:
+    app = app_of(scenes=[scene()])
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        for key, kind, height in (
+            ("f4", LibraryScreen, 2),
+            ("f1", None, 3),
+            ("f3", AnswerScreen, 2),
+            ("f4", LibraryScreen, 2),
+            ("f6", None, 3),
+            ("f5", HistoryScreen, 3),
+            ("f3", AnswerScreen, 2),
+            ("f5", HistoryScreen, 3),
+            ("f4", LibraryScreen, 2),
+        ):
+            await pilot.press(key)
+            await settle(pilot)
+            assert kind is None or isinstance(app.screen, kind), key
+            assert len(app.screen_stack) == height, key
+
+
+async def test_a_query_that_becomes_a_question_is_replaced_by_typing(app_of: MakeApp) -> None:
+    app = app_of(scenes=[scene()])
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        await pilot.press("f3")
+        await settle(pilot)
+        assert isinstance(app.screen, AnswerScreen)
+        assert app.screen.question.selected_text == "치킨"
+        await pilot.press("왜")
+        assert app.screen.question.value == "왜"
+
+
+async def test_ctrl_c_says_how_to_quit(app_of: MakeApp) -> None:
+    app = app_of(scenes=[scene()])
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("ctrl+c")
+        assert [toast.lower() for toast in toasts(app)] == ["ctrl+q quits."]
+
+
+async def test_a_double_click_plays(app_of: MakeApp, outside: Outside) -> None:
+    app = app_of(scenes=[scene(1), scene(2)])
+    async with app.run_test(size=(120, 30)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        await pilot.click("#scenes", offset=(5, 2))
+        await settle(pilot)
+        assert not outside.played
+        await pilot.click("#scenes", offset=(5, 2), times=2)
+        await settle(pilot)
+        assert len(outside.played) == 1
