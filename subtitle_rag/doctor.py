@@ -18,7 +18,8 @@ from typing import Literal
 
 from subtitle_rag import i18n, player
 from subtitle_rag.config import ModelSettings
-from subtitle_rag.errors import AppError, FetchError, LlmError
+from subtitle_rag.domain import byte_size
+from subtitle_rag.errors import EXPECTED, AppError, FetchError, LlmError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.installation.advice import upgrade_line
 from subtitle_rag.installation.aging import EXTRACTOR, extractor_age
@@ -70,7 +71,8 @@ def probe(name: str, runtime: Runtime) -> Check:
         return Check(name, "error", error.message, error.hint)
     except Exception as error:  # a check that breaks is a result, too
         logger.error("check %s broke", name, exc_info=True)
-        return Check(name, "error", repr(error), _("Install subtitle-rag anew."))
+        message = _("This check did not run to its end. The program says: {reason}").format(reason=repr(error))
+        return Check(name, "error", message, _("Install subtitle-rag anew."))
 
 
 def _python(_runtime: Runtime) -> Check:
@@ -98,10 +100,11 @@ def _library(runtime: Runtime) -> Check:
     message = _("{videos} videos, {windows} windows in {path}").format(
         videos=counts.videos, windows=counts.windows, path=runtime.library.path
     )
-    if counts.failed:
-        return Check(
-            "library", "warning", message, _("subtitle-rag status tells why {n} failed.").format(n=counts.failed)
-        )
+    failed = (
+        sum(bool(s.failure) and s.failure not in EXPECTED for s in runtime.library.videos()) if counts.failed else 0
+    )
+    if failed:
+        return Check("library", "warning", message, _("subtitle-rag status tells why {n} failed.").format(n=failed))
     return Check("library", "ok", message)
 
 
@@ -151,7 +154,7 @@ def _disk(runtime: Runtime) -> Check:
         free = shutil.disk_usage(folder).free
     except OSError as error:
         raise unwritable(folder, error) from error
-    message = _("{free} MB free in {path}").format(free=free // 1_000_000, path=folder)
+    message = _("{free} free in {path}").format(free=byte_size(free), path=folder)
     if free < LOW_DISK_BYTES:
         return Check("disk", "warning", message, _("Free some space, or move the library with --home."))
     return Check("disk", "ok", message)
@@ -265,7 +268,8 @@ def _device(runtime: Runtime) -> Check:
     except (LookupError, TypeError, ValueError):
         logger.warning("the device's process ended with status %d", ran.returncode, exc_info=True)
         reason = (ran.stderr.strip().splitlines() or [f"exit {ran.returncode}"])[-1]
-        return Check("device", "error", reason, _("Install subtitle-rag anew."))
+        message = _("PyTorch does not start. It said: {reason}").format(reason=reason)
+        return Check("device", "error", message, _("Install subtitle-rag anew."))
 
 
 def _print_device(models: str) -> None:
@@ -310,7 +314,8 @@ def _packages(_runtime: Runtime) -> Check:
         except PackageNotFoundError:
             missing.append(name)
     if missing:
-        return Check("packages", "error", ", ".join(missing), _("Install subtitle-rag anew."))
+        message = _("Packages are missing: {names}").format(names=", ".join(missing))
+        return Check("packages", "error", message, _("Install subtitle-rag anew."))
     installed = [extra.name for extra in EXTRAS.values() if extra.is_installed]
     extras = _("extras: {names}").format(names=", ".join(installed)) if installed else _("no extras")
     return Check("packages", "ok", f"qdrant-edge-py {version('qdrant-edge-py')}, {extras}")

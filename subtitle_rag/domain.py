@@ -177,6 +177,14 @@ def watch_url(youtube_id: str, at_ms: int = 0) -> str:
     return f"https://youtu.be/{youtube_id}?t={max(0, at_ms) // 1000}"
 
 
+def byte_size(count: float) -> str:
+    """Return a number of bytes in the largest unit that fits: `6.0 MB`, `812 MB`, `69.2 GB`."""
+    power, unit = next((each for each in ((12, "TB"), (9, "GB")) if count >= 0.9995 * 10 ** each[0]), (6, "MB"))
+    value = count / 10**power
+    has_tenths = value < (9.95 if unit == "MB" else 99.95)
+    return f"{value:.{1 if has_tenths else 0}f} {unit}"
+
+
 def clock(ms: int) -> str:
     """`761000` as `12:41`, `3753000` as `1:02:33`."""
     minutes, seconds = divmod(max(0, ms) // 1000, 60)

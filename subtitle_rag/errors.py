@@ -16,6 +16,11 @@ from typing import Any
 from subtitle_rag.error_messages import SENTENCES
 from subtitle_rag.i18n import _
 
+EXPECTED = frozenset(
+    {"members_only", "private", "age_restricted", "geo_blocked", "not_found", "upcoming", "live", "no_captions"}
+)
+"""Codes of skipped videos, usual in every channel: no fault, and nothing to do."""
+
 
 class AppError(Exception):
     """A failure with a stable `code` and the `details` that its sentences name."""

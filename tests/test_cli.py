@@ -269,7 +269,7 @@ def test_status_counts(sample: Run) -> None:
         "contexts": {"done": 0, "due": result["windows"], "empty": 0},
         "vectors": {"done": 0, "due": result["windows"], "encoder": None},
     }
-    rows = "Channels Videos Waiting Windows Searchable With With Failed"
+    rows = "Channels Videos Waiting Windows Searchable With With Skipped Failed"
     assert [line.split()[0] for line in sample("status").out.splitlines()] == rows.split()
 
 

@@ -105,6 +105,14 @@ def test_failures_are_told_and_do_not_fail_the_run(run: Run, youtube: StandIn, k
     assert ran.err.count("If you are a member") == 1  # what to do is said once for all
 
 
+def test_skipped_videos_are_counted_apart_from_failures(run: Run, youtube: StandIn, kitchen: Channel) -> None:
+    kitchen.clips[0].state = "members_only"
+    ran = run("index", "@느린부엌")
+    assert "1 skipped, 0 failed" in ran.out
+    assert "– " in ran.err
+    assert "! " not in ran.err
+
+
 def test_a_run_in_which_all_fails_fails(run: Run, youtube: StandIn) -> None:
     ran = run("index", "@nobody-is-here", "--json")
     assert (ran.code, ran.document["status"]) == (1, "error")
@@ -216,6 +224,10 @@ def test_status_and_list_tell_what_waits_and_what_is_asked_again(run: Run, youtu
     assert set(failures) == {"no_captions", "rate_limited"}
     assert all(entry["retry_at"].endswith("Z") for entry in failures.values())
     text = run("status").out
+    counts = [line.split() for line in text.splitlines()]
+    assert ["Skipped", "1"] in counts
+    assert ["Failed", "1"] in counts
+    assert sorted(line[0] for line in text.splitlines() if line[0] in "–!") == ["!", "–"]
     assert "Followed: 느린 부엌 (3 videos" in text
     assert "Asked again 20" in text
     (channel,) = run("list", "--json").result["channels"]

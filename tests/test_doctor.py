@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag import config, doctor, models, runtime
+from subtitle_rag import config, doctor, i18n, models, runtime
 from tests.commandline import Run, ran
 from tests.stand_ins.ollama import Model
 from tests.stand_ins.ollama import StandIn as Ollama
@@ -153,3 +153,17 @@ def test_an_ollama_that_ignores_schemas_is_told(
         monkeypatch.setenv(config.HOSTS_VARIABLE, ollama.base)
         assert checks(run, "--offline")["ollama"]["severity"] == severity
         assert ollama.count("chat") == 0
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_words_of_a_program_follow_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, language: str
+) -> None:
+    def broken(_runtime: object) -> doctor.Check:
+        raise RuntimeError("raw")
+
+    monkeypatch.setitem(doctor.PROBES, "python", broken)
+    with runtime.Runtime(config.load(home=tmp_path, language=language)) as opened:
+        i18n.activate(language)
+        message = doctor.probe("python", opened).message
+    assert message.endswith(": RuntimeError('raw')")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subtitle_rag.domain import clock, nfc, parse_clock, watch_url
+from subtitle_rag.domain import byte_size, clock, nfc, parse_clock, watch_url
 from tests.cases import cases
 
 
@@ -89,3 +89,20 @@ def test_a_link_opens_at_the_second_that_holds_the_time() -> None:
 def test_nfc_joins_what_a_file_system_took_apart(text: str) -> None:
     assert nfc(unicodedata.normalize("NFD", text)) == nfc(text)
     assert unicodedata.is_normalized("NFC", nfc(text))
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0.0 MB"),
+        (6_000_000, "6.0 MB"),
+        (17_400_000, "17 MB"),
+        (812_000_000, "812 MB"),
+        (999_900_000, "1.0 GB"),
+        (69_239_000_000, "69.2 GB"),
+        (512_000_000_000, "512 GB"),
+        (2_000_000_000_000, "2.0 TB"),
+    ],
+)
+def test_a_size_is_told_in_the_largest_unit_that_fits(count: int, text: str) -> None:
+    assert byte_size(count) == text

@@ -6,6 +6,7 @@ from subtitle_rag import output, sample_library
 from subtitle_rag.commands import json_option
 from subtitle_rag.commands.find_scenes import result_values, scene_lines
 from subtitle_rag.config import Settings
+from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation.advice import instruction
 from subtitle_rag.installation.extras import NEURAL
@@ -38,5 +39,5 @@ def demo_(settings: Settings, as_json: bool) -> int:
             "These scenes were found by their words. Search by meaning, which finds other words too, is one step away "
             "({size} of packages, and models): {line}"
         )
-        notes.append(sentence.format(size=f"{NEURAL.megabytes:,} MB", line=instruction(NEURAL)))
+        notes.append(sentence.format(size=byte_size(NEURAL.megabytes * 1e6), line=instruction(NEURAL)))
     return output.finish("demo", output.Outcome(result_values(result)), lines, as_json=as_json, notes=notes)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from subtitle_rag import output
+from subtitle_rag.errors import EXPECTED
 from subtitle_rag.events import Found, IndexEvent, IndexReport, Resting, VideoDone, VideoFailed, WindowsIndexed
 from subtitle_rag.i18n import _, n_
 
@@ -70,10 +71,11 @@ def _narrate(events: Iterator[IndexEvent]) -> Iterator[IndexEvent]:
 def _say_failure(event: VideoFailed, hinted: set[str]) -> None:
     """Say the failure; its hint once, since a channel can have hundreds of videos for members."""
     entry = output.failure_entry(event)
+    sign = "–" if event.code in EXPECTED else "!"
     if event.code in hinted:
-        output.say(f"! {entry['message']}")
+        output.say(f"{sign} {entry['message']}")
     else:
-        output.say_error(entry)
+        output.say(f"{sign} {entry['message']}\n  {entry['hint']}")
     hinted.add(event.code)
 
 
@@ -93,8 +95,12 @@ def report_lines(report: IndexReport, pending: int) -> Iterator[str]:
         n_("{n} new video", "{n} new videos", report.new).format(n=report.new),
         n_("{n} changed", "{n} changed", report.changed).format(n=report.changed),
         n_("{n} unchanged", "{n} unchanged", report.unchanged).format(n=report.unchanged),
-        n_("{n} failed", "{n} failed", report.failed).format(n=report.failed),
     ]
+    skipped = sum(failure.code in EXPECTED for failure in report.failures)
+    if skipped:
+        counts.append(n_("{n} skipped", "{n} skipped", skipped).format(n=skipped))
+    failed = report.failed - skipped
+    counts.append(n_("{n} failed", "{n} failed", failed).format(n=failed))
     yield ", ".join(counts)
     yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows).format(n=report.windows)
     if pending:

@@ -12,7 +12,7 @@ from subtitle_rag import output
 from subtitle_rag.captions.addresses import parse
 from subtitle_rag.commands import completing, json_option
 from subtitle_rag.config import Settings
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.errors import EXPECTED, AppError, UsageError
 from subtitle_rag.events import WindowsIndexed
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library.removal_set import RemovalSet, of_channels
@@ -52,7 +52,7 @@ def _channel_lines(name: str, states: Sequence[VideoState]) -> Iterator[str]:
     yield f"{name}  ({size})"
     rows = [
         (
-            "  " + ("!" if s.failure else "…" if s.due else " "),
+            "  " + ("–" if s.failure in EXPECTED else "!" if s.failure else "…" if s.due else " "),
             s.video.id,
             str(s.video.published or ""),
             n_("{n} window", "{n} windows", s.windows).format(n=s.windows),
@@ -104,7 +104,7 @@ def status_(settings: Settings, as_json: bool) -> int:
         "failures": [{**(_failure_values(s) or {}), "retry_at": output.moment(s.retry_at)} for s in failed],
     }
     lines = itertools.chain(
-        _status_lines(counts, contexts.written, vectors.made, followed, rest), _failure_lines(failed)
+        _status_lines(counts, contexts.written, vectors.made, followed, rest, failed), _failure_lines(failed)
     )
     return output.finish("status", output.Outcome(result), lines, as_json=as_json)
 
@@ -121,8 +121,14 @@ def _source_values(source: FollowedSource) -> dict[str, Any]:
 
 
 def _status_lines(
-    counts: Counts, contexts: int, vectors: int, followed: Sequence[FollowedSource], rest: int
+    counts: Counts,
+    contexts: int,
+    vectors: int,
+    followed: Sequence[FollowedSource],
+    rest: int,
+    failed: Sequence[VideoState],
 ) -> Iterator[str]:
+    skipped = sum(state.failure in EXPECTED for state in failed)
     rows = [
         (_("Channels"), f"{counts.channels:,}"),
         (_("Videos"), f"{counts.videos:,}"),
@@ -131,7 +137,8 @@ def _status_lines(
         (_("Searchable"), f"{counts.searchable:,}"),
         (_("With a context"), f"{contexts:,}"),
         (_("With vectors"), f"{vectors:,}"),
-        (_("Failed"), f"{counts.failed:,}"),
+        (_("Skipped"), f"{skipped:,}"),
+        (_("Failed"), f"{len(failed) - skipped:,}"),
     ]
     yield from output.table(rows, right=frozenset({1}))
     if rest > time.time():
@@ -147,9 +154,10 @@ def _failure_lines(failed: Sequence[VideoState]) -> Iterator[str]:
     """Yield the failures by code; each code has its hint once."""
     for code in dict.fromkeys(state.failure for state in failed):
         group = [state for state in failed if state.failure == code]
+        sign = "–" if code in EXPECTED else "!"
         for state in group:
             again = _(" Asked again {time}.").format(time=output.local_time(state.retry_at)) if state.retry_at else ""
-            yield f"! {AppError(str(code), **state.details).message}{again}"
+            yield f"{sign} {AppError(str(code), **state.details).message}{again}"
         yield f"  {AppError(str(code), **group[0].details).hint}"
 
 

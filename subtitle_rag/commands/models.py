@@ -10,6 +10,7 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import completing, json_option
 from subtitle_rag.config import Settings
+from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import ModelFetched, ModelFetching
 from subtitle_rag.i18n import N_, _
@@ -63,9 +64,9 @@ def _line(entry: dict[str, Any]) -> str:
     mark = {"here": "✓", "partial": "…", "missing": " "}[entry["state"]]
     parts = [
         f"{mark} {entry['name']}",
-        f"{entry['disk_gb']:.1f} GB" if entry["disk_gb"] else "",
+        byte_size(entry["disk_gb"] * 1e9) if entry["disk_gb"] else "",
         entry["licence"] or "",
-        _("{memory:g} GB of memory").format(memory=entry["memory_gb"]) if entry["memory_gb"] else "",
+        _("{memory} of memory").format(memory=f"{entry['memory_gb']:g} GB") if entry["memory_gb"] else "",
         _("(in use)") if entry["chosen"] else "",
         _("(only in part)") if entry["state"] == "partial" else "",
     ]
@@ -210,9 +211,9 @@ def _download(runtime: Runtime, model: "NeuralModel") -> dict[str, Any]:
     require(NEURAL)
     due_bytes = runtime.models.due_bytes(model)
     if due_bytes:
-        sentence = _("{model} ({licence}): {size:.1f} GB to fetch into {path}")
+        sentence = _("{model} ({licence}): {size} to fetch into {path}")
         folder = runtime.models.folder
-        output.say(sentence.format(model=model.name, licence=model.licence, size=due_bytes / 1e9, path=folder))
+        output.say(sentence.format(model=model.name, licence=model.licence, size=byte_size(due_bytes), path=folder))
 
     def update(event: ModelFetching | ModelFetched) -> dict[str, Any]:
         if isinstance(event, ModelFetched):
@@ -288,5 +289,5 @@ def models_remove(settings: Settings, name: str, as_json: bool) -> int:
     with Runtime(settings) as runtime:
         runtime.neural.unload()  # Windows deletes no file that a process has mapped
         freed = runtime.models.remove(name)
-    line = _("{model} was deleted, which freed {size:.1f} GB.").format(model=name, size=freed / 1e9)
+    line = _("{model} was deleted, which freed {size}.").format(model=name, size=byte_size(freed))
     return output.finish("models remove", output.Outcome({"name": name, "bytes": freed}), [line], as_json=as_json)

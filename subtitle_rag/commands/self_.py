@@ -8,6 +8,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import json_option
+from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import PackagesAdvanced, PackagesEvent
 from subtitle_rag.i18n import N_, _
@@ -46,7 +47,7 @@ def self_add(settings: "Settings", name: str, as_json: bool) -> int:
     extra = EXTRAS[name]
     changed: tuple[str, ...] = ()
     if not extra.is_installed:
-        output.say(_("About {size} MB for the extra {name}.").format(size=f"{extra.megabytes:,}", name=name))
+        output.say(_("About {size} for the extra {name}.").format(size=byte_size(extra.megabytes * 1e6), name=name))
         with closing(PackageInstaller(settings.paths.cache).add(extra)) as events:
             changed = _show_progress(events, name)
     outcome = output.Outcome({"extra": name, "packages": list(changed)})

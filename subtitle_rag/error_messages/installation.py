@@ -44,7 +44,7 @@ SENTENCES = {
         N_("Wait until it has finished, or stop it, and try again."),
     ),
     "packages_disk": (
-        N_("The packages need {needed} MB on the disk of {path}, but only {free} MB are free."),
+        N_("The packages need {needed} on the disk of {path}, but only {free} are free."),
         N_("Free some space and try again."),
     ),
 }

@@ -122,7 +122,7 @@ SENTENCES = {
         N_("The file was deleted; run the same command again."),
     ),
     "disk_short": (
-        N_("{name} needs {needed} GB on the disk of {path}, but only {free} GB are free."),
+        N_("{name} needs {needed} on the disk of {path}, but only {free} are free."),
         N_("Free some space, or set folder under [models] in the config, and run the same command again."),
     ),
     "folder_unwritable": (

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from importlib.metadata import distributions
 from pathlib import Path
 
+from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import PackagesAdvanced, PackagesEvent, PackagesInstalled
 from subtitle_rag.installation import advice
@@ -189,7 +190,12 @@ class PackageInstaller:
         # wheels lie in a cache, too, until they are installed
         needed = extra.megabytes * 3 // 2 + RESERVE_MEGABYTES
         if free < needed:
-            raise BusyError("packages_disk", path=str(self._environment.prefix), needed=needed, free=free)
+            raise BusyError(
+                "packages_disk",
+                path=str(self._environment.prefix),
+                needed=byte_size(needed * 1e6),
+                free=byte_size(free * 1e6),
+            )
 
     def _instruction(self, extra: Extra) -> str:
         return advice.instruction(extra, self._environment)

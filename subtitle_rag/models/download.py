@@ -19,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.events import ModelEvent, ModelFetched, ModelFetching
 from subtitle_rag.i18n import _
@@ -169,8 +170,8 @@ class _Download:
                 "disk_short",
                 name=self.record.name,
                 path=str(self.target),
-                needed=f"{(needed + RESERVE) / 1e9:.1f}",
-                free=f"{free / 1e9:.1f}",
+                needed=byte_size(needed + RESERVE),
+                free=byte_size(free),
             )
 
 

@@ -228,7 +228,7 @@ def test_too_little_room_is_told_before_anything_comes(
     monkeypatch.setattr(shutil, "disk_usage", lambda path: SimpleNamespace(free=download.RESERVE + 2_000_000))
     error = failed(store)
     assert isinstance(error, BusyError)
-    assert (error.code, error.details["needed"], error.details["free"]) == ("disk_short", "0.5", "0.5")
+    assert (error.code, error.details["needed"], error.details["free"]) == ("disk_short", "503 MB", "502 MB")
     assert not hub.large_requests()
     left_over_bytes = 1_500_000
     part = place(store) / f"pytorch_model.bin.{hashlib.sha256(WEIGHTS).hexdigest()[:8]}.part"

@@ -314,3 +314,15 @@ def called(channel: ChannelState | None) -> str:
 
 def described(pilot: AppPilot, key: str) -> str:
     return pilot.app.screen.active_bindings[key].binding.description
+
+
+async def test_names_get_the_cells_that_states_do_not_need() -> None:
+    app = Shown()
+    async with app.run_test(size=(120, 20)) as pilot:
+        table = app.query_one(ChannelTable)
+        await pilot.pause()
+        table.show([state(1)])
+        quiet = dict(table._columns)
+        table.show([state(1, due=1_200, failures={"network": 12})])
+        assert quiet["state"] < table._columns["state"] <= 34
+        assert quiet["name"] - table._columns["name"] == table._columns["state"] - quiet["state"]

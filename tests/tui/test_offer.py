@@ -278,15 +278,15 @@ class TestLines:
     @pytest.mark.parametrize(
         ("changes", "told"),
         [
-            ({}, "Fetching bge-m3, b  812/4,560 MB  ctrl+g stops"),
-            ({"rate": 4.2e6}, "Fetching bge-m3, b  812/4,560 MB  4.2 MB/s  about 15 min left  ctrl+g stops"),
+            ({}, "Fetching bge-m3, b  812 MB/4.6 GB  ctrl+g stops"),
+            ({"rate": 4.2e6}, "Fetching bge-m3, b  812 MB/4.6 GB  4.2 MB/s  about 15 min left  ctrl+g stops"),
             (
                 {"state": "offered", "done": 0},
                 "Search by meaning, too: ctrl+g fetches bge-m3, b (4.6 GB) onto this computer, ctrl+x hides this.",
             ),
             (
                 {"state": "paused"},
-                "bge-m3, b: 812 of 4,560 MB fetched. ctrl+g fetches the rest, ctrl+x hides this.",
+                "bge-m3, b: 812 MB of 4.6 GB fetched. ctrl+g fetches the rest, ctrl+x hides this.",
             ),
             ({"state": "elsewhere"}, "Another subtitle-rag is fetching bge-m3, b."),
             ({"state": "dismissed"}, ""),

@@ -123,6 +123,9 @@ def test_states_are_told_in_words() -> None:
     done = told(fetching(), writing(state="done", missing=0, processed=0), making())
     assert done["contexts"].split()[-2:] == ["9,412", "✓"]
     assert "░" not in done["contexts"]
+    idle = told(fetching(), None, making(state="done", missing=9_412, processed=0))
+    assert "0/9,412" in idle["vectors"], "without an encoder"
+    assert "✓" not in idle["vectors"]
 
 
 def test_what_failed_has_a_sentence_and_no_bar() -> None:

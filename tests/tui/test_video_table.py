@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 
 from subtitle_rag.domain import Video
 from subtitle_rag.library.rows import VideoState
-from subtitle_rag.tui.widgets.video_table import VideoTable, video_state_text
+from subtitle_rag.tui.widgets.video_table import SHORT_STATE, VideoTable, video_state_text
 
 
 class Shown(App[None]):
@@ -60,3 +60,14 @@ async def test_videos_that_left_are_taken_out_and_narrow_terminals_show_the_stat
 
 def test_what_is_on_its_way_says_how_far_it_has_come() -> None:
     assert video_state_text(replace(state(0), due=False, windows=8, searchable=3)) == "… 3 of 8 searchable"
+
+
+async def test_titles_get_the_cells_that_no_reason_needs() -> None:
+    app = Shown()
+    async with app.run_test(size=(120, 20)) as pilot:
+        table = app.query_one(VideoTable)
+        await pilot.pause()
+        table.show([state(1)], same_channel=True)
+        wide = table._columns["title"]
+        table.show([replace(state(1), due=False, failure="private")], same_channel=True)
+        assert wide - table._columns["title"] == 44 - SHORT_STATE

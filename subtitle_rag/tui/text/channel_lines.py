@@ -2,6 +2,7 @@
 
 from subtitle_rag import models
 from subtitle_rag.contexts import model_choice
+from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.channel_settings import ChannelChanges, ChannelForm
@@ -14,7 +15,7 @@ def model_rows(form: ChannelForm, installed: "list[str] | None", language: str) 
     for name in dict.fromkeys((*offered, *(installed or ()), *filter(None, [form.choices.model]))):
         parts = [name]
         if each := offered.get(name):
-            parts.append(_("{size} GB, for {suits}").format(size=f"{each.disk_gb:g}", suits=each.suits))
+            parts.append(_("{size}, for {suits}").format(size=byte_size(each.disk_gb * 1e9), suits=each.suits))
             parts.append(each.note.get(language, each.note["en"]))
         if installed is not None and name in installed:
             parts.insert(1, _("✓ here"))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from subtitle_rag.errors import AppError
+from subtitle_rag.errors import EXPECTED, AppError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.keymap import key
 
@@ -29,10 +29,6 @@ WORDS = {
     "network": N_("no connection"),
     "yt_dlp_outdated": N_("yt-dlp is too old"),
 }
-EXPECTED = frozenset(
-    {"members_only", "private", "age_restricted", "geo_blocked", "not_found", "upcoming", "live", "no_captions"}
-)
-"""Usual in every channel: no fault, and nothing to do."""
 
 
 def words(code: str, details: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Lines about a job."""
 
+from subtitle_rag.errors import EXPECTED
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.job import Job
@@ -105,7 +106,7 @@ def outcome(job: Job) -> str:
 
 def shortfall(job: Job) -> str:
     """Count the missing videos: skipped ones, then alarms."""
-    usual = sum(failure.code in failure_reasons.EXPECTED for failure in job.failures)
+    usual = sum(failure.code in EXPECTED for failure in job.failures)
     alarms = len(job.failures) - usual
     parts = [n_("– {n} skipped", "– {n} skipped", usual).format(n=usual)] if usual else []
     if alarms:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag.captions.addresses import Source
-from subtitle_rag.errors import AppError
+from subtitle_rag.errors import EXPECTED, AppError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
@@ -61,7 +61,7 @@ def shortfalls(job: Job) -> Rows:
     rows: Rows = []
     if job.resting:
         rows += failure(AppError(job.resting.code, **job.resting.details))
-    usual = [failed.code for failed in job.failures if failed.code in failure_reasons.EXPECTED]
+    usual = [failed.code for failed in job.failures if failed.code in EXPECTED]
     if usual:
         rows.append(_("– Skipped: {reasons}").format(reasons=failure_reasons.sums(usual)))
     for failed in job.failures[: -FAILURES - 1 : -1]:
@@ -72,7 +72,7 @@ def shortfalls(job: Job) -> Rows:
 
 
 def _one(title: str, error: AppError) -> Rows:
-    if error.code in failure_reasons.EXPECTED:
+    if error.code in EXPECTED:
         return [(f"  – {clean(error.message)}", MUTED)]
     return [(f"! {clean(title)}", "bold"), f"  {clean(error.message)} {clean(error.hint)}"]
 
@@ -84,7 +84,7 @@ def failed_video(state: "VideoState") -> Rows:
     if state.video.url:
         keys.append(_("{key} opens it in the browser").format(key=key("video.open")))
     message, hint = _sentences(state)
-    usual = code in failure_reasons.EXPECTED
+    usual = code in EXPECTED
     again = failure_reasons.retry_text(state.retry_at) or _("not asked again by itself")
     rows: Rows = [(f"{failure_reasons.sign(code)} {message}", "" if usual else "bold")]
     rows.append("  " + " · ".join((again, *keys)))

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from subtitle_rag.domain import byte_size
 from subtitle_rag.events import PackagesAdvanced
 from subtitle_rag.i18n import _
 from subtitle_rag.installation.steps import step_text
@@ -12,7 +13,6 @@ from subtitle_rag.tui.text import pace
 
 RESUMABLE = frozenset({"hub_unreachable", "hub_busy", "download_damaged"})
 """Failures after which the user only has to resume."""
-_MB = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ def install_ways(offer: ModelDownload) -> tuple[InstallWay, ...]:
     """Return the choices of the user; none if the program does not install packages by itself."""
     if offer.by_hand:
         return ()
-    size = _("packages {size}").format(size=_size(offer.packages * 1_000_000))
+    size = _("packages {size}").format(size=byte_size(offer.packages * 1_000_000))
     if offer.names:
-        size += " · " + _("models {size}").format(size=_size(offer.all - offer.done))
+        size += " · " + _("models {size}").format(size=byte_size(offer.all - offer.done))
     return (InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), size),)
 
 
@@ -52,11 +52,11 @@ def line(offer: ModelDownload | None) -> str:
             template = _(
                 "Search by meaning, too: {key} fetches {models} ({size}) onto this computer, {away} hides this."
             )
-            return template.format(models=_listed(offer), size=_size(offer.all - offer.done), **_keys())
+            return template.format(models=_listed(offer), size=byte_size(offer.all - offer.done), **_keys())
         case ModelDownload(state="working" | "asking"):
             return "  ".join((brief(offer), _("{key} stops").format(**_keys())))
         case ModelDownload(state="paused"):
-            template = _("{models}: {done} of {all} MB fetched. {key} fetches the rest, {away} hides this.")
+            template = _("{models}: {done} of {all} fetched. {key} fetches the rest, {away} hides this.")
             return _megabytes(template, offer)
         case ModelDownload(state="failed", error=error) if error:
             hint = _("What has arrived is kept.") if error.code in RESUMABLE else error.hint
@@ -71,7 +71,7 @@ def _packages_line(offer: ModelDownload) -> str:
     template = _("Search by meaning, too: {key} installs it ({size}), {away} hides this.")
     if offer.state == "paused":
         template = _("Installation of search by meaning stopped. {key} resumes, {away} hides this.")
-    return template.format(size=_size(_due_bytes(offer)), **_keys())
+    return template.format(size=byte_size(_due_bytes(offer)), **_keys())
 
 
 def _due_bytes(offer: ModelDownload) -> int:
@@ -82,17 +82,19 @@ def _due_bytes(offer: ModelDownload) -> int:
 def size(offer: ModelDownload) -> str:
     """Return names and size of the download."""
     if offer.packages:
-        return _("packages and models, {size} onto this computer").format(size=_size(_due_bytes(offer)))
-    return _("{models}, {size} onto this computer").format(models=_listed(offer), size=_size(offer.all - offer.done))
+        return _("packages and models, {size} onto this computer").format(size=byte_size(_due_bytes(offer)))
+    return _("{models}, {size} onto this computer").format(
+        models=_listed(offer), size=byte_size(offer.all - offer.done)
+    )
 
 
 def brief(offer: ModelDownload) -> str:
     """Return counts, rate and remaining time of the download."""
     if offer.packages:
         return _packages_progress(offer.step)
-    parts = [_megabytes(_("Fetching {models}  {done}/{all} MB"), offer)]
+    parts = [_megabytes(_("Fetching {models}  {done}/{all}"), offer)]
     if offer.rate:
-        parts.append(_("{rate} MB/s").format(rate=f"{offer.rate / _MB:.1f}"))
+        parts.append(_("{rate}/s").format(rate=byte_size(offer.rate)))
         parts.append(pace.remaining(max(0, offer.all - offer.done) / offer.rate))
     return "  ".join(parts)
 
@@ -107,12 +109,8 @@ def _packages_progress(step: PackagesAdvanced | None) -> str:
 
 
 def _megabytes(template: str, offer: ModelDownload) -> str:
-    done, all = f"{offer.done / _MB:,.0f}", f"{offer.all / _MB:,.0f}"
+    done, all = byte_size(offer.done), byte_size(offer.all)
     return template.format(models=_listed(offer), done=done, all=all, **_keys())
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / _MB:.1f} MB"
 
 
 def _listed(offer: ModelDownload) -> str:

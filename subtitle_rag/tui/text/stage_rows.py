@@ -101,7 +101,7 @@ def _background(name: str, progress: "WindowProgress", line: str) -> StageRow:
         case "paused":
             notes = [_("paused; {key} resumes").format(key=key("library.background"))]
         case "done":
-            notes = ["✓"]
+            notes = ["✓"] if progress.done >= progress.windows else []
         case _:
             notes = [*pace.pace(progress), *_trouble(progress), model, *_cost(progress)]
     return StageRow(title, progress.done, progress.windows, tuple(note for note in notes if note))

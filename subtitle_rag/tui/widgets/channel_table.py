@@ -3,8 +3,10 @@
 from collections import Counter
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual.binding import BindingType
 
+from subtitle_rag.errors import EXPECTED
 from subtitle_rag.i18n import _
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.tui.commands import bindings
@@ -35,6 +37,7 @@ class ChannelTable(RowTable[tuple[ChannelState, str]]):
         """Show these, in this order, after the row of all videos. `running`: captions are being fetched."""
         before = self.row_count
         self.fill((state, state_text(state, running=running)) for state in (everything(states), *states))
+        self._columns = self.widths(self.size.width)
         if self.row_count != before:
             self.refresh(layout=True)  # it is as high as it has rows
 
@@ -59,8 +62,14 @@ class ChannelTable(RowTable[tuple[ChannelState, str]]):
         fixed = {"videos": 7, "windows": 9, "state": 32}
         if width >= NARROW:
             fixed = {"videos": 7, "windows": 9, "tracks": 22, "state": 34}
+        fixed |= {column: self._needed(column, fixed[column]) for column in ("tracks", "state") if column in fixed}
         name = width - sum(fixed.values()) - 2 * self.cell_padding * (len(fixed) + 1) - 2  # the scrollbar
         return {"name": max(12, name), **fixed}
+
+    def _needed(self, column: str, most: int) -> int:
+        """Return the cells that the texts of a column need, at most so many; a job's counts seldom change them."""
+        texts = (self.labels()[column], *(self.cells(value)[column] for value in self._values.values()))
+        return min(most, -(-max(map(cell_len, texts)) // 4) * 4)
 
     def cells(self, value: tuple[ChannelState, str]) -> "Mapping[str, str]":
         state, text = value
@@ -103,7 +112,7 @@ def tracks(state: ChannelState) -> str:
 
 def state_text(state: ChannelState, *, running: bool, now: float | None = None) -> str:
     """Return progress, failures, or the age of the list; `running`: captions are being fetched."""
-    alarms = sum(count for code, count in state.failures.items() if code not in failure_reasons.EXPECTED)
+    alarms = sum(count for code, count in state.failures.items() if code not in EXPECTED)
     parts = []
     if state.due:
         template = _("… fetching {done}/{all}") if running else _("… stopped at {done}/{all}")

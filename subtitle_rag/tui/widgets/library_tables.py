@@ -8,9 +8,10 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
+from subtitle_rag.errors import EXPECTED
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.state.library_row import LibraryRow
-from subtitle_rag.tui.text import failure_reasons, library_text
+from subtitle_rag.tui.text import library_text
 from subtitle_rag.tui.text.content import MUTED, paragraphs
 from subtitle_rag.tui.widgets.channel_table import ChannelTable, name
 from subtitle_rag.tui.widgets.video_table import VideoTable
@@ -69,7 +70,7 @@ class LibraryTables:
         states = [state for state in self._video_states if channel is None or _belongs(state, channel)]
         if self.failures_only:
             states = [state for state in states if state.failure]
-            states.sort(key=lambda state: state.failure in failure_reasons.EXPECTED)
+            states.sort(key=lambda state: state.failure in EXPECTED)
         self.videos.show(states, same_channel=channel is not None and channel.kind == "channel")
         self._heading.update(self._title(len(states)))
         self.show_detail()

@@ -16,6 +16,8 @@ from subtitle_rag.tui.widgets.row_table import RowTable
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import VideoState
 
+SHORT_STATE = 26
+"""Cells of the state without failures, whose reasons are long."""
 NARROW = 90
 """Cells below which the channel is narrower, and dates and windows are hidden."""
 
@@ -27,13 +29,16 @@ class VideoTable(RowTable["VideoState"]):
     def __init__(self) -> None:
         super().__init__("videos")
         self._same_channel = False
+        self._has_failures = True
 
     def show(self, values: "Iterable[VideoState]", *, same_channel: bool) -> None:
         """Show these, in this order; videos of one channel leave its name out."""
-        if same_channel != self._same_channel:
-            self._same_channel = same_channel
+        states = list(values)
+        has_failures = any(state.failure for state in states)
+        if (same_channel, has_failures) != (self._same_channel, self._has_failures):
+            self._same_channel, self._has_failures = same_channel, has_failures
             self._columns = self.widths(self.size.width)
-        self.fill(values)
+        self.fill(states)
 
     def key_of(self, value: "VideoState") -> str:
         return value.video.id
@@ -52,6 +57,8 @@ class VideoTable(RowTable["VideoState"]):
         fixed = {"channel": 10, "state": 38} if narrow else {"channel": 16, "date": 10, "windows": 7, "state": 44}
         if self._same_channel:
             fixed = {column: cells for column, cells in fixed.items() if column != "channel"} | {"state": 44}
+        if not self._has_failures:
+            fixed["state"] = SHORT_STATE
         title = width - sum(fixed.values()) - 2 * self.cell_padding * (len(fixed) + 1) - 2  # the scrollbar
         return {"title": max(12, title), **fixed}
 
