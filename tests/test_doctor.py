@@ -94,7 +94,7 @@ def test_no_network_is_told_and_is_no_failure(run: Run, isolated_home: Path) -> 
         youtube.stop()
         found = checks(run)["network"]
     assert found["severity"] == "warning"
-    assert "cannot be reached" in found["message"]
+    assert "Could not connect" in found["message"]
 
 
 def test_a_missing_cookie_file_is_told(run: Run, isolated_home: Path, tmp_path: Path) -> None:
