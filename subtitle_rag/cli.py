@@ -6,6 +6,7 @@ Nothing heavy is imported before a verb needs it: `--help` costs what click cost
 import copy
 import logging
 import os
+import re
 import sys
 import time
 from collections.abc import Sequence
@@ -16,41 +17,41 @@ import click
 
 from subtitle_rag import __version__, config, i18n, log_file, output
 from subtitle_rag.browser_page import in_browser
+from subtitle_rag.config_file import did_you_mean, nearest
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for
 
 logger = logging.getLogger(__name__)
 
-VERBS = {
-    "index": "index_videos",
-    "sync": "index_videos",
-    "search": "find_scenes",
-    "ask": "ask",
-    "show": "watch",
-    "open": "watch",
-    "contexts": "contexts",
-    "vectors": "vectors",
-    "models": "models",
-    "list": "library",
-    "status": "library",
-    "remove": "library",
-    "rebuild": "library",
-    "migrate": "migrate",
-    "paths": "maintenance",
-    "keys": "keys",
-    "doctor": "maintenance",
-    "demo": "demo",
-    "eval": "evaluate",
-    "mcp": "mcp",
-    "serve": "serve",
-    "config": "settings",
-    "help": "help",
-    "completion": "completion",
-    "desktop": "desktop",
-    "self": "self_",
+VERB_GROUPS: dict[str, dict[str, str]] = {
+    N_("Bring captions in"): {"index": "index_videos", "sync": "index_videos"},
+    N_("Find and play scenes"): {"search": "find_scenes", "ask": "ask", "show": "watch", "open": "watch"},
+    N_("Local models"): {"contexts": "contexts", "vectors": "vectors", "models": "models"},
+    N_("The library and its index"): {
+        "list": "library",
+        "status": "library",
+        "remove": "library",
+        "rebuild": "library",
+        "migrate": "migrate",
+    },
+    N_("The program"): {
+        "paths": "maintenance",
+        "keys": "keys",
+        "doctor": "maintenance",
+        "demo": "demo",
+        "eval": "evaluate",
+        "mcp": "mcp",
+        "serve": "serve",
+        "config": "settings",
+        "help": "help",
+        "completion": "completion",
+        "desktop": "desktop",
+        "self": "self_",
+    },
 }
-"""Verb → module of `commands`, in the order in which help lists them."""
+"""Title → verb → module of `commands`, in the order of the help."""
+VERBS = {verb: module for verbs in VERB_GROUPS.values() for verb, module in verbs.items()}
 
 LENIENT = ("completion", "config", "desktop", "help", "self")
 """Verbs that run with a faulty config: they need little of it, or report its mistakes."""
@@ -68,11 +69,30 @@ class Verbs(click.Group):
         module = import_module(f"subtitle_rag.commands.{VERBS[cmd_name]}")
         return localized(getattr(module, f"{cmd_name}_"))
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the verb that may have been meant; click looks among loaded ones alone, and only from 8.4 on."""
+        if args[0] not in VERBS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            sentence = _("There is no command {name}.").format(name=args[0])
+            ctx.fail(sentence + did_you_mean(nearest(args[0], VERBS)))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, VERBS))
+        for title, verbs in VERB_GROUPS.items():
+            commands = [(verb, self.get_command(ctx, verb)) for verb in verbs]
+            with formatter.section(_(title)):
+                formatter.write_dl(
+                    [(f"{verb:{width}}", command.get_short_help_str()) for verb, command in commands if command]
+                )
+
 
 def localized(command: click.Command) -> click.Command:
     """Return a copy of the command with its help in the language in force."""
     copied = copy.copy(command)
     copied.help = _(command.help) if command.help else None
+    copied.short_help = _first_sentence(copied.help or "")  # click would cut it to the width of a line
     copied.params = [copy.copy(param) for param in command.params]
     for param in copied.params:
         if isinstance(param, click.Option) and param.help:
@@ -80,6 +100,10 @@ def localized(command: click.Command) -> click.Command:
     if isinstance(copied, click.Group):
         copied.commands = {name: localized(sub) for name, sub in copied.commands.items()}
     return copied
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=[.])\s", text, maxsplit=1)[0]
 
 
 @click.group(

@@ -201,6 +201,8 @@ def parse_clock(text: str) -> int:
             return round((h * 3600 + m * 60 + s) * 1000)
     elif match := re.fullmatch(r"(?:(?:(\d{1,9}):)?(\d{1,9}):)?(\d{1,9}(?:\.\d+)?)", text):
         h, m, s = (float(part or 0) for part in match.groups())
+        if (match[2] and s >= 60) or (match[1] and m >= 60):
+            raise ValueError(text)
         return round((h * 3600 + m * 60 + s) * 1000)
     raise ValueError(text)
 

@@ -1,21 +1,25 @@
 """The app in a browser: every open page runs an app of its own, on the same library.
 
 The only importer of `textual_serve` and `aiohttp`. A visitor of the page can use the whole app. So its address has a
-random key, and the server answers only to its own host name and to its own pages: no other web site can speak to it
-from the user's browser. The page loads nothing from elsewhere; the one of `textual_serve` asks a font service.
+random key, and the server answers only to host names that no other site can take, and to its own pages: no other web
+site can speak to it from the user's browser. The page loads nothing from elsewhere; the one of `textual_serve` asks a
+font service.
 """
 
 import asyncio
 import hmac
+import ipaddress
 import secrets
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from subtitle_rag.browser_page import DRIVER
 from subtitle_rag.errors import AppError
+from subtitle_rag.i18n import _
 from subtitle_rag.installation.extras import WEB
 from subtitle_rag.installation.missing import missing
 from subtitle_rag.platforms import command_line
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from aiohttp import web
     from aiohttp.typedefs import Middleware
     from textual_serve.app_service import AppService
+    from textual_serve.server import Server
 
     Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -32,6 +37,9 @@ PAGE = Path(__file__).with_name("web_page")
 NAME = "subtitle-rag"
 SHUTDOWN_S = 3.0
 """Timeout for a page and its app when the server ends."""
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+ANY = ("0.0.0.0", "::")  # noqa: S104 - the user asks for it
+"""Addresses to listen on that stand for all of this computer's."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "font-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; frame-ancestors 'none'",
@@ -56,25 +64,38 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
         raise missing(WEB) from error
     listening = _listen(host, port)
     port = listening.getsockname()[1]
-    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    page_host = LOOPBACK[0] if host in ANY else host
+    address = f"[{page_host}]:{port}" if ":" in page_host else f"{page_host}:{port}"
     key = secrets.token_urlsafe(16)
     register_secret(key)
     command = command_line([sys.executable, "-m", "subtitle_rag", *arguments])
     if sys.platform != "win32":
         command = f"exec {command}"  # replaces the shell, so that a signal stops the app itself
     textual_server.AppService = _app_process()  # type: ignore[attr-defined]  # `Server` takes no class
-    server = textual_server.Server(command, host, port, NAME, f"http://{address}", templates_path=PAGE)
+    server = _page_server()(command, host, port, NAME, f"http://{address}", templates_path=PAGE)
 
     async def application() -> web.Application:
         page = await server._make_app()
         page.router.add_static("/page", PAGE)
         page.on_startup.clear()  # it prints a banner on stdout
         page.on_startup.append(lambda _app: _announce(started, f"http://{address}/{key}/"))
-        root = web.Application(middlewares=[_guard(address, key)])
+        root = web.Application(middlewares=[_guard(host, key)])
         root.add_subapp(f"/{key}", page)
         return root
 
     web.run_app(application(), sock=listening, print=None, access_log=None, shutdown_timeout=SHUTDOWN_S)
+
+
+def _page_server() -> "type[Server]":
+    """Return the class of the server, whose pages speak to the address under which the browser knows them."""
+    from textual_serve.server import Server
+
+    class PageServer(Server):
+        async def handle_index(self, request: "web.Request") -> "web.StreamResponse":
+            self.public_url = f"http://{request.host}"  # the guard has judged it
+            return await super().handle_index(request)
+
+    return PageServer
 
 
 def _app_process() -> "type[AppService]":
@@ -114,21 +135,47 @@ def _listen(host: str, port: int) -> socket.socket:
         raise AppError("web_address", host=host, port=port, reason=reason) from error
 
 
-def _guard(address: str, key: str) -> "Middleware":
-    """Let a request pass only for this address, with the key, and from no other site's page."""
-    from aiohttp import web
+def is_answered(host_header: str, host: str) -> bool:
+    """Return whether a request with this header is answered by a server that listens on `host`.
 
-    own_origin = f"http://{address}"
+    A name that another site could point at this computer (DNS rebinding) is not. A port says nothing about that, and a
+    forwarded one differs.
+    """
+    try:
+        name = urlsplit(f"//{host_header}").hostname or ""
+    except ValueError:
+        return False
+    if host in ANY:
+        return name == "localhost" or _is_ip(name)
+    return name == host.casefold() or (host in LOOPBACK and name in LOOPBACK)
+
+
+def _is_ip(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _guard(host: str, key: str) -> "Middleware":
+    """Let a request pass only for an own address, with the key, and from no other site's page."""
+    from aiohttp import web
 
     @web.middleware
     async def guard(request: web.Request, handler: "Handler") -> web.StreamResponse:
         request_key = request.path.split("/")[1]
+        own_origin = f"http://{request.host}"
         origin = request.headers.get("Origin", own_origin)
         socket_without_origin = request.path.endswith("/ws") and "Origin" not in request.headers
-        if request.host != address or origin != own_origin or socket_without_origin:
+        if not is_answered(request.host, host):
+            sentence = _("This name is not answered. Open the page by the address that subtitle-rag serve has printed.")
+            raise web.HTTPForbidden(text=sentence)
+        if origin != own_origin or socket_without_origin:
             raise web.HTTPForbidden
         if not hmac.compare_digest(request_key.encode(), key.encode()):
-            raise web.HTTPNotFound
+            sentence = _("The address ends with a key: open all of what subtitle-rag serve has printed.")
+            raise web.HTTPNotFound(text=sentence)
         response = await handler(request)
         if not response.prepared:
             response.headers.update(HEADERS)

@@ -110,6 +110,15 @@ def test_without_a_screen_a_file_is_named(run: Run, home: Path, monkeypatch: pyt
     assert f"There is no screen here to play {home.parent / '파일.mp4'} on." in refused.err
 
 
+def test_a_named_browser_needs_no_screen(
+    run: Run, played: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player, "can_show", lambda: False)
+    monkeypatch.setenv("BROWSER", "/opt/editor/open-there")
+    assert run("open", "링크", "--json").result["played"]
+    assert [one["name"] for one in played] == ["browser"]
+
+
 def test_print_wants_a_link(run: Run) -> None:
     refused = run("open", "파일", "--print")
     assert refused.code == 2

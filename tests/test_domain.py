@@ -43,6 +43,8 @@ def test_a_time_is_read_as_people_write_it(text: str, ms: int) -> None:
             "h",
             "5 m",
             "12.5:00",
+            "99:99",
+            "1:60:00",
             "1e3",
             "nan",
             "12：41",

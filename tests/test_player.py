@@ -269,3 +269,11 @@ def test_a_player_that_ends_at_once_with_an_error_has_failed(tmp_path: Path) -> 
 @pytest.mark.parametrize("text", ["exit 0", "exec sleep 5"])
 def test_a_player_that_runs_or_hands_on_plays(tmp_path: Path, text: str) -> None:
     assert launched(script(tmp_path, text)).wait(0.2) == "playing"
+
+
+def test_a_named_browser_opens_links_without_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player, "can_show", lambda: False)
+    monkeypatch.delenv("BROWSER", raising=False)
+    assert not player.can_open_links()
+    monkeypatch.setenv("BROWSER", "/opt/editor/open-there")
+    assert player.can_open_links()

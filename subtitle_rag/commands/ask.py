@@ -13,7 +13,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.answers import wording
-from subtitle_rag.commands import answer_text, json_option
+from subtitle_rag.commands import QueryCommand, answer_text, json_option
 from subtitle_rag.commands.query_options import (
     after_option,
     before_option,
@@ -81,7 +81,9 @@ class AskOptions:
         return AnswerOptions(self.scenes, builder)
 
 
-@click.command("ask", help=N_("Have a local model answer a question from the library's scenes, and show them."))
+@click.command(
+    "ask", cls=QueryCommand, help=N_("Have a local model answer a question from the library's scenes, and show them.")
+)
 @click.argument("question", nargs=-1)
 @channel_option
 @video_option

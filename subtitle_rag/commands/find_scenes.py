@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import json_option
+from subtitle_rag.commands import QueryCommand, json_option
 from subtitle_rag.commands.query_options import after_option, before_option, channel_option, parse_query, video_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import clock
@@ -29,7 +29,11 @@ PATIENCE_S = 1.0
 """Delay of the notice that a search is slow."""
 
 
-@click.command("search", help=N_('Find scenes. "a phrase", -word, channel:NAME, after:2026-01-01, before:2026-12-31.'))
+@click.command(
+    "search",
+    cls=QueryCommand,
+    help=N_('Find scenes. "a phrase", -word, channel:NAME, after:2026-01-01, before:2026-12-31.'),
+)
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", type=click.IntRange(1, 200), help=N_("Show at most this many scenes (default 20)."))
 @channel_option

@@ -37,6 +37,8 @@ def serve_(ctx: click.Context, host: str, port: int) -> int:
 
     def started(address: str) -> None:
         output.data(address)
+        if host in web_server.ANY:
+            output.say(_("From elsewhere, with this computer's address in the place of 127.0.0.1."))
         output.say(_("Ctrl+C ends it."))
 
     web_server.serve(arguments, host=host, port=port, started=started)

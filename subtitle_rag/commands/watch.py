@@ -35,6 +35,7 @@ def show_(settings: Settings, video: str, at: str | None, as_json: bool) -> int:
     centre = _time(at) if at else None
     with Runtime(settings) as runtime:
         row = _video(runtime, video)
+        _check_within(row, centre or 0)
         windows = runtime.library.windows_of(row.id)
         track = runtime.library.track(row.id)
         details = runtime.library.details(row.id)
@@ -115,7 +116,8 @@ def open_(settings: Settings, target: str, name: str | None, only_print: bool, a
 def _play(settings: Settings, name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> bool:
     """Play in this player; unless `strict`, fall back to another. Return False without a screen, if there is a link."""
     extra = settings.players
-    if not player.can_show() and name in player.names(extra):
+    can_play = player.can_open_links() if name == player.BROWSER else player.can_show()
+    if not can_play and name in player.names(extra):
         if video.url is None:
             raise UsageError("no_screen", path=str(file))
         output.say(_("There is no screen to play on here; this is the link."))
@@ -139,7 +141,9 @@ def _video_and_time(runtime: Runtime, target: str) -> tuple[Video, int]:
     """Return the video and the time in ms of `NUMBER`, `SCENE` or `VIDEO@TIME`."""
     name, separator, time = target.rpartition("@")
     if separator and name:
-        return _video(runtime, name), _time(time)
+        video, at_ms = _video(runtime, name), _time(time)
+        _check_within(video, at_ms)
+        return video, at_ms
     if target.isdecimal() and len(target) <= NUMBER_DIGITS and runtime.library.video(target) is None:
         return _scene_of_number(runtime, int(target))
     try:
@@ -188,6 +192,12 @@ def _video(runtime: Runtime, name: str) -> Video:
     if video is None:
         raise UsageError("several_videos" if ids else "unknown_video", video=name)
     return video
+
+
+def _check_within(video: Video, at_ms: int) -> None:
+    """Raise UsageError `beyond_end` for a time after the end of the video, if that is known."""
+    if video.duration_ms and at_ms > video.duration_ms:
+        raise UsageError("beyond_end", value=clock(at_ms), video=video.title, length=clock(video.duration_ms))
 
 
 def _time(text: str) -> int:

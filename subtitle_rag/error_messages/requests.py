@@ -59,6 +59,10 @@ SENTENCES = {
         N_("{value} is not a time."),
         N_("Write times as 12:41, 1:02:33 or 761."),
     ),
+    "beyond_end": (
+        N_("{value} is beyond the end of “{video}”, which lasts {length}."),
+        N_("subtitle-rag show VIDEO lists its lines with their times."),
+    ),
     "bad_config": (
         N_("The setting in {place} is wrong: {reason}."),
         N_("subtitle-rag config edit opens the file, subtitle-rag config validate tells all that is wrong in it."),

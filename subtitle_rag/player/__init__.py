@@ -41,6 +41,11 @@ def can_show() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
+def can_open_links() -> bool:
+    """Whether a browser can open a link; one that `BROWSER` names needs no display, as in a forwarded editor."""
+    return can_show() or bool(os.environ.get("BROWSER"))
+
+
 def names(extra: Templates) -> list[str]:
     """Return the names of all players."""
     return [BROWSER, *dict.fromkeys((*COMMANDS, *extra))]

@@ -115,6 +115,13 @@ async def test_nobody_else_is_answered(page: str) -> None:
         assert await status(f"{whole}/{'x' * 22}/") == 404
         assert await status(f"{whole}/ws") == 403
         assert await status(page, Host="rebound.example") == 403
+        assert await status(page, Host="localhost:9000", Origin="http://localhost:9000") == 200
+        assert await status(page, Host="localhost:9000", Origin=whole) == 403
+        async with session.get(page, headers={"Host": "localhost:9000"}) as answer:  # a forwarded port
+            assert f'data-session-websocket-url="ws://localhost:9000{place.path}ws"' in await answer.text()
+        async with session.get(page, headers={"Host": "rebound.example"}) as answer:
+            assert "subtitle-rag serve" in await answer.text()
+            assert place.path.strip("/") not in await answer.text()
         assert await status(page, Origin="https://elsewhere.example") == 403
         assert await status(f"{page}ws") == 403  # a browser always tells the page from which it opens a socket
         with pytest.raises(aiohttp.WSServerHandshakeError):
@@ -122,6 +129,28 @@ async def test_nobody_else_is_answered(page: str) -> None:
         async with session.get(page) as answer:
             assert "http:" not in answer.headers["Content-Security-Policy"]
             assert answer.headers["Referrer-Policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize(
+    ("header", "host", "is_answered"),
+    [
+        ("127.0.0.1:8000", "127.0.0.1", True),
+        ("localhost:9000", "127.0.0.1", True),
+        ("[::1]:9000", "127.0.0.1", True),
+        ("localhost", "::1", True),
+        ("localhost.example:8000", "127.0.0.1", False),
+        ("127.0.0.1.example", "127.0.0.1", False),
+        ("192.168.0.2:8000", "127.0.0.1", False),
+        ("[::1", "127.0.0.1", False),
+        ("", "127.0.0.1", False),
+        ("192.168.0.2:9000", "192.168.0.2", True),
+        ("localhost:8000", "192.168.0.2", False),
+        ("192.168.0.2:8000", "0.0.0.0", True),
+        ("rebound.example:8000", "0.0.0.0", False),
+    ],
+)
+def test_only_names_that_no_other_site_can_take_are_answered(header: str, host: str, is_answered: bool) -> None:
+    assert web_server.is_answered(header, host) is is_answered
 
 
 def test_an_address_that_is_taken_is_told(home: Path) -> None:
