@@ -239,7 +239,7 @@ def test_help_is_korean() -> None:
     done = run_program("--language", "ko", "--help")
     assert done.returncode == 0
     assert done.stdout.startswith("사용법: subtitle-rag")
-    for words in ("옵션:", "명령:", "이 도움말을 보여 줍니다.", "장면을 찾습니다."):
+    for words in ("옵션:", "장면 찾고 재생하기:", "이 도움말을 보여 줍니다.", "장면을 찾습니다."):
         assert words in done.stdout
     assert "Usage" not in done.stdout
 
