@@ -288,6 +288,7 @@ class LibraryScreen(BaseScreen):
         if binding.id == "library.back" and in_tables:
             return replace(translation, description=_("Back"))
         hidden = TABLES_HIDDEN if in_tables else EMPTY_HIDDEN if self.has_class("-empty") else FULL_HIDDEN
+        hidden |= {"app.ask"}  # it works, but has no room here
         return replace(translation, show=False) if binding.id in hidden else translation
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
