@@ -14,6 +14,7 @@ from typing import Literal
 
 from subtitle_rag.domain import nfc
 from subtitle_rag.errors import UsageError
+from subtitle_rag.retrieval.dates import period
 
 MAX_LENGTH = 1_000
 """Characters. The longest sensible query is a sentence or two."""
@@ -23,7 +24,10 @@ QUOTES = '"“”„‟″「」『』'
 _PART = re.compile(
     r"""(?P<minus>(?<!\S)-)?
         (?:(?P<name>channel|video|after|before|kind|채널|영상|이후|이전|종류):)?
-        (?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+)|(?<=:)(?!\S))  # the last: a filter only begun""",
+        (?:"(?P<phrase>[^"]*)"
+          |(?<=[rReE후전]:)(?P<day>\d{4}(?:[ ]?년[ ]?\d{1,2}월(?:[ ]?\d{1,2}일)?|\.[ ]?\d{1,2}\.[ ]?\d{1,2}\.?)
+            |(?:지난|저번|이번|last|this)[ ](?:달|주|year|month|week))(?![^\s])
+          |(?P<word>[^\s"]+)|(?<=:)(?!\S))  # the last: a filter only begun""",
     re.VERBOSE | re.IGNORECASE | re.ASCII,  # ASCII: else İ would pass for the i of video
 )
 KOREAN = {"channel": "채널", "video": "영상", "after": "이후", "before": "이전", "kind": "종류"}
@@ -114,7 +118,7 @@ def parts(tidied: str) -> Iterator[Part]:
     """Yield the pieces of a tidied text, in order."""
     for match in _PART.finditer(tidied.translate(_QUOTED)):
         name = (match["name"] or "").lower()
-        value = " ".join((match["phrase"] or match["word"] or "").split())
+        value = " ".join((match["phrase"] or match["day"] or match["word"] or "").split())
         if not any(character.isalnum() for character in value):
             value = ""
         quoted = match["phrase"] is not None
@@ -127,12 +131,12 @@ def tidy(raw: str) -> str:
     return nfc(" ".join("".join(visible).split()))
 
 
-def day(name: Literal["after", "before", "since"], value: str) -> date:
-    """Parse a filter's day; raises UsageError `bad_filter`."""
-    try:
-        return date.fromisoformat(value)
-    except ValueError:
-        raise UsageError("bad_filter", name=name, value=value) from None
+def day(name: Literal["after", "before", "since"], value: str, today: date | None = None) -> date:
+    """Parse a filter's day: of a month or a year the first one, for `before` the last; raises UsageError `bad_filter`."""
+    days = period(value, today or date.today())
+    if days is None:
+        raise UsageError("bad_filter", name=name, value=value)
+    return days[name == "before"]
 
 
 def kind_named(value: str) -> str:

@@ -1,8 +1,6 @@
 """The options of the filter dialog: kinds, days, channels and videos."""
 
-import re
 import unicodedata
-from calendar import monthrange
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +8,7 @@ from datetime import date, timedelta
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library.names import VideoFacets, match_channels, match_videos
+from subtitle_rag.retrieval.dates import period
 from subtitle_rag.retrieval.query import KINDS, QUOTES, tidy
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.query_filters import Chip
@@ -21,7 +20,6 @@ LONGEST = 40
 SPANS = ((N_("today"), 1), (N_("last 7 days"), 7), (N_("last 30 days"), 30), (N_("last 365 days"), 365))
 """Days up to today, today included."""
 _INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
-_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +71,7 @@ class FilterCatalogue:
         """
         needle = _squeezed(tidy(typed))
         keys = {chip.key for chip in chips}
-        first = [*_matching([*self._kinds, *_spans(today)], needle), *_days(needle)]
+        first = [*_matching([*self._kinds, *_spans(today)], needle), *_days(needle, today)]
         channels = [option for option in _matching(self._channels, needle) if option.id not in covered]
         videos = [option for option in _matching(self._videos, needle) if option.id not in covered] if needle else []
         rows = [option for option in first if option.chip and option.chip.key not in keys]
@@ -139,17 +137,11 @@ def _spans(today: date) -> Iterator[FilterOption]:
         yield _option("after", label, chip.value, chip=chip)
 
 
-def _days(needle: str) -> Iterator[FilterOption]:
+def _days(typed: str, today: date) -> Iterator[FilterOption]:
     """Yield the typed day, month or year as first and as last day."""
-    if match := _DAY.fullmatch(needle):
-        year, month, day = (int(part) if part else None for part in match.groups())
-        try:
-            first = date(year or 0, month or 1, day or 1)
-            last = date(year or 0, month or 12, day or monthrange(year or 0, month or 12)[1])
-        except ValueError:  # no such day
-            return
-        yield _option("after", first.isoformat(), chip=Chip("after", first.isoformat()))
-        yield _option("before", last.isoformat(), chip=Chip("before", last.isoformat()))
+    if days := period(typed, today):
+        for name, day in zip(("after", "before"), days, strict=True):
+            yield _option(name, day.isoformat(), chip=Chip(name, day.isoformat()))
 
 
 def _squeezed(text: str) -> str:
