@@ -22,7 +22,8 @@ def period(typed: str, today: date) -> Period | None:
     text = "".join(typed.lower().split())
     try:
         if match := _NUMBERS.fullmatch(text):
-            return _of_numbers(*(int(part) if part else None for part in match.group("year", "month", "day")))
+            month, day = (int(part) if part else None for part in match.group("month", "day"))
+            return _of_numbers(int(match["year"]), month, day)
         if len(text) == 8 and text.isascii() and text.isdigit():
             return (day := date.fromisoformat(text)), day
         if match := _AGO.fullmatch(text):
@@ -32,10 +33,12 @@ def period(typed: str, today: date) -> Period | None:
         return None
 
 
-def _of_numbers(year: int | None, month: int | None, day: int | None) -> Period:
-    last_month = month or 12
-    last_day = day or monthrange(year or 0, last_month)[1]
-    return date(year or 0, month or 1, day or 1), date(year or 0, last_month, last_day)
+def _of_numbers(year: int, month: int | None = None, day: int | None = None) -> Period:
+    first = date(year, 1 if month is None else month, 1 if day is None else day)
+    if day is not None:
+        return first, first
+    last_month = 12 if month is None else month
+    return first, date(year, last_month, monthrange(year, last_month)[1])
 
 
 def _ago(count: int, unit: str, today: date) -> Period:
@@ -57,10 +60,10 @@ def _named(text: str, today: date) -> Period | None:
     if text in _MONTHS:
         return _month(today, _MONTHS[text])
     if text in _YEARS:
-        return _of_numbers(today.year - _YEARS[text], None, None)
+        return _of_numbers(today.year - _YEARS[text])
     return None
 
 
 def _month(today: date, ago: int) -> Period:
     months = today.year * 12 + today.month - 1 - ago
-    return _of_numbers(months // 12, months % 12 + 1, None)
+    return _of_numbers(months // 12, months % 12 + 1)

@@ -132,7 +132,11 @@ def tidy(raw: str) -> str:
 
 
 def day(name: Literal["after", "before", "since"], value: str, today: date | None = None) -> date:
-    """Parse a filter's day: of a month or a year the first one, for `before` the last; raises UsageError `bad_filter`."""
+    """Parse a filter's day: of a month or a year the first one, for `before` the last.
+
+    Raises:
+        UsageError: `bad_filter`.
+    """
     days = period(value, today or date.today())
     if days is None:
         raise UsageError("bad_filter", name=name, value=value)
