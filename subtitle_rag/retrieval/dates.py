@@ -25,7 +25,7 @@ def period(typed: str, today: date) -> Period | None:
             month, day = (int(part) if part else None for part in match.group("month", "day"))
             return _of_numbers(int(match["year"]), month, day)
         if len(text) == 8 and text.isascii() and text.isdigit():
-            return (day := date.fromisoformat(text)), day
+            return date.fromisoformat(text), date.fromisoformat(text)
         if match := _AGO.fullmatch(text):
             return _ago(int(match[1]), match[2], today)
         return _named(text, today)
