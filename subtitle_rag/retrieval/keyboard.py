@@ -18,6 +18,9 @@ _INITIALS, _VOWELS, _FINALS, _CONSONANTS = (
 themselves, from U+3131 on, which the vowels follow."""
 _JAMO = _CONSONANTS + _VOWELS
 _FIRST, _LAST, _FIRST_JAMO = 0xAC00, 0xD7A3, 0x3131
+INITIALS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ"
+_COMPATIBLE = {chr(0x1100 + at): letter for at, letter in enumerate(INITIALS)}
+"""Consonants as NFKC leaves them → as keyboards send them."""
 _SHIFTED = frozenset("RETQWOP")
 """Keys with another letter under Shift."""
 
@@ -50,6 +53,19 @@ def latin(word: str) -> str | None:
     keys = [_keys(c) for c in word]
     stray = any(_FIRST_JAMO <= ord(c) < _FIRST_JAMO + len(_JAMO) for c in word)
     return "".join(keys).lower() if stray and all(keys) else None
+
+
+def key_sequence(text: str) -> str:
+    """Return the keys of a text as one string, which begins that of every text that continues it: 갑 begins 가방.
+
+    A character outside Hangul stands for itself, behind a mark.
+    """
+    return "".join(_keys(_COMPATIBLE.get(c, c)) or f"\0{c}" for c in text)
+
+
+def initials(text: str) -> str:
+    """Return the first consonants of a text's syllables, other characters as they are: 바삭골 is ㅂㅅㄱ."""
+    return "".join(INITIALS[(ord(c) - _FIRST) // 588] if _FIRST <= ord(c) <= _LAST else c for c in text)
 
 
 def _keys(character: str) -> str:

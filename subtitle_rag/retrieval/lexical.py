@@ -8,15 +8,18 @@ import math
 import re
 import time
 import unicodedata
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice, takewhile
 from typing import Protocol
 
 from subtitle_rag.domain import Morphemes
+from subtitle_rag.library.names import video_facets
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector
+from subtitle_rag.retrieval.keyboard import INITIALS, initials, key_sequence
 from subtitle_rag.retrieval.morphemes import (
     QueryMorphemes,
     query_bigrams,
@@ -35,6 +38,11 @@ UNRANKED = frozenset(["거", "것", "건", "게", "안", "말"])
 WEIGHTLESS = UNRANKED | frozenset(["수", "하", "되", "있", "쓰", "같", "등"])
 """Morphemes that are neither marked nor jumped to beside others. Without those verbs the order is worse: mrr@10 of
 scene_bench is 0.575 instead of 0.582."""
+COMPLETIONS = 8
+COMPLETION_WEIGHT = 1.0
+NEAREST = 200
+"""Completions to compare by frequency."""
+_INITIALS = re.compile(f"(?<!\\S)[{INITIALS}]{{2,}}(?!\\S)")
 _WORD = re.compile(r"\S+")
 VOCABULARY_SECONDS = 5.0
 CACHE_SIZE = 1_000
@@ -94,6 +102,11 @@ class QueryAnalyzer:
         self._vocabulary: tuple[list[str], list[str]] = [], []
         self._misheard_cache: dict[str, list[str]] = {}
         """Form → misheard variants in this vocabulary; a query is typed letter by letter."""
+        self._forms: list[str] = []
+        self._keys: list[tuple[str, str]] | None = None
+        """The keys of each form, in order; None until they are needed."""
+        self._names: dict[str, str] | None = None
+        """Words of names and titles → first consonants; None until they are needed."""
         self._total = 0
         self._version: int | None = None
         self._read_at = -math.inf
@@ -101,12 +114,14 @@ class QueryAnalyzer:
     def analyze(self, text: str) -> LexicalQuery:
         """Return the query's vector: typed words with weight 1, likely variants with less."""
         self._refresh()
+        text = self._with_names(text)
         analysis = next(self._analyzer.morphemes([text]))
         typed = analysis.forms
         content = tuple(form for form in typed if form not in WEIGHTLESS) or typed
         query_words = words(text)
         ranked = tuple(form for form in typed if form not in UNRANKED) or typed
-        variants = self._variants(ranked, query_words)
+        completions = self._completions(query_words)
+        variants = self._variants(ranked, query_words) | dict.fromkeys(completions, COMPLETION_WEIGHT)
         weights: dict[int, float] = {}
         for form, count in Counter(ranked).items():
             weights[term_id("m", form)] = float(count)
@@ -118,7 +133,10 @@ class QueryAnalyzer:
         for gram, weight in grams:
             term = term_id("b", gram)
             weights[term] = weights.get(term, 0.0) + weight
-        related = frozenset(form for form in variants if len(form) > 1)  # one-letter stems would mark half the text
+        content += completions
+        related = frozenset(
+            form for form in variants if len(form) > 1 and form not in content
+        )  # one-letter stems would mark half the text
         content_words = words(_without(WEIGHTLESS, text, analysis))
         return LexicalQuery(sparse(weights), frozenset(content), tuple(content_words), related)
 
@@ -133,6 +151,36 @@ class QueryAnalyzer:
         """Note that the library was reopened and counts its versions anew; `is_changed` compares its content."""
         version = self._library.database.version()  # first: what is committed after it changes it
         self._version = None if is_changed() else version
+
+    def _completions(self, query_words: Sequence[str]) -> tuple[str, ...]:
+        """Return the most frequent words of the library that an unfinished last word begins: 떡볶이 for 떡볶."""
+        last = query_words[-1] if query_words else ""
+        if not last or (last.isascii() and len(last) < 2) or self._library.term_counts([last]):
+            return ()
+        if self._keys is None:
+            self._keys = sorted((key_sequence(form), form) for form in self._forms)
+        typed = key_sequence(last)
+        start = bisect_left(self._keys, (typed, ""))
+        near = list(islice(takewhile(lambda pair: pair[0].startswith(typed), islice(self._keys, start, None)), NEAREST))
+        counts = self._library.term_counts([form for _keys, form in near])
+        return tuple(sorted(counts, key=lambda form: (-counts[form], form))[:COMPLETIONS])
+
+    def _with_names(self, text: str) -> str:
+        """Put behind words of first consonants the names that they stand for: 바삭골 for ㅂㅅㄱ."""
+        return _INITIALS.sub(lambda match: " ".join((match[0], *self._named(match[0]))), text)
+
+    def _named(self, consonants: str) -> list[str]:
+        """Return words of titles, channels and glossaries with these first consonants, or that begin with them."""
+        if self._names is None:
+            videos = video_facets(self._library)
+            channels = {video.channel_id: video.channel for video in videos}
+            glossaries = (name for id in channels for name in self._library.contexts.glossary(id))
+            texts = chain((video.title for video in videos), channels.values(), glossaries)
+            self._names = {word: initials(word) for text in texts for word in words(text)}
+        exact = [name for name, letters in self._names.items() if letters == consonants]
+        return (exact or [name for name, letters in self._names.items() if letters.startswith(consonants)])[
+            :COMPLETIONS
+        ]
 
     def _is_known(self, variants: Mapping[str, float], forms: Sequence[str]) -> bool:
         """Return whether the library says any of these forms, or has variants of them."""
@@ -181,7 +229,9 @@ class QueryAnalyzer:
         """Read the vocabulary after a change of the library, but not with every commit of a long job."""
         version = self._library.database.version()
         if version != self._version and time.monotonic() - self._read_at > VOCABULARY_SECONDS:
-            forms = sorted(self._library.vocabulary(letters=MIN_MISHEARD_LETTERS))
+            self._forms = self._library.vocabulary(letters=2)
+            self._keys = self._names = None
+            forms = sorted(form for form in self._forms if len(form) >= MIN_MISHEARD_LETTERS)
             self._vocabulary = forms, [unicodedata.normalize("NFD", form) for form in forms]
             self._misheard_cache = {}
             self._total = self._library.counts().searchable

@@ -158,3 +158,23 @@ def test_verbs_of_no_weight_rank_and_are_not_marked(fill: Fill) -> None:
     query = fill([["치킨"]]).analyze("치킨 있는 하는")
     assert weight(query, "있") == 1
     assert (query.forms, query.words) == (frozenset({"치킨"}), ("치킨",))
+
+
+@pytest.mark.parametrize("typed", ["캠", "캠ㅍ", "캠피", "캠핑자"])
+def test_an_unfinished_word_finds_what_it_begins(fill: Fill, typed: str) -> None:
+    query = fill([["캠핑장에서 캠핑을 했어요", "치킨"]]).analyze(typed)
+    assert query.forms & {"캠핑", "캠핑장"}
+    assert "치킨" not in query.forms
+
+
+def test_a_word_that_is_said_is_not_completed(fill: Fill) -> None:
+    assert fill([["치킨 치킨집"]]).analyze("치킨").forms == frozenset({"치킨"})
+
+
+def test_first_consonants_stand_for_the_names_of_titles(tmp_path: Path, analyzer: Analyzer) -> None:
+    library = filled(tmp_path / "library.db", analyzer, {video("invented001", "바삭골 신메뉴"): [["바삭골 소스"]]})
+    made = QueryAnalyzer(library, analyzer)
+    assert "바삭골" in made.analyze("ㅂㅅㄱ 소스").words
+    assert "바삭골" in made.analyze("ㅂㅅ").words
+    assert "바삭골" not in made.analyze("ㅋㅋㅋ").words
+    library.close()

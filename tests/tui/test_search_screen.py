@@ -358,3 +358,17 @@ class TestLinks:
             await pilot.press("ctrl+y", "enter")
             await settle(pilot)
             assert toasts(app) == ["No scene is chosen yet."]
+
+
+async def test_half_a_syllable_leaves_the_list_until_there_is_a_better_one(app_of: MakeApp) -> None:
+    app = app_of("ko")
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        listed = app.search_screen.scenes.row_count
+        app.search_screen.query_line.value = "뷁ㅎ"
+        await settle(pilot)
+        assert app.search_screen.scenes.row_count == listed > 0
+        app.search_screen.query_line.value = "뷁"
+        await settle(pilot)
+        assert app.search_screen.scenes.row_count == 0

@@ -218,6 +218,8 @@ class SearchScreen(BaseScreen):
         if message.text != self.typed:  # its successor is on the way
             return
         message = self.context.removals.visible_scenes(message)
+        if not message.result.scenes and self._is_composing:
+            return
         same_query = message.text == self.shown
         if same_query and self._result and _is_worse(message.result, self._result):
             return
@@ -227,6 +229,11 @@ class SearchScreen(BaseScreen):
         self._show_state()
         self.recent.suggest(message)
         self._report_failures(message.result)
+
+    @property
+    def _is_composing(self) -> bool:
+        """Whether the text ends in half a syllable, while scenes of the text before it are listed."""
+        return "ㄱ" <= self.typed[-1:] <= "ㅣ" and self.scenes.row_count > 0 and self._entered_query != self.typed
 
     def _report_failures(self, result: "SearchResult") -> None:
         """Show each failure of a model or of the index once."""
