@@ -155,7 +155,7 @@ def test_no_query_is_a_pattern_or_a_program(sample: Run, query: str) -> None:
         (["search", "\x00\x1b"], "empty_query"),
         (["search", "가" * 10_000], "query_too_long"),
         (["search", "--", "-소스"], "only_exclusions"),
-        (["search", "치킨", "--after", "yesterday"], "bad_filter"),
+        (["search", "치킨", "--after", "someday"], "bad_filter"),
         (["search", "치킨", "--before", ""], "bad_filter"),
         (["search", "치킨 after:2026-13-01"], "bad_filter"),
         (["search", "치킨", "--channel", "없는 채널"], "unknown_channel"),
