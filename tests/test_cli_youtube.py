@@ -162,7 +162,7 @@ def test_of_a_video_in_a_list_the_video_is_taken_unless_the_list_is_wanted(run: 
         (["ytsearch5:국수"], "unsupported_source"),
         (["@느린부엌", "--tabs", "videos,posts"], "unknown_tab"),
         (["@느린부엌", "--match", "(국수"], "bad_pattern"),
-        (["@느린부엌", "--since", "어제"], "bad_filter"),
+        (["@느린부엌", "--since", "언젠가"], "bad_filter"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_asked(
