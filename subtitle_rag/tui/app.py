@@ -18,7 +18,7 @@ from textual.worker import Worker, WorkerFailed, WorkerState
 from subtitle_rag import i18n
 from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import THEME
-from subtitle_rag.tui import keymap, messages, palette, themes
+from subtitle_rag.tui import compositing, keymap, messages, palette, themes
 from subtitle_rag.tui.app_commands import app_commands
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.connections import Connections
@@ -89,6 +89,7 @@ class SubtitleApp(App[object]):
         the library, with it in the field.
         """
         i18n.activate(runtime.settings.language)
+        compositing.activate()
         super().__init__()
         self.runtime = runtime
         self.settings = runtime.settings

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.highlighter import Highlighter
-from textual.geometry import Region, Size
+from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.reactive import Reactive
 from textual.widgets import Input
@@ -35,10 +35,25 @@ class TextField(Input):
         # every repaint can make the window of an input method flicker
         self.cursor_blink = False
 
+    @property
+    def cursor_screen_offset(self) -> Offset:
+        """The cell of the caret: Textual 8.2.8 adds one at the text's end, and a composition is drawn beside it."""
+        left, top, _width, _height = self.content_region
+        return Offset(left + self._position_to_cell(self.cursor_position) - self.scroll_offset.x, top)
+
     def on_resize(self) -> None:
-        """Keep the cursor in view."""
+        """Keep the cursor in view, and place the caret: the field got the focus before it had a place."""
         cursor = cell_len(self.value[: self.cursor_position])
         self.scroll_to_region(Region(cursor, 0, 1, 1), animate=False, force=True)
+        self._place_caret()
+
+    def watch_scroll_x(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_x(old_value, new_value)
+        self._place_caret()
+
+    def _place_caret(self) -> None:
+        if self.has_focus:
+            self.app.cursor_position = self.cursor_screen_offset
 
     class AddressPasted(Message):
         """A web address was pasted: neither a query nor a part of the field's text."""

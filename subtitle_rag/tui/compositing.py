@@ -1,0 +1,68 @@
+"""Draws notices and tooltips whole.
+
+Textual 8.2.8 divides each line at the edges of all its widgets, those under others too. Where such an edge crosses the
+second cell of a wide character, the character becomes two blanks: over a list with a preview, a notice lost syllables.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import cast
+
+import textual.screen
+from textual._compositor import ChopsUpdate, Compositor
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widgets._toast import Toast
+from textual.widgets._tooltip import Tooltip
+
+
+class WholeTextCompositor(Compositor):
+    """A compositor in which only the edges of notices and tooltips themselves divide them."""
+
+    @property
+    def cover_regions(self) -> list[Region]:
+        """The visible parts of notices and tooltips."""
+        return [
+            region.intersection(clip)
+            for widget, (region, clip) in self.visible_widgets.items()
+            if isinstance(widget, Toast | Tooltip)
+        ]
+
+    @property
+    def cuts(self) -> list[list[int]]:
+        if self._cuts is None:
+            cuts, covers = super().cuts, self.cover_regions
+            edges = {edge for cover in covers for edge in cover.column_span}
+            for cover in covers:
+                for y in cover.line_range:
+                    cuts[y] = [cut for cut in cuts[y] if cut in edges or not cover.x < cut < cover.right]
+            self._cuts = cuts
+        return self._cuts
+
+    def _render_chops(self, crop: Region, is_rendered_line: Callable[[int], bool]) -> Sequence[Mapping[int, Strip]]:
+        """Fill the chops front to back, also for widgets whose edge is no cut: theirs is under a notice."""
+        if not self.cover_regions:
+            return super()._render_chops(crop, is_rendered_line)
+        cuts = self.cuts
+        chops: list[dict[int, Strip | None]] = [dict.fromkeys(line[:-1]) for line in cuts]
+        for region, clip, strips in self._get_renders(crop):
+            shown = region.intersection(clip)
+            for y, strip in zip(shown.line_range, strips, strict=False):
+                if is_rendered_line(y):
+                    inside = [cut for cut in cuts[y] if shown.x <= cut <= shown.right]
+                    for start, end in pairwise(inside):
+                        if chops[y][start] is None:
+                            chops[y][start] = strip.crop(start - shown.x, end - shown.x)
+        return cast("Sequence[Mapping[int, Strip]]", chops)
+
+    def render_partial_update(self) -> ChopsUpdate | None:
+        """Draw a notice whole too if what changed is partly under it: the update would end within a character."""
+        for cover in self.cover_regions:
+            if any(cover.overlaps(dirty) for dirty in self._dirty_regions):
+                self._dirty_regions.add(cover)
+        return super().render_partial_update()
+
+
+def activate() -> None:
+    """Give every screen that is made later this compositor; those of Textual itself take no other."""
+    setattr(textual.screen, "Compositor", WholeTextCompositor)  # noqa: B010 - mypy takes it for a type

@@ -1,0 +1,84 @@
+"""Notices are drawn whole, also over the edges of what they cover, and after that has changed."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+from textual.widgets._toast import Toast
+
+import subtitle_rag.tui
+from subtitle_rag.i18n import _
+from subtitle_rag.tui.app import SubtitleApp
+from tests.tui.conftest import MakeApp, scene, settle, typed, until
+
+WIDTHS = (60, 80, 99, 100, 121, 160)
+PLACEHOLDER = re.compile(r"\{[a-z_]+\}")
+
+
+def sentences() -> list[str]:
+    """The message ids in all functions that show a notice."""
+    ids: set[str] = set()
+    for path in Path(subtitle_rag.tui.__file__).parent.rglob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef) and "notify(" in ast.unparse(function):
+                for call in ast.walk(function):
+                    if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in {"_", "n_"}:
+                        ids |= {str(arg.value) for arg in call.args if isinstance(arg, ast.Constant)}
+    return sorted(ids)
+
+
+def without_blanks(text: str) -> str:
+    return "".join(text.split())
+
+
+def drawn_toasts(app: SubtitleApp) -> list[str]:
+    """The text of each notice as it stands on the screen, without blanks."""
+    strips = app.screen._compositor.render_strips()
+    return [
+        without_blanks("".join(strips[y].crop(*toast.content_region.column_span).text for y in toast.region.line_range))
+        for toast in app.screen.query(Toast)
+        if app.screen.region.contains_region(toast.region)
+    ]
+
+
+async def test_every_notice_is_whole_at_every_width(app_of: MakeApp) -> None:
+    app = app_of("ko", scenes=[scene(n, text="소스에 찍어 먹는 치킨 " * 9) for n in range(1, 60)])
+    async with app.run_test(size=(160, 220), notifications=True) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        ids = sentences()
+        assert len(ids) > 5
+        texts = [shift + PLACEHOLDER.sub("느린 부엌의 소스", _(id)) for id in ids for shift in ("", "a")]
+        for text in texts:
+            app.notify(text, markup=False, timeout=600)
+        await until(pilot, lambda: len(app.screen.query(Toast)) == len(set(texts)), 10)
+        for width in WIDTHS:
+            await pilot.resize_terminal(width, 220)
+            await until(pilot, lambda width=width: app.screen.size.width == width)  # type: ignore[misc]
+            await pilot.pause()
+            drawn = drawn_toasts(app)
+            assert sorted(drawn) == sorted(map(without_blanks, texts)), width
+
+
+@pytest.mark.parametrize("shift", ["", "a"])
+async def test_a_change_under_a_notice_leaves_it_whole(app_of: MakeApp, shift: str) -> None:
+    app = app_of("ko", scenes=[scene(n) for n in range(1, 60)])
+    async with app.run_test(size=(121, 40), notifications=True) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        text = shift + "링크를" * 40
+        app.notify(text, markup=False, timeout=600)
+        await until(pilot, lambda: app.screen.query(Toast), 10)
+        await pilot.pause()
+        toast = app.screen.query_one(Toast)
+        screen = app.search_screen
+        edge = screen.scenes.region.right
+        assert toast.region.x < edge < toast.region.right
+        compositor = screen._compositor
+        compositor._dirty_regions.add(screen.scenes.region)
+        update = compositor.render_partial_update()
+        assert update is not None
+        for y in toast.region.line_range:
+            assert all(x2 >= toast.region.right for row, _x1, x2 in update.spans if row == y)
+        assert drawn_toasts(app) == [text]
