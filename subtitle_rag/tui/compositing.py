@@ -32,9 +32,9 @@ class WholeTextCompositor(Compositor):
     def cuts(self) -> list[list[int]]:
         if self._cuts is None:
             cuts, covers = super().cuts, self.cover_regions
-            edges = {edge for cover in covers for edge in cover.column_span}
             for cover in covers:
                 for y in cover.line_range:
+                    edges = {edge for other in covers if y in other.line_range for edge in other.column_span}
                     cuts[y] = [cut for cut in cuts[y] if cut in edges or not cover.x < cut < cover.right]
             self._cuts = cuts
         return self._cuts
