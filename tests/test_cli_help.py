@@ -113,7 +113,7 @@ def test_the_keys_of_the_envelope_are_told(run: Run) -> None:
 def test_the_own_keys_are_told(run: Run, isolated_home: Path) -> None:
     isolated_home.mkdir()
     (isolated_home / "config.toml").write_text("[keys]\n'app.checks' = 'f11'")
-    assert re.search(r"^  f11 +what is there", run("help", "keys").out, re.MULTILINE)
+    assert re.search(r"^  f11 +what is installed", run("help", "keys").out, re.MULTILINE)
     from subtitle_rag.tui import keymap
 
     keymap.activate({})
