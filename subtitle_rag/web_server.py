@@ -13,6 +13,7 @@ import secrets
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -74,16 +75,23 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
     textual_server.AppService = _app_process()  # type: ignore[attr-defined]  # `Server` takes no class
     server = _page_server()(command, host, port, NAME, f"http://{address}", templates_path=PAGE)
 
+    stdout = sys.stdout
+
+    async def announce(_app: web.Application) -> None:
+        with redirect_stdout(stdout):
+            started(f"http://{address}/{key}/")
+
     async def application() -> web.Application:
         page = await server._make_app()
         page.router.add_static("/page", PAGE)
         page.on_startup.clear()  # it prints a banner on stdout
-        page.on_startup.append(lambda _app: _announce(started, f"http://{address}/{key}/"))
+        page.on_startup.append(announce)
         root = web.Application(middlewares=[_guard(host, key)])
         root.add_subapp(f"/{key}", page)
         return root
 
-    web.run_app(application(), sock=listening, print=None, access_log=None, shutdown_timeout=SHUTDOWN_S)
+    with redirect_stdout(sys.stderr):  # textual_serve prints what an app left on its stderr
+        web.run_app(application(), sock=listening, print=None, access_log=None, shutdown_timeout=SHUTDOWN_S)
 
 
 def _page_server() -> "type[Server]":
@@ -120,10 +128,6 @@ def _app_process() -> "type[AppService]":
             await asyncio.gather(*leaving)
 
     return AppProcess
-
-
-async def _announce(started: Callable[[str], object], address: str) -> None:
-    started(address)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -64,14 +64,14 @@ def test_text_says_what_would_come_and_what_is_here(run: Run, hub: Hub, isolated
     told = run("models", "get", RERANKER)
     folder = isolated_home / "data" / "models"
     assert told.out == f"{RERANKER} is here.\n"
-    assert told.err == f"{RERANKER} (MIT): 0.0 GB to fetch into {folder}\n"
+    assert told.err == f"{RERANKER} (MIT): 3.0 MB to fetch into {folder}\n"
     assert run("models", "get", RERANKER).err == ""
     listed = run("models", "list").out
-    assert f"  {ENCODER}  0.0 GB  MIT  0.1 GB of memory  (in use)" in listed
+    assert f"  {ENCODER}  3.0 MB  MIT  0.1 GB of memory  (in use)" in listed
     assert f"✓ {RERANKER}" in listed
     assert listed.index("Contexts, through Ollama") < listed.index("Encoders") < listed.index("Rerankers")
     assert run("models", "check").out == f"✓ {RERANKER}: 3 files are as they should be.\n"
-    assert run("models", "remove", RERANKER).out == f"{RERANKER} was deleted, which freed 0.0 GB.\n"
+    assert run("models", "remove", RERANKER).out == f"{RERANKER} was deleted, which freed 0.2 MB.\n"
     told = run("models", "check")
     assert (told.code, told.out, told.err) == (0, "", "No encoder or reranker has been fetched.\n")
 

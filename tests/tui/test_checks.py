@@ -164,7 +164,7 @@ class TestProbe:
         """As with a PyTorch that does not suit the machine: the process just ends."""
         monkeypatch.setattr(sys, "executable", shutil.which("false"))
         found = doctor.probe("device", runtime)
-        assert (found.severity, found.message) == ("error", "exit 1")
+        assert (found.severity, found.message) == ("error", "PyTorch does not start. It said: exit 1")
 
     def test_every_check_has_a_name_for_people(self) -> None:
         from subtitle_rag.tui.widgets.check_list import LABELS

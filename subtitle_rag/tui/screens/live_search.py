@@ -55,7 +55,7 @@ class LiveSearch:
         if self._typed_at - before > DEBOUNCE_S:
             self.search_now(pause=DEBOUNCE_S + PAUSE_S)
         else:
-            self._screen.run_worker(self._search_later(), group="debounce", exclusive=True, exit_on_error=False)
+            self._screen.run_worker(self._search_later, group="debounce", exclusive=True, exit_on_error=False)
 
     async def _search_later(self) -> None:
         await asyncio.sleep(DEBOUNCE_S)
