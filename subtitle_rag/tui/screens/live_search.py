@@ -55,7 +55,8 @@ class LiveSearch:
         if self._typed_at - before > DEBOUNCE_S:
             self.search_now(pause=DEBOUNCE_S + PAUSE_S)
         else:
-            self._screen.run_worker(self._search_later, group="debounce", exclusive=True, exit_on_error=False)
+            # the function, not its coroutine: an app that ends would leave that one unawaited
+            self._screen.run_worker(self._search_later, group="debounce", exclusive=True, exit_on_error=False)  # type: ignore[arg-type]
 
     async def _search_later(self) -> None:
         await asyncio.sleep(DEBOUNCE_S)
