@@ -81,6 +81,7 @@ def _rows(app: App[object]) -> list[list[tuple[str, Style]]]:
         legacy_windows=False,
     )
     update = app.screen._compositor.render_update(full=True)  # as App.export_screenshot of Textual 8.2.8 does
+    assert update is not None
     rows = []
     for line in Segment.split_lines(Segment.filter_control(console.render(update))):
         cells: list[tuple[str, Style]] = []
@@ -180,8 +181,8 @@ def film(frames: Sequence[Frame], size: tuple[int, int]) -> str:
         for shape in dict.fromkeys(frame.screen):
             shown[shape].append(number)
     groups: dict[tuple[bool, tuple[int, ...]], list[str]] = defaultdict(list)
-    for shape, numbers in shown.items():
-        groups[shape.is_text, tuple(numbers)].append(shape.markup)
+    for shape, frame_numbers in shown.items():
+        groups[shape.is_text, tuple(frame_numbers)].append(shape.markup)
     names = {numbers: f"f{at}" for at, numbers in enumerate(dict.fromkeys(numbers for _text, numbers in groups))}
     rules = [
         f"@keyframes {name}{{{_keyframes(numbers, frames)}}}.{name}{{animation-name:{name}}}"
@@ -220,6 +221,7 @@ def _window(size: tuple[int, int], style: str, inner: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole[0]} {whole[1]}">\n<style>\n{style}\n</style>\n'
         f'<rect width="{whole[0]}" height="{whole[1]}" rx="8" fill="#292929"/>{buttons}\n'
-        f'<svg x="{MARGIN}" y="{TITLE}" width="{width}" height="{height}" overflow="visible" shape-rendering="crispEdges">\n'
+        f'<svg x="{MARGIN}" y="{TITLE}" width="{width}" height="{height}" overflow="visible"'
+        ' shape-rendering="crispEdges">\n'
         f'<rect width="{width}" height="{height}" fill="{BACKGROUND.hex}"/>\n{inner}\n</svg>\n</svg>\n'
     )

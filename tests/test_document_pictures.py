@@ -1,4 +1,4 @@
-"""The pictures of the documents: every text takes the cells it takes in a terminal, and nothing comes from elsewhere."""
+"""The pictures of the documents: every text takes the cells it takes in a terminal, and loads nothing."""
 
 import re
 from itertools import pairwise

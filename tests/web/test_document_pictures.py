@@ -1,4 +1,4 @@
-"""The pictures of the documents in a real Chromium: every text fills its cells, and the film plays in a page's `<img>`."""
+"""The pictures of the documents in a real Chromium: every text fills its cells, and the film plays in an `<img>`."""
 
 import base64
 import json
