@@ -76,7 +76,7 @@ class TestMade:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await typed(pilot, "치킨 after:2026-1")
+            await typed(pilot, "치킨 after:20")
             await pilot.press("enter")
             await settle(pilot)
             assert recent_searches(runtime.library) == []
