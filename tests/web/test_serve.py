@@ -96,8 +96,10 @@ async def test_hangul_is_composed_in_a_page_that_gets_the_focus_later(page: str)
         await opened.compose("ㅊ", "치")
         await opened.compose("ㅋ", "키", "킨")
         await opened.until(lambda: re.search(r"치킨 .*\d장면", opened.received, re.DOTALL))
-        await opened.press("Enter", 13)
-        await opened.until(lambda: opened.opened)
+        async with asyncio.timeout(STARTING_S):
+            while not opened.opened:  # an Enter while the last syllable is being searched only searches
+                await opened.press("Enter", 13)
+                await asyncio.sleep(0.5)
 
 
 async def test_nobody_else_is_answered(page: str) -> None:
