@@ -222,7 +222,7 @@ class TestDefault:
             await chooser(pilot)
             await pilot.press("down", "space", "escape", "enter")
             await settle(pilot)
-            assert "mpv plays until you quit: the config names browser." in toasts(app)
+            assert "mpv plays until you quit: the config says browser." in toasts(app)
         assert [play["name"] for play in outside.played] == ["mpv"]
         assert runtime.library.database.get_setting(PLAYER) is None
 

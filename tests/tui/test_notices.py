@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from textual import events
 
+from subtitle_rag.browser_page import DRIVER
 from subtitle_rag.config import TuiSettings
 from subtitle_rag.events import Found, IndexReport, VideoDone
 from subtitle_rag.runtime import Runtime
@@ -109,7 +110,7 @@ class TestTheApp:
     async def test_in_a_browser_nothing_is_written(
         self, notifying: Runtime, written: list[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")  # as the server starts the app
+        monkeypatch.setenv("TEXTUAL_DRIVER", DRIVER)  # as the server starts the app
         app = SubtitleApp(notifying)
         async with app.run_test() as pilot:
             await settle(pilot)

@@ -265,7 +265,7 @@ class TestFetching:
         again = SubtitleApp(indexed)
         async with again.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            assert "are here; ctrl+g fetches the rest" in welcome(again)
+            assert "fetched. ctrl+g fetches the rest" in welcome(again)
 
 
 def fetching(**changes: Any) -> ModelDownload:

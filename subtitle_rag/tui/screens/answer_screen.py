@@ -136,6 +136,8 @@ class AnswerScreen(BaseScreen):
             self.query_bar.set_hint(error.message)
             return
         self.query_bar.set_hint("")
+        # a syllable that an input method commits after Enter belongs to this question and must not replace it
+        self.question.cursor_position = len(self.question.value)
         self._cursor, self._cursor_moved = None, False
         self._draw(to_end=True)
 
