@@ -41,7 +41,7 @@ def here(environment: Environment, monkeypatch: pytest.MonkeyPatch) -> Environme
 def test_an_extra_is_added_and_said_to_be_here(run: Run, here: Environment, index: Index) -> None:
     index.push(wheel("textual-serve", "1.1.4", ["aiohttp"]))
     added = run("self", "add", "web")
-    assert (added.code, added.out) == (0, "The extra web is here.\n")
+    assert (added.code, added.out) == (0, "The extra web is installed.\n")
     assert added.err.startswith("About 17 MB for the extra web.\n")
     assert installed(here.prefix) == {"textual_serve==1.1.4", "aiohttp==3.14.5"}
     again = run("self", "add", "web", "--json")
