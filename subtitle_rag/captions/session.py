@@ -7,9 +7,8 @@ import logging
 import math
 import os
 import re
-import shutil
+import stat
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr
@@ -24,6 +23,7 @@ from subtitle_rag.captions import metadata, refusals
 from subtitle_rag.captions.refusals import Failure
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.errors import FetchError
+from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
     from yt_dlp import YoutubeDL
@@ -32,6 +32,9 @@ logger = logging.getLogger(__name__)
 
 LIMIT = 64 * 2**20
 """Maximum bytes of a response; the largest caption track has less than a tenth."""
+
+COOKIE_LIMIT = 8 * 2**20
+"""Maximum characters of a cookie file."""
 
 Info = dict[str, Any]
 
@@ -151,18 +154,20 @@ class Session:
             params["cookiesfrombrowser"] = _browser(settings.cookies_from_browser)
         return params
 
-    def _cookies(self) -> str:
-        """Copy the cookie file: yt-dlp writes into its file, and treats a missing one as empty."""
+    def _cookies(self) -> StringIO:
+        """Read the cookie file. yt-dlp writes into a file that is given by name, and a copy of it outlives a kill."""
         path = Path(self._settings.cookie_file).expanduser()
-        folder = tempfile.mkdtemp(prefix="subtitle-rag-")
-        self._closing.callback(shutil.rmtree, folder, ignore_errors=True)
-        copy = Path(folder) / "cookies.txt"
         try:
-            shutil.copyfile(path, copy)
-        except OSError as error:
-            reason = f"{path}: {os.strerror(error.errno) if error.errno else error}"
-            raise FetchError("cookies_unreadable", reason=reason) from error
-        return str(copy)
+            if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for ever
+                raise FetchError("cookies_unreadable", reason=_("{path} is not a regular file").format(path=path))
+            with path.open(encoding="utf-8") as stream:
+                text = stream.read(COOKIE_LIMIT + 1)
+        except (OSError, UnicodeDecodeError) as error:
+            errno = getattr(error, "errno", None)
+            raise FetchError("cookies_unreadable", reason=f"{path}: {os.strerror(errno) if errno else error}") from error
+        if len(text) > COOKIE_LIMIT:
+            raise FetchError("cookies_unreadable", reason=_("{path} is too large for cookies").format(path=path))
+        return StringIO(text)
 
 
 class _IncompleteError(Exception):

@@ -4,7 +4,10 @@ Only worker threads use the doors (SQLite, the index's process, Kiwi). They post
 in `connections` and in the screens, change the screen.
 """
 
+import asyncio
 import logging
+import signal
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
@@ -18,7 +21,7 @@ from textual.worker import Worker, WorkerFailed, WorkerState
 from subtitle_rag import i18n
 from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import THEME
-from subtitle_rag.tui import compositing, keymap, messages, palette, themes
+from subtitle_rag.tui import compositing, keymap, messages, palette, terminal_input, themes
 from subtitle_rag.tui.app_commands import app_commands
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.connections import Connections
@@ -44,6 +47,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+ENDING_SIGNALS = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
+"""Signals after which Python would leave the terminal in the app's mode."""
 
 CLOSE_DELAY_S = 0.5
 """Time after which a screen that was left is closed, with all its widgets."""
@@ -90,6 +96,7 @@ class SubtitleApp(App[object]):
         """
         i18n.activate(runtime.settings.language)
         compositing.activate()
+        terminal_input.activate()
         super().__init__()
         self.runtime = runtime
         self.settings = runtime.settings
@@ -131,8 +138,23 @@ class SubtitleApp(App[object]):
         self._stored_theme = self.theme
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         self.call_after_refresh(self.connections.opening.open)
+        if not self.is_headless:
+            self._end_on_signals()
         if self.trouble:
             self.tell(self.trouble)
+
+    def _end_on_signals(self) -> None:
+        """End as by Ctrl+Q where a signal ends the process, so that the terminal is as before. A second one kills."""
+        loop = asyncio.get_running_loop()
+
+        def end(number: signal.Signals) -> None:
+            for each in ENDING_SIGNALS:
+                loop.remove_signal_handler(each)
+            logger.info("ended by %s", number.name)
+            self.exit(return_code=128 + number)
+
+        for number in ENDING_SIGNALS:
+            loop.add_signal_handler(number, end, number)
 
     def exit(self, *arguments: Any, **options: Any) -> None:
         self.connections.halt()
