@@ -24,6 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from subtitle_rag.private_files import make_private, private_folder
 from subtitle_rag.redaction import describe, one_line, redact
 
 DEBUG_VARIABLE = "SUBTITLE_RAG_DEBUG"
@@ -105,7 +106,7 @@ class LogFile(logging.Handler):
         try:
             handle = os.open(self.path, flags, 0o600)
         except FileNotFoundError:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            private_folder(self.folder)
             handle = os.open(self.path, flags, 0o600)
         try:
             os.write(handle, lines)
@@ -238,6 +239,8 @@ def logging_to(folder: Path, process: str, *, debug: bool = False, private: tupl
     root.addHandler(handler)
     package_logger.setLevel(logging.DEBUG if debug else logging.INFO)
     _active = handler
+    if folder.is_dir():
+        make_private(folder)
     sys.excepthook = _logged_excepthook
     threading.excepthook = _logged_thread_hook(hooks[1])
     try:

@@ -42,8 +42,11 @@ GUARDED = {
     ("models/manifest.py", "sysconf"),
     ("player/mpv.py", "AF_UNIX"),
     ("player/mpv.py", "getuid"),
+    ("private_files.py", "geteuid"),
     ("retrieval/neural_host.py", "nice"),
     ("retrieval/neural_host.py", "sysconf"),
+    ("tui/app.py", "SIGHUP"),
+    ("tui/app.py", "add_signal_handler"),
 }
 """Where one is used, after a look at the platform; whoever adds a place has looked at what Windows does there."""
 

@@ -164,7 +164,9 @@ class Session:
                 text = stream.read(COOKIE_LIMIT + 1)
         except (OSError, UnicodeDecodeError) as error:
             errno = getattr(error, "errno", None)
-            raise FetchError("cookies_unreadable", reason=f"{path}: {os.strerror(errno) if errno else error}") from error
+            raise FetchError(
+                "cookies_unreadable", reason=f"{path}: {os.strerror(errno) if errno else error}"
+            ) from error
         if len(text) > COOKIE_LIMIT:
             raise FetchError("cookies_unreadable", reason=_("{path} is too large for cookies").format(path=path))
         return StringIO(text)

@@ -18,6 +18,7 @@ from subtitle_rag.domain import Storyboard, Video
 from subtitle_rag.errors import FetchError
 from subtitle_rag.library.store import Library
 from subtitle_rag.platforms import replace_path
+from subtitle_rag.private_files import private_folder
 
 logger = logging.getLogger(__name__)
 
@@ -127,7 +128,7 @@ class Pictures:
         raw = youtube.sheet(board.sheets[sheet], video.title)
         if len(raw) > MAX_SHEET_BYTES or not raw.startswith(MAGIC_BYTES):
             return None
-        self._folder.mkdir(parents=True, exist_ok=True)
+        private_folder(self._folder)
         path = self._path(video, board, sheet)
         unfinished = path.with_suffix(".part")
         unfinished.write_bytes(raw)

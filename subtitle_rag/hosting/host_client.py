@@ -15,6 +15,7 @@ from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, host_entry
 from subtitle_rag.hosting.handshake import greet_host
 from subtitle_rag.i18n import _
+from subtitle_rag.private_files import private_file, private_folder
 
 if TYPE_CHECKING:
     import subprocess
@@ -227,8 +228,10 @@ class _Starter:
 
     def _start(self) -> None:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            log = (self._folder / "host.log").open("ab")
+            private_folder(self._folder)
+            path = self._folder / "host.log"
+            private_file(path)
+            log = path.open("ab")
             if self._reports is None:
                 self._reports = tempfile.TemporaryDirectory(prefix=SOCKET_PREFIX)
                 self._order["report"] = str(Path(self._reports.name) / "error.json")

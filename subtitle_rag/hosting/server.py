@@ -143,6 +143,7 @@ def serve(kind: HostKind, argument: str) -> int:
     import signal
 
     faulthandler.enable()
+    os.umask(0o077)  # the index is for its owner alone
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     kind.prepare_process()

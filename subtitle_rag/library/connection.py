@@ -10,6 +10,7 @@ from pathlib import Path
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.library.migrations import MIGRATIONS, migrate
+from subtitle_rag.private_files import private_file, private_folder
 
 BUSY_TIMEOUT_MS = 5_000
 
@@ -23,7 +24,8 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     with translated(path):
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_folder(path.parent)
+            private_file(path)  # SQLite gives its journals the same rights
         except OSError as error:
             raise unwritable(path.parent, error) from error
         db = sqlite3.connect(path, isolation_level=None)

@@ -14,7 +14,7 @@ def hold_lock(lock: Path, busy: BusyError, patience: float = 0) -> Iterator[None
     from filelock import FileLock, Timeout
 
     # another thread may release it
-    file_lock = FileLock(lock, thread_local=False)
+    file_lock = FileLock(lock, mode=0o600, thread_local=False)
     try:
         file_lock.acquire(timeout=patience)
     except Timeout:

@@ -30,7 +30,7 @@ def alone(folder: Path, model: NeuralModel) -> Iterator[None]:
 def writing(folder: Path) -> Iterator[None]:
     """Make the folder; raises BusyError `disk_full` or `folder_unwritable` for errors of its disk."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.platforms import replace_path
+from subtitle_rag.private_files import private_file
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +69,7 @@ class Record:
     def write(self, folder: Path) -> None:
         """Replace the record atomically."""
         fresh = folder / f"{NAME}.new"
+        private_file(fresh)
         with fresh.open("w", encoding="utf-8") as file:
             json.dump({"schema": _SCHEMA, **asdict(self)}, file, indent=1)
             file.flush()

@@ -28,6 +28,7 @@ from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import write_atomically
 from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.platforms import replace_path
+from subtitle_rag.private_files import private_folder
 from subtitle_rag.retrieval.edge_terms import (
     edge_filter,
     edge_vector,
@@ -91,7 +92,7 @@ class EdgeIndex:
         # a killed process may have left work for the optimizer
         self._changed = True
         with translated(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            private_folder(folder)
             self._folder_lock = FileLock(folder / "lock", timeout=0, thread_local=False)
             try:
                 self._folder_lock.acquire()

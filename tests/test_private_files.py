@@ -1,0 +1,78 @@
+"""What the app stores is for its owner alone, whatever the umask and whatever an older version has made."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import log_file
+from subtitle_rag.library.store import Library
+from subtitle_rag.private_files import make_private, private_file, private_folder
+
+SAMPLE = Path(log_file.__file__).parent / "sample"
+QUIET = '[llm]\nhosts = []\n[models]\nencoder = ""\nreranker = ""\n'
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def rights(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def run(home: Path, *arguments: object) -> None:
+    command = [sys.executable, "-m", "subtitle_rag", "--home", str(home), *map(str, arguments)]
+    subprocess.run(command, check=True, capture_output=True, env={**os.environ, "SUBTITLE_RAG_HOST_LINGER": "0"})
+
+
+def test_nobody_else_reads_what_was_stored(tmp_path: Path, open_umask: None) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text(QUIET)
+    run(home, "index", *sorted(SAMPLE.glob("*sample-0001*")))
+    stored = [path for name in ("data", "log") for path in (home / name, *(home / name).rglob("*"))]
+    assert {"library.db", "host.log", "meta.json", "subtitle-rag.log"} < {path.name for path in stored}
+    assert [path for path in stored if rights(path) & 0o077] == []
+
+    opened = [home / "data", home / "data" / "library.db", home / "log"]
+    for path in opened:
+        path.chmod(0o777)
+    run(home, "status")
+    assert [path for path in opened if rights(path) & 0o077] == []
+    assert rights(home) == 0o777  # named by the user, and perhaps no folder of the app
+
+
+def test_a_library_of_an_older_version_becomes_private(tmp_path: Path, open_umask: None) -> None:
+    library = tmp_path / "data" / "library.db"
+    Library(library).close()
+    library.chmod(0o644)
+    library.parent.chmod(0o755)
+    Library(library).close()
+    assert (rights(library), rights(library.parent)) == (0o600, 0o700)
+
+
+def test_a_folder_and_a_file_are_made_for_their_owner(tmp_path: Path, open_umask: None) -> None:
+    private_folder(tmp_path / "a" / "b")
+    private_file(tmp_path / "a" / "b" / "c")
+    assert rights(tmp_path / "a" / "b") == 0o700
+    assert rights(tmp_path / "a" / "b" / "c") == 0o600
+
+
+def test_another_users_file_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "theirs"
+    path.touch()
+    path.chmod(0o644)
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    make_private(path)
+    assert rights(path) == 0o644
+
+
+def test_what_cannot_be_changed_stops_nothing(tmp_path: Path) -> None:
+    make_private(tmp_path / "none")
