@@ -1,7 +1,7 @@
 """Decodes what a terminal sends, also bytes that are not UTF-8.
 
-Textual 8.2.8 decodes strictly: one such byte, of a terminal set to EUC-KR or a torn paste, ends its input thread, and no
-key works afterwards.
+Textual 8.2.8 decodes strictly: one such byte, of a terminal set to EUC-KR or a torn paste, ends its input thread, and
+no key works afterwards.
 """
 
 import codecs
