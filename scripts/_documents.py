@@ -361,7 +361,7 @@ def inline_problem(quoted: str) -> str:
             check_script(words[0].removeprefix("./"), words[1:])
         except CommandError as error:
             return str(error)
-    if KEY.fullmatch(quoted) and quoted.casefold() not in _keys():
+    if KEY.fullmatch(quoted) and quoted not in _keys():
         return f"no such key: {quoted}"
     if OPTION.match(quoted):
         options = [word.partition("=")[0].rstrip(",") for word in words if word.startswith("--")]
@@ -375,9 +375,8 @@ def _keys() -> frozenset[str]:
     """The app's keys, and the one that ends a command."""
     from subtitle_rag.tui import keymap
 
-    return frozenset(key for _kind, binding in keymap.declared().values() for key in binding.key.split(",")) | {
-        "ctrl+c"
-    }
+    ids = keymap.declared()
+    return frozenset(keymap.key_text(key) for id in ids for key in keymap.keys(id)) | {"Ctrl+C"}
 
 
 def _lenient_problem(words: Sequence[str]) -> str:

@@ -299,8 +299,11 @@ def _key_meanings() -> dict[str, tuple[str, str]]:
 
 def keys(language: str) -> Iterator[str]:
     yield from (own_text("keys_lead", language), "")
+    from subtitle_rag.tui import keymap
+
     rows = (
-        (code(id), " ".join(map(code, usual.split(","))), meaning) for id, (meaning, usual) in _key_meanings().items()
+        (code(id), " ".join(code(keymap.key_text(key)) for key in keymap.keys(id)), meaning)
+        for id, (meaning, _usual) in _key_meanings().items()
     )
     yield from table((own_text("id", language), own_text("key", language), own_text("meaning", language)), rows)
 

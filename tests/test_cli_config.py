@@ -151,7 +151,7 @@ def test_validate_tells_all_mistakes_by_line_and_key(run: Run, file: Path) -> No
         f"{file}:13: players.mine.command must be a list of strings",
         f"{file}:14: there is no setting players.mine.comand (did you mean players.mine.command?)",
         f"{file}:17: there is no setting keys.app.libary (did you mean keys.app.library?)",
-        f"{file}:18: keys.app.help: a terminal cannot tell ctrl+m from enter",
+        f"{file}:18: keys.app.help: a terminal cannot tell Ctrl+M from Enter",
     ]
     assert told.err == "9 mistakes in the config.\n"
 
@@ -182,7 +182,7 @@ def test_a_program_reads_them_too(run: Run, file: Path) -> None:
         (b"\n[themes.a]\nprimary = 'rot'", 3),
         (b"[themes.a]\nprimary = 'red'\n[themes.a.variables]\nnonsense = 'red'", 4),
         (b"language = 'fr'", 1),
-        (b"[keys]\n'app.library' = 'f8'\n'app.help' = 'f8'", 3),
+        (b"[keys]\n'app.library' = 'F8'\n'app.help' = 'F8'", 3),
     ],
 )
 def test_a_mistake_of_any_kind_has_a_line(run: Run, file: Path, text: bytes, line: int) -> None:
@@ -266,10 +266,10 @@ def test_every_setting_of_the_schema_has_type_default_and_description() -> None:
         "themes.a = {primary = 'red', dark = true, text_alpha = 1}",
         "themes.a = {dark = true}",
         "themes.a = {primary = 'red', variables = {border = 3}}",
-        "keys = {'app.library' = 'f8'}",
-        "keys.app.library = 'f8'",
-        "keys.app.libary = 'f8'",
-        "keys = {'app.libary' = 'f8'}",
+        "keys = {'app.library' = 'F8'}",
+        "keys.app.library = 'F8'",
+        "keys.app.libary = 'F8'",
+        "keys = {'app.libary' = 'F8'}",
         "keys.app.library = 8",
     ],
 )
@@ -317,7 +317,7 @@ def test_the_examples_of_init_are_right(run: Run, file: Path) -> None:
     file.write_text(re.sub("# (primary|background)", r"\1", text))
     assert run("config", "validate").out == ""
     settings = config.load()
-    assert (set(settings.players), settings.keys) == ({"celluloid"}, {"app.library": "f8,ctrl+b"})
+    assert (set(settings.players), settings.keys) == ({"celluloid"}, {"app.library": "F8,Ctrl+B"})
     assert settings.themes["sea"].primary == "#3a86ff"
 
 

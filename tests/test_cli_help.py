@@ -74,7 +74,7 @@ def test_what_is_unknown_is_told_with_the_nearest(run: Run, name: str, near: str
 
 def test_a_wrong_config_hinders_nobody_who_reads(run: Run, isolated_home: Path) -> None:
     isolated_home.mkdir()
-    (isolated_home / "config.toml").write_text("[serch]\n[keys]\nnonsense = 'f8'")
+    (isolated_home / "config.toml").write_text("[serch]\n[keys]\nnonsense = 'F8'")
     for name in ("config", "keys", "troubleshooting"):
         assert run("help", name).code == 0
 
@@ -113,7 +113,7 @@ def test_the_keys_of_the_envelope_are_told(run: Run) -> None:
 def test_the_own_keys_are_told(run: Run, isolated_home: Path) -> None:
     isolated_home.mkdir()
     (isolated_home / "config.toml").write_text("[keys]\n'app.checks' = 'f11'")
-    assert re.search(r"^  f11 +what is installed", run("help", "keys").out, re.MULTILINE)
+    assert re.search(r"^  F11 +what is installed", run("help", "keys").out, re.MULTILINE)
     from subtitle_rag.tui import keymap
 
     keymap.activate({})

@@ -28,5 +28,5 @@ def keys_(settings: Settings, ids: Sequence[str], as_json: bool) -> int:
             raise UsageError("unknown_setting", name=id, near=did_you_mean(nearest(id, bindings)))
     rows = [(id, keymap.keys(id), key_help.meaning(id)) for id in bindings if not ids or id in ids]
     outcome = output.Outcome({"keys": [{"id": id, "keys": keys, "meaning": meaning} for id, keys, meaning in rows]})
-    lines = output.table([(id, " ".join(keys), meaning) for id, keys, meaning in rows])
+    lines = output.table([(id, " ".join(map(keymap.key_text, keys)), meaning) for id, keys, meaning in rows])
     return output.finish("keys", outcome, lines, as_json=as_json)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual import on
 from textual.app import App, SystemCommand
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.reactive import var
 from textual.worker import Worker, WorkerFailed, WorkerState
 
@@ -241,6 +241,10 @@ class SubtitleApp(App[object]):
         if action == "run":
             return self._commands[str(parameters[0])].is_enabled()
         return super().check_action(action, parameters)
+
+    def get_key_display(self, binding: Binding) -> str:
+        """Write keys in footers and command palette as everywhere."""
+        return keymap.key_text(binding.key)
 
     def action_help_quit(self) -> None:
         """Say how to quit. Textual binds this to Ctrl+C where nothing is selected."""

@@ -4,6 +4,7 @@ They belong to the process, as its language does, so that any sentence can name 
 """
 
 import pkgutil
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
@@ -30,6 +31,28 @@ SAME = {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+j": "enter", "ctrl+m": "en
 """Keys which a terminal sends as the same characters as others."""
 INPUT_METHOD = frozenset({"ctrl+@", "ctrl+space", "shift+space", "f9"})
 EDITING = frozenset({"backspace", "left", "right", "home", "end"})
+LABELS = {
+    "enter": "Enter",
+    "escape": "Esc",
+    "space": "Space",
+    "tab": "Tab",
+    "backspace": "Backspace",
+    "delete": "Delete",
+    "insert": "Insert",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "home": "Home",
+    "end": "End",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "ctrl": "Ctrl",
+    "shift": "Shift",
+    "alt": "Alt",
+}
+"""Textual's names of keys, as keyboards print them."""
+_BY_LABEL = {label.casefold(): name for name, label in LABELS.items()}
 
 _user_keys: dict[str, str] = {}
 
@@ -56,13 +79,20 @@ def keys(id: str) -> tuple[str, ...]:
 
 
 def key(id: str) -> str:
-    """Return the first key in force for a sentence: `ctrl+r`, `f5`, `esc`, `Enter`."""
+    """Return the first key in force, as `key_text` writes it."""
     return key_text(keys(id)[0])
 
 
 def key_text(name: str) -> str:
+    """Write a key: `Ctrl+R`, `F5`, `Esc`, `y`. It is the one notation of footers, sentences, help and documents.
+
+    `[keys]` understands it too.
+    """
     *modifiers, last = name.split("+") if len(name) > 1 else [name]
-    return "+".join([*modifiers, "Enter" if last == "enter" else format_key(last)])
+    label = LABELS.get(last) or format_key(last)
+    if modifiers or re.fullmatch(r"f\d+", last):
+        label = label.upper() if len(label) == 1 or last not in LABELS else label
+    return "+".join([*(LABELS.get(modifier, modifier.capitalize()) for modifier in modifiers), label])
 
 
 def binding(id: str) -> Binding:
@@ -101,8 +131,15 @@ def declared_by(kind: type[DOMNode]) -> list[str]:
 def _parts(keys: str) -> list[str]:
     """Split keys with commas between, and return them as Textual names them."""
     parts = [part.strip() for part in keys.split(",")]
-    names = [part if len(part) == 1 else part.lower() for part in parts if part]
+    names = [_name(part) for part in parts if part]
     return [binding.key for binding in Binding.make_bindings([Binding(name, "") for name in names])]
+
+
+def _name(key: str) -> str:
+    """Return Textual's name of a key in any letters, also of one that `key_text` wrote."""
+    if len(key) == 1:
+        return _BY_LABEL.get(key, key)
+    return "+".join(_BY_LABEL.get(part, part) for part in key.lower().split("+"))
 
 
 def _with_twins(parts: list[str]) -> list[str]:
@@ -149,11 +186,11 @@ def mistakes(keymap: Mapping[str, str], path: Path) -> Iterator[Mistake]:
 def _fault(key: str, binding: Binding) -> str:
     """Return why a key cannot be used; empty if it can."""
     if key in SAME:
-        return _("a terminal cannot tell {key} from {other}").format(key=key, other=SAME[key])
+        return _("a terminal cannot tell {key} from {other}").format(key=key_text(key), other=key_text(SAME[key]))
     if key in INPUT_METHOD:
-        return _("{key} belongs to the input method that types Hangul").format(key=key)
+        return _("{key} belongs to the input method that types Hangul").format(key=key_text(key))
     if "alt" in key.split("+")[:-1]:
-        return _("{key} writes a symbol on some keyboards").format(key=key)
+        return _("{key} writes a symbol on some keyboards").format(key=key_text(key))
     if key not in NAMES and not _types(key):
         return _("there is no key {key}").format(key=key) + did_you_mean(nearest(key, NAMES))
     takes_text = any(_types(part) or part in EDITING for part in _parts(binding.key))

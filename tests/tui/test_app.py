@@ -39,7 +39,7 @@ class TestHelp:
             await pilot.press("f1")
             assert isinstance(app.screen, HelpScreen)
             text = str(app.screen.query_one(Static).content)
-            for told in (word, "ctrl+y", "f4"):
+            for told in (word, "Ctrl+Y", "F4"):
                 assert told in text
             await pilot.press("escape")
             assert isinstance(app.screen, SearchScreen)

@@ -96,7 +96,7 @@ class TestFetching:
             screen.languages.value = "ko,en , ko"
             await save(pilot)
             assert isinstance(app.screen, LibraryScreen)
-            assert toasts(app)[-1] == "Saved. ctrl+r reads its list again and fetches what is missing."
+            assert toasts(app)[-1] == "Saved. Ctrl+R reads its list again and fetches what is missing."
         (source,) = filled.library.sources.followed()
         assert source.options == SourceOptions(tabs=("shorts", "streams"), languages=("ko", "en"), limit=5)
 
@@ -261,7 +261,7 @@ class TestLeaving:
             await pilot.press(*"다온", "escape")
             await settle(pilot)
             assert app.screen is screen
-            assert said(screen) == "! Not saved yet. Press esc again to discard the changes."
+            assert said(screen) == "! Not saved yet. Press Esc again to discard the changes."
             await pilot.press("a", "escape")  # whoever goes on is asked again
             await settle(pilot)
             assert app.screen is screen

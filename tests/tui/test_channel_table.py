@@ -304,8 +304,8 @@ class TestDoing:
             await pilot.press("down")
             await pilot.pause()
             footer = drawn_by(app).splitlines()[-1].split()
-            assert footer[:2] == ["f1", "Help"]
-            assert {"⏎", "u", "esc"} <= set(footer)
+            assert footer[:2] == ["F1", "Help"]
+            assert {"Enter", "u", "Esc"} <= set(footer)
 
 
 def called(channel: ChannelState | None) -> str:

@@ -185,13 +185,13 @@ class TestPausing:
             await until(pilot, lambda: app.contexts and app.contexts.processed)
             assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
-            assert bar(app).endswith("  paused; ctrl+t resumes")
+            assert bar(app).endswith("  paused; Ctrl+T resumes")
             await until(pilot, lambda: not app.background.runs)
             asked = ollama.count()
             app.background.begin_all()  # as at the end of a job
             await settle(pilot)
             assert ollama.count() == asked
-            assert "ctrl+t resumes" in bar(app)
+            assert "Ctrl+T resumes" in bar(app)
             assert "Background: resume" in commands(app)
             kept = indexed.library.contexts.counts().written
             assert 0 < kept < 8
@@ -304,7 +304,7 @@ class TestTrouble:
             await pilot.press("f4")
             await settle(pilot)
             assert "does not fit into memory" in bar(app)
-            assert "ctrl+t tries again" in bar(app)
+            assert "Ctrl+T tries again" in bar(app)
             assert toasts(app) == []
             assert ollama.count("chat") == 1
             await pilot.press("ctrl+t")

@@ -98,14 +98,14 @@ class TestLines:
         ("changes", "told"),
         [
             ({"state": "asking"}, "Asking Ollama…"),
-            ({"state": "paused", "output_tokens": 0}, "Contexts paused at 6,310/9,412; ctrl+t resumes"),
+            ({"state": "paused", "output_tokens": 0}, "Contexts paused at 6,310/9,412; Ctrl+T resumes"),
             ({"state": "done"}, ""),
-            ({"state": "done", "failed": 1}, "! 1 window got no context; ctrl+t asks for it again"),
+            ({"state": "done", "failed": 1}, "! 1 window got no context; Ctrl+T asks for it again"),
             ({"state": "failed", "missing": 0, "error": LlmError("llm_not_running", host="x")}, ""),
             (
                 {"state": "failed", "has_contexts": True, "error": LlmError("llm_not_running", host="x[b]\x1b")},
                 "! Ollama does not answer at x[b]. Start it with ollama serve, or set hosts under [llm] in the config. "
-                "Search works without it.  ctrl+t tries again",
+                "Search works without it.  Ctrl+T tries again",
             ),
             ({"windows": 0, "state": "failed", "error": LlmError("llm_not_running", host="x")}, ""),
         ],

@@ -131,7 +131,7 @@ class TestOnTheScreen:
             runtime.__dict__["searcher"] = Answers(explained)
             await typed(pilot, "치킨")
             assert "Why this is scene" not in drawn_by(app)
-            assert "f2 Explain" in drawn_by(app)
+            assert "F2 Explain" in drawn_by(app)
             await pilot.press("f2")
             await settle(pilot)
             assert "#12   11.20" in drawn_by(app)
@@ -159,7 +159,7 @@ class TestOnTheScreen:
             assert isinstance(app.screen, ExplainScreen)
             assert "#12   11.20" in drawn_by(app)
             assert " ms" not in drawn_by(app)
-            assert "esc closes" in drawn_by(app)
+            assert "Esc closes" in drawn_by(app)
             await pilot.press(key)
             assert [type(one) for one in app.screen_stack] == [SearchScreen]
             assert app.search_screen.query_line.value == "치킨"

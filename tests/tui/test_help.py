@@ -116,5 +116,5 @@ def test_keys_told_together_are_told_once() -> None:
     from subtitle_rag.tui.screens.search_screen import SearchScreen
 
     rows = dict(key_help.rows([SearchScreen]))
-    assert rows["↓ ↑ ctrl+n"] == "choose a scene, from the query too"
+    assert rows["↓ ↑ Ctrl+N"] == "choose a scene, from the query too"
     assert len([told for told in rows.values() if told == "choose a scene, from the query too"]) == 1

@@ -59,9 +59,9 @@ elif command == "install":
     while "yt-dlp" in arguments and os.path.exists(at("held")): time.sleep(0.01)
     open(at("installed"), "w").close()
 """
-OFFERED = "Search by meaning, too: ctrl+g installs it (1.6 GB), ctrl+x hides this."
+OFFERED = "Search by meaning, too: Ctrl+G installs it (1.6 GB), Ctrl+X hides this."
 ADDRESS = "https://youtu.be/noodles0000"
-STOPPED = "Installation of search by meaning stopped. ctrl+g resumes, ctrl+x hides this."
+STOPPED = "Installation of search by meaning stopped. Ctrl+G resumes, Ctrl+X hides this."
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class TestInstalling:
             await settle(pilot)
             await agree(pilot, app)
             await until(pilot, lambda: "fetching torch  1/2" in welcome(app))
-            assert welcome(app).endswith("ctrl+g stops")
+            assert welcome(app).endswith("Ctrl+G stops")
             await pilot.press("ctrl+g")
             await until(pilot, lambda: STOPPED in welcome(app))
             await until(pilot, lambda: not app.background.runs)
@@ -173,7 +173,7 @@ class TestInstalling:
             await settle(pilot)
             await agree(pilot, app)
             await until(pilot, lambda: "No space is left [red]on[/] the device" in welcome(app))
-            assert "ctrl+g tries again" in welcome(app)
+            assert "Ctrl+G tries again" in welcome(app)
             assert toasts(app) == []
             await pilot.press("ctrl+g")
             await until(pilot, lambda: asking(app))
@@ -220,10 +220,10 @@ class TestInstalling:
 class TestLines:
     def test_how_far_the_packages_have_come_is_told(self) -> None:
         working = ModelDownload("working", packages=1_600)
-        assert model_lines.line(working) == "Installing search by meaning  ctrl+g stops"
+        assert model_lines.line(working) == "Installing search by meaning  Ctrl+G stops"
         step = PackagesAdvanced("fetching", "tor\x1bch", 3, 41)
         told = model_lines.line(replace(working, step=step))
-        assert told == "Installing search by meaning  fetching torch  3/41  ctrl+g stops"
+        assert told == "Installing search by meaning  fetching torch  3/41  Ctrl+G stops"
 
     def test_models_that_are_here_are_not_counted(self) -> None:
         (way,) = model_lines.install_ways(ModelDownload("offered", packages=1_600))
@@ -232,13 +232,13 @@ class TestLines:
     def test_an_update_is_told_by_age_and_by_failure(self) -> None:
         old = ExtractorUpdate("offered", version="2026.1.1", days=120)
         assert extractor_lines.line(None) == extractor_lines.line(ExtractorUpdate("done")) == ""
-        assert extractor_lines.line(old) == "yt-dlp 2026.1.1 is 120 days old and may soon fail: f7 updates it."
+        assert extractor_lines.line(old) == "yt-dlp 2026.1.1 is 120 days old and may soon fail: F7 updates it."
         failed = extractor_lines.line(replace(old, has_failed=True))
-        assert failed.startswith("yt-dlp 2026.1.1 did not understand YouTube's answer: f7 updates")
+        assert failed.startswith("yt-dlp 2026.1.1 did not understand YouTube's answer: F7 updates")
         error = AppError("packages_failed", reason="{no} [b]room\x1b", line="x")
         told = extractor_lines.line(replace(old, state="failed", error=error))
         assert told.startswith("! The packages could not be installed: {no} [b]room.")
-        assert told.endswith("f7 tries again")
+        assert told.endswith("F7 tries again")
 
 
 class TestUpdate:
@@ -259,7 +259,7 @@ class TestUpdate:
         app = SubtitleApp(empty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await until(pilot, lambda: "is 100 days old and may soon fail: f7 updates" in bar(app, "update"))
+            await until(pilot, lambda: "is 100 days old and may soon fail: F7 updates" in bar(app, "update"))
             aged.put("held")
             await pilot.press("f7")
             await until(pilot, lambda: bar(app, "update") == "Updating yt-dlp…")
@@ -299,7 +299,7 @@ class TestUpdate:
             assert "-m pip install --upgrade yt-dlp" in bar(app, "update")
             app.connections.look_up()
             await settle(pilot)
-            assert bar(app, "update").endswith("f7 tries again")
+            assert bar(app, "update").endswith("F7 tries again")
             aged.take("refused")
             await pilot.press("f7")
             await until(pilot, lambda: any("is installed." in toast for toast in toasts(app)))

@@ -93,7 +93,7 @@ class TestChoosing:
                 "3 내 것 plays the link · mpv",
             ]
             assert "1:01  [red]제목[/red]" in drawn_by(app)
-            assert "Enter plays · space makes it the default · esc closes" in drawn_by(app)
+            assert "Enter plays · Space makes it the default · Esc closes" in drawn_by(app)
 
     @pytest.mark.campaign(part="app")
     async def test_a_file_is_played_by_players_of_files(self, app_of: MakeApp, on_disk: Scene) -> None:

@@ -65,15 +65,15 @@ class TestWhatIsRefused:
             ("", "no key is named"),
             ("pagedwn", "there is no key pagedwn (did you mean pagedown?)"),
             ("f2,strg+b", "there is no key strg+b"),
-            ("ctrl+h", "a terminal cannot tell ctrl+h from backspace"),
-            ("ctrl+i", "a terminal cannot tell ctrl+i from tab"),
-            ("Ctrl+M", "a terminal cannot tell ctrl+m from enter"),
-            ("f9", "f9 belongs to the input method that types Hangul"),
-            ("ctrl+space", "ctrl+space belongs to the input method"),
-            ("alt+b", "alt+b writes a symbol"),
+            ("ctrl+h", "a terminal cannot tell Ctrl+H from Backspace"),
+            ("ctrl+i", "a terminal cannot tell Ctrl+I from Tab"),
+            ("Ctrl+M", "a terminal cannot tell Ctrl+M from Enter"),
+            ("f9", "F9 belongs to the input method that types Hangul"),
+            ("ctrl+space", "Ctrl+Space belongs to the input method"),
+            ("alt+b", "Alt+B writes a symbol"),
             ("b", "b is needed for typing"),
-            ("space", "space is needed for typing"),
-            ("backspace", "⌫ is needed for typing"),
+            ("space", "Space is needed for typing"),
+            ("backspace", "Backspace is needed for typing"),
         ],
     )
     def test_keys_that_cannot_be_are_told_with_the_reason(self, key: str, why: str) -> None:
@@ -147,18 +147,28 @@ class TestInForce:
 
     @pytest.mark.parametrize(
         ("key", "said"),
-        [("ctrl+r", "ctrl+r"), ("F8", "f8"), ("enter", "Enter"), ("escape", "esc"), ("?", "?"), ("pageup", "pgup")],
+        [
+            *(("ctrl+r", "Ctrl+R"), ("F8", "F8"), ("enter", "Enter"), ("escape", "Esc"), ("?", "?")),
+            *(("pageup", "PgUp"), ("y", "y"), ("shift+tab", "Shift+Tab"), ("ctrl+pageup", "Ctrl+PgUp"), ("up", "↑")),
+        ],
     )
     def test_keys_are_spoken_as_they_are_printed(self, key: str, said: str) -> None:
         keymap.activate({"library.sync": key})
         assert keymap.key("library.sync") == said
+        keymap.activate({"library.sync": said})  # what is printed may be written into the config
+        assert keymap.key("library.sync") == said
+
+    def test_footers_and_sentences_write_keys_alike(self, app_of: MakeApp) -> None:
+        app = app_of()
+        for id, (_kind, binding) in keymap.declared().items():
+            assert app.get_key_display(binding.with_key(keymap.keys(id)[0])) == keymap.key(id)
 
     def test_sentences_name_the_key_in_force(self) -> None:
         stopped = Job("채널", ended=True, stopped=True)
-        assert job_lines.line(stopped).endswith("ctrl+r resumes")
+        assert job_lines.line(stopped).endswith("Ctrl+R resumes")
         keymap.activate({"library.sync": "f8"})
-        assert job_lines.line(stopped).endswith("f8 resumes")
-        assert "f8 tries again" in str(empty_states.failure(UsageError("empty_query")))
+        assert job_lines.line(stopped).endswith("F8 resumes")
+        assert "F8 tries again" in str(empty_states.failure(UsageError("empty_query")))
 
     @pytest.mark.campaign(part="app")
     async def test_another_key_opens_and_closes_and_stands_in_the_footer(
@@ -182,8 +192,8 @@ class TestInForce:
             assert isinstance(app.screen, HelpScreen)
             await pilot.pause()
             text = str(app.screen.query_one("#keys", Static).content)
-            assert re.search(r"f8 ctrl\+b +library: videos", text)
-            assert "f4" not in text
+            assert re.search(r"F8 Ctrl\+B +library: videos", text)
+            assert "F4" not in text
 
     @pytest.mark.campaign(part="app")
     async def test_another_letter_moves_the_list_in_both_modes_of_the_keyboard(
@@ -208,7 +218,7 @@ class TestTheCommand:
         (tmp_path / "config.toml").write_text('[keys]\n"app.library" = "f8"')
         command = [sys.executable, "-m", "subtitle_rag", "--home", str(tmp_path), "--language", "en", "keys"]
         rows = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-        assert any(re.fullmatch(r"app\.library +f8 +library: videos, new captions", row) for row in rows)
+        assert any(re.fullmatch(r"app\.library +F8 +library: videos, new captions", row) for row in rows)
         told = subprocess.run([*command, "--json"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
         listed = {one["id"]: one for one in json.loads(told)["result"]["keys"]}
         assert set(listed) == set(keymap.declared())

@@ -45,7 +45,7 @@ async def test_ctrl_c_says_how_to_quit(app_of: MakeApp) -> None:
     async with app.run_test() as pilot:
         await settle(pilot)
         await pilot.press("ctrl+c")
-        assert [toast.lower() for toast in toasts(app)] == ["ctrl+q quits."]
+        assert toasts(app) == ["Ctrl+Q quits."]
 
 
 async def test_a_double_click_plays(app_of: MakeApp, outside: Outside) -> None:

@@ -67,8 +67,8 @@ class TestAsking:
                 "A job is running.",
                 "Resting until",
                 "1 job waits for it.",
-                "ctrl+q stops it and quits",
-                "esc",
+                "Ctrl+Q stops it and quits",
+                "Esc",
             ):
                 assert told in drawn
             await pilot.press("escape")
@@ -110,7 +110,7 @@ class TestNothingIsLost:
         again = SubtitleApp(resting)
         async with again.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            assert bar(again) == "Unfinished from last time: @느린부엌  +2 waiting  ctrl+r resumes"
+            assert bar(again) == "Unfinished from last time: @느린부엌  +2 waiting  Ctrl+R resumes"
             assert not youtube.requests
             assert restore_unfinished(resting.library) == [KITCHEN, LIST, SHORTS]
             await pilot.press("ctrl+r")

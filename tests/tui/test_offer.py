@@ -29,7 +29,7 @@ PROMPT_S = 3.0
 """The longest that leaving may take."""
 LOADING_S = 60
 """PyTorch's import included, on a machine with much else to do."""
-OFFER = "ctrl+g fetches tiny-m3, tiny-reranker ("
+OFFER = "Ctrl+G fetches tiny-m3, tiny-reranker ("
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ class TestOffer:
             index_sample(app)
             await settle(pilot)
             await until(pilot, lambda: OFFER in welcome(app))
-            assert "6.0 MB) onto this computer, ctrl+x hides this." in welcome(app)
+            assert "6.0 MB) onto this computer, Ctrl+X hides this." in welcome(app)
             assert bar(app, "offer") == ""  # the page tells it
             await pilot.press("f4")
             await settle(pilot)
@@ -204,10 +204,10 @@ class TestFetching:
             await until(pilot, lambda: app.offer and app.offer.done > 100_000)
             told = welcome(app).rpartition("\n")[2]
             assert told.startswith("Fetching tiny-m3, tiny-reranker  ")
-            assert told.endswith("  ctrl+g stops")
+            assert told.endswith("  Ctrl+G stops")
             assert "Models: stop" in commands(app)
             await pilot.press("ctrl+g")
-            assert "MB fetched. ctrl+g fetches the rest, ctrl+x hides this." in welcome(app)
+            assert "MB fetched. Ctrl+G fetches the rest, Ctrl+X hides this." in welcome(app)
             await until(pilot, lambda: not app.background.runs)
             assert parts(indexed)
             offered.slow = 0.0
@@ -227,7 +227,7 @@ class TestFetching:
             await settle(pilot)
             await pilot.press("ctrl+g")
             await until(pilot, lambda: "asks for fewer requests" in welcome(app))
-            assert welcome(app).endswith("  ctrl+g tries again")
+            assert welcome(app).endswith("  Ctrl+G tries again")
             assert toasts(app) == []
             app.connections.look_up()  # as at the end of a job
             await settle(pilot)
@@ -265,7 +265,7 @@ class TestFetching:
         again = SubtitleApp(indexed)
         async with again.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            assert "fetched. ctrl+g fetches the rest" in welcome(again)
+            assert "fetched. Ctrl+G fetches the rest" in welcome(again)
 
 
 def fetching(**changes: Any) -> ModelDownload:
@@ -278,15 +278,15 @@ class TestLines:
     @pytest.mark.parametrize(
         ("changes", "told"),
         [
-            ({}, "Fetching bge-m3, b  812 MB/4.6 GB  ctrl+g stops"),
-            ({"rate": 4.2e6}, "Fetching bge-m3, b  812 MB/4.6 GB  4.2 MB/s  about 15 min left  ctrl+g stops"),
+            ({}, "Fetching bge-m3, b  812 MB/4.6 GB  Ctrl+G stops"),
+            ({"rate": 4.2e6}, "Fetching bge-m3, b  812 MB/4.6 GB  4.2 MB/s  about 15 min left  Ctrl+G stops"),
             (
                 {"state": "offered", "done": 0},
-                "Search by meaning, too: ctrl+g fetches bge-m3, b (4.6 GB) onto this computer, ctrl+x hides this.",
+                "Search by meaning, too: Ctrl+G fetches bge-m3, b (4.6 GB) onto this computer, Ctrl+X hides this.",
             ),
             (
                 {"state": "paused"},
-                "bge-m3, b: 812 MB of 4.6 GB fetched. ctrl+g fetches the rest, ctrl+x hides this.",
+                "bge-m3, b: 812 MB of 4.6 GB fetched. Ctrl+G fetches the rest, Ctrl+X hides this.",
             ),
             ({"state": "elsewhere"}, "Another subtitle-rag is fetching bge-m3, b."),
             ({"state": "dismissed"}, ""),
@@ -299,7 +299,7 @@ class TestLines:
     def test_what_comes_from_outside_is_cleaned(self) -> None:
         error = BusyError("hub_unreachable", host="h\x1b", name="n", reason="\u202er[b]")
         told = model_lines.line(fetching(state="failed", error=error))
-        assert told == "! Could not connect to h for n: r[b]. What has arrived is kept.  ctrl+g tries again"
+        assert told == "! Could not connect to h for n: r[b]. What has arrived is kept.  Ctrl+G tries again"
 
     def test_nothing_is_said_of_nothing(self) -> None:
         assert model_lines.line(None) == ""

@@ -73,7 +73,7 @@ class TestChecks:
                 assert told["ollama"].startswith("! Ollama ")
                 assert "Search works without it." in told["ollama"]
                 assert "→ Optional: with contexts" in drawn_by(app)
-                assert "ctrl+d opens a sample" in drawn_by(app)
+                assert "Ctrl+D opens a sample" in drawn_by(app)
                 assert app.screen.query_one("#path").has_focus
             assert youtube.count() == 0
         assert looked == dict.fromkeys(check_names(empty.settings), 1)
@@ -140,7 +140,7 @@ class TestModels:
             await checks_made(pilot)
             said = rows(app)["models"]
             assert said.startswith("! Models Optional: search for words works without them.\n→ ")
-            assert "ctrl+g fetches tiny-m3, tiny-reranker (6.0 MB) onto this computer" in said
+            assert "Ctrl+G fetches tiny-m3, tiny-reranker (6.0 MB) onto this computer" in said
             assert bar(app, "offer") == ""  # told once
             assert seen(app).isdisjoint({"encoder", "reranker"})
             assert offered.asked == []
@@ -187,4 +187,4 @@ class TestModels:
             await settle(pilot)
             notice = str(app.search_screen.query_one("#notice", Static).content)
             assert notice.count("by their words alone") == 1
-            assert "ctrl+g fetches" in notice
+            assert "Ctrl+G fetches" in notice

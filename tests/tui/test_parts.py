@@ -165,7 +165,7 @@ class TestReasons:
         assert failure_reasons.retry_text(NOON + 300) == "asked again 12:05"
         assert failure_reasons.retry_text(NOON + 10 * DAY_S) == "asked again 12-01"
         assert failure_reasons.retry_text(NOON + 50 * DAY_S) == "asked again 2027-01-10"
-        assert failure_reasons.retry_text(NOON - 1) == "asked again with ctrl+r"
+        assert failure_reasons.retry_text(NOON - 1) == "asked again with Ctrl+R"
         assert failure_reasons.rest_end_text(NOON + 1) == "12:01"
         assert failure_reasons.rest_end_text(NOON + 13 * 3600) == "11-22 01:00"
 

@@ -36,7 +36,7 @@ async def test_an_address_is_refused_in_the_sample_and_goes_with_its_user_to_the
         await pilot.press("enter")
         await settle(pilot)
         assert not app.jobs.busy
-        assert "ctrl+d opens your own library" in str(library.failures.content)
+        assert "Ctrl+D opens your own library" in str(library.failures.content)
         await pilot.press("ctrl+d")
     assert app.return_value == LibrarySwitch("@느린부엌")
 

@@ -125,7 +125,7 @@ class TestFailures:
             (told,) = toasts(app)
             assert "http://[b]x" in told
 
-    @pytest.mark.parametrize(("language", "said"), [("en", "is damaged"), ("ko", "ctrl+r")])
+    @pytest.mark.parametrize(("language", "said"), [("en", "is damaged"), ("ko", "Ctrl+R")])
     @pytest.mark.campaign(part="app")
     async def test_a_damaged_library_is_a_calm_page(self, empty: Runtime, language: str, said: str) -> None:
         path = empty.settings.paths.library

@@ -116,9 +116,9 @@ def test_files_are_read_and_their_windows_set_the_pace() -> None:
 
 def test_states_are_told_in_words() -> None:
     said = told(fetching(ended=True, stopped=True), writing(state="paused"), making(state="waiting"))
-    assert said["job"] == "Stopped: 느린 부엌  ctrl+r resumes"
+    assert said["job"] == "Stopped: 느린 부엌  Ctrl+R resumes"
     assert said["captions"].endswith("stopped")
-    assert said["contexts"].endswith("paused; ctrl+t resumes")
+    assert said["contexts"].endswith("paused; Ctrl+T resumes")
     assert "waiting for contexts" in said["vectors"]
     done = told(fetching(), writing(state="done", missing=0, processed=0), making())
     assert done["contexts"].split()[-2:] == ["9,412", "✓"]
@@ -132,7 +132,7 @@ def test_what_failed_has_a_sentence_and_no_bar() -> None:
     error = LlmError("llm_model_missing", model="ax-light:q4", host="x")
     said = told(None, writing(state="failed", error=error), making())
     assert said["contexts"].startswith("! ")
-    assert said["contexts"].endswith("ctrl+t tries again")
+    assert said["contexts"].endswith("Ctrl+T tries again")
     assert "█" in said["vectors"]
 
 

@@ -227,10 +227,10 @@ class TestPausing:
             await until(pilot, gate.arrived.is_set)
             assert "Background: pause" in commands(app)
             await pilot.press("ctrl+t")
-            assert bar(app, "vectors").endswith("; ctrl+t resumes")
+            assert bar(app, "vectors").endswith("; Ctrl+T resumes")
             gate.release()
             await until(pilot, lambda: not app.background.runs)
-            assert bar(app, "vectors").endswith(" 8/75  paused; ctrl+t resumes")
+            assert bar(app, "vectors").endswith(" 8/75  paused; Ctrl+T resumes")
             app.background.begin_all()  # as at the end of a job
             await settle(pilot)
             assert gate.batches == [8]
@@ -286,7 +286,7 @@ class TestPausing:
                 await until(pilot, lambda: bar(app, "contexts") and bar(app, "vectors"))
                 await pilot.press("ctrl+t")
                 paused = bar(app, "contexts"), bar(app, "vectors")
-                assert all(told.endswith(" 0/8  paused; ctrl+t resumes") for told in paused)
+                assert all(told.endswith(" 0/8  paused; Ctrl+T resumes") for told in paused)
                 gate.release()
                 hold.release()
                 await until(pilot, lambda: not app.background.runs)
@@ -349,7 +349,7 @@ class TestTrouble:
             await pilot.press("f4")
             await until(pilot, lambda: bar(app, "vectors").startswith("! The model "), LOADING_S)
             assert "is damaged" in bar(app, "vectors")
-            assert bar(app, "vectors").endswith("  ctrl+t tries again")
+            assert bar(app, "vectors").endswith("  Ctrl+T tries again")
             assert toasts(app) == []
             (copy / "pytorch_model.bin").write_bytes(content)
             await pilot.press("ctrl+t")
@@ -383,7 +383,7 @@ class TestLines:
             ),
             ({"processed": 8, "untimed": 8}, "Vectors 6,318/9,412  bge-m3"),
             ({"state": "waiting"}, "Vectors 6,310/9,412  waiting for contexts  bge-m3"),
-            ({"state": "paused"}, "Vectors paused at 6,310/9,412; ctrl+t resumes"),
+            ({"state": "paused"}, "Vectors paused at 6,310/9,412; Ctrl+T resumes"),
             ({"state": "asking"}, ""),
             ({"state": "done"}, ""),
             ({"missing": 0}, ""),

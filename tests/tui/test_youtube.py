@@ -160,7 +160,7 @@ class TestPasting:
             await settle(pilot)
             assert "ctrl+l" not in app.screen.active_bindings
             await paste(pilot, WITH_LIST)
-            assert said(app, "#check").endswith("Enter imports only the video, ctrl+l the whole list")
+            assert said(app, "#check").endswith("Enter imports only the video, Ctrl+L the whole list")
             assert "ctrl+l" in app.screen.active_bindings
             await pilot.press(key)
             await until(pilot, lambda: app.job)
@@ -220,8 +220,8 @@ class TestTheJob:
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("ctrl+s")
             await until(pilot, lambda: not app.jobs.busy)
-            assert toasts(app)[-1] == "Stopped. Finished videos are kept. Press ctrl+r to resume."
-            assert "ctrl+r resumes" in said(app, "#job")
+            assert toasts(app)[-1] == "Stopped. Finished videos are kept. Press Ctrl+R to resume."
+            assert "Ctrl+R resumes" in said(app, "#job")
             assert hasty.library.counts().searchable == 1
             hasty.library.sources.end_rest()
             youtube.add(*clips(1, "seconds"))
@@ -245,7 +245,7 @@ class TestTheJob:
             assert app.job
             assert app.job.stopped
             assert "fewer requests" in said(app, "#job")
-            assert "ctrl+r resumes" in said(app, "#job")
+            assert "Ctrl+R resumes" in said(app, "#job")
             youtube.forgive()
             await until(pilot, lambda: hasty.library.sources.due(int(time.time())))
             await pilot.press("ctrl+r")

@@ -150,7 +150,8 @@ class AnswerScreen(BaseScreen):
 
     def _can_restart(self) -> bool:
         if self.running:
-            self.query_bar.set_hint(_("Wait for the end of this answer, or stop it with esc."))
+            hint = _("Wait for the end of this answer, or stop it with {key}.")
+            self.query_bar.set_hint(hint.format(key=key("answer.back")))
         return not self.running
 
     # --- answers ---

@@ -110,7 +110,7 @@ def test_a_stopped_job_and_those_after_it_are_held(app: FakeApp, jobs: JobContro
     jobs.ended(JobEnded(Job("first"), None, stopped=True))
     jobs.start_next()
     assert (jobs.queue.stopped, jobs.busy) == ([FIRST, SECOND], False)
-    assert app.toasts == ["Stopped. Finished videos are kept. Press ctrl+r to resume."]
+    assert app.toasts == ["Stopped. Finished videos are kept. Press Ctrl+R to resume."]
 
 
 @pytest.mark.parametrize(
@@ -171,4 +171,4 @@ def test_the_sample_takes_in_nothing_and_names_the_way_to_the_users_library(
     assert not jobs.start(FIRST)
     assert (jobs.busy, jobs.queue.waiting) == (False, [])
     assert [error.code for error in app.errors] == ["sample_library"]
-    assert "ctrl+d opens your own library" in app.errors[0].hint
+    assert "Ctrl+D opens your own library" in app.errors[0].hint
