@@ -2,8 +2,10 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 from unicodedata import is_normalized
 
 from subtitle_rag.domain import Line, Morphemes
@@ -18,28 +20,61 @@ Span = tuple[int, int]
 _BETWEEN = re.compile(r"[\W_]+")
 
 
+class WordMark(NamedTuple):
+    """A span of a text that says a typed word, or a part of one."""
+
+    start: int
+    end: int
+    word: str
+    """The typed word."""
+    part: str
+    """The morpheme of the word, or the run of its letters, in this span."""
+
+
+class Marks(NamedTuple):
+    """The marks of a query in a text."""
+
+    typed: list[Span]
+    """Typed words, disjoint."""
+    related: list[Span]
+    """Variants of typed words, apart from these."""
+    words: list[WordMark]
+    """Each part of a typed word; they may overlap."""
+
+    def moved(self, offset: int) -> "Marks":
+        """Return the marks of a text that stands at this offset of another."""
+        return Marks(
+            [(start + offset, end + offset) for start, end in self.typed],
+            [(start + offset, end + offset) for start, end in self.related],
+            [mark._replace(start=mark.start + offset, end=mark.end + offset) for mark in self.words],
+        )
+
+
 def spans(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[Span]:
     """Return the [start, end) spans of `text` to mark, in order and disjoint.
 
     Marked are the typed morphemes, with their endings (먹었 marks 먹었어요), and runs of letters of a typed word that
     the analyzer divided otherwise (르메르 in 르메르셔츠), regardless of spaces.
     """
-    return list(_merged(sorted((*_morpheme_spans(analysis, query.forms), *_run_spans(text, query)))))
+    return _spans_of(_word_marks(text, analysis, query))
 
 
-def marks(text: str, analysis: Morphemes | None, query: LexicalQuery) -> tuple[list[Span], list[Span]]:
-    """Return the spans of typed words, and those of the query's variants beside them.
+def marks(text: str, analysis: Morphemes | None, query: LexicalQuery) -> Marks:
+    """Return the marks of typed words, and of the query's variants beside them.
 
     A part of a typed word inside a variant (루투스 in 불루투스) belongs to the variant.
     """
-    variants = list(_merged(sorted(_morpheme_spans(analysis, query.related))))
+    variants = list(_merged(sorted((start, end) for start, end, _form in _morpheme_spans(analysis, query.related))))
 
     def is_part(span: Span) -> bool:
         inside = any(start <= span[0] and span[1] <= end for start, end in variants)
         return inside and key(text[span[0] : span[1]]) not in query.words
 
-    typed = [span for span in spans(text, analysis, query) if not is_part(span)]
-    return typed, [(start, end) for start, end in variants if all(end < a or start > b for a, b in typed)]
+    words = _word_marks(text, analysis, query)
+    typed = [span for span in _spans_of(words) if not is_part(span)]
+    related = [(start, end) for start, end in variants if all(end < a or start > b for a, b in typed)]
+    spoken = [mark for mark in words if any(start <= mark.start and mark.end <= end for start, end in typed)]
+    return Marks(typed, related, spoken)
 
 
 def shares_letters(text: str, query: LexicalQuery) -> bool:
@@ -49,55 +84,85 @@ def shares_letters(text: str, query: LexicalQuery) -> bool:
     return any(pair in joined for pair in pairs if not pair.isascii())
 
 
-def best_line(lines: Sequence[Line], text: str, marks: Iterable[Span]) -> Line:
-    """Return the line with the most letters of distinct marks in it and the next line."""
-    words: dict[int, set[str]] = {}
+def best_line(lines: Sequence[Line], words: Iterable[WordMark], related: Iterable[Span] = ()) -> Line:
+    """Return the line that says most typed words together with the next one.
+
+    Among equals: most typed words in the line itself, most of their parts, the most often, most variants, the first.
+    """
     offsets = [line.offset for line in lines]
-    for start, end in marks:
-        words.setdefault(max(0, bisect_right(offsets, start) - 1), set()).add(text[start:end])
 
-    def score(at: int) -> tuple[float, int]:
-        inside, after = words.get(at, set()), words.get(at + 1, set())
-        return sum(map(len, inside | after)) + 0.5 * bool(inside), -at
+    def number(offset: int) -> int:
+        return max(0, bisect_right(offsets, offset) - 1)
 
-    near = {max(0, at - step) for at in words for step in (0, 1)}
+    marks: defaultdict[int, list[WordMark]] = defaultdict(list)
+    for mark in words:
+        marks[number(mark.start)].append(mark)
+    variants = Counter(number(start) for start, _end in related)
+
+    def score(at: int) -> tuple[int, ...]:
+        inside = marks.get(at, [])
+        both = [*inside, *marks.get(at + 1, [])]
+        places = {mark[:2] for mark in both}
+        return (
+            len({mark.word for mark in both}),
+            len({mark.word for mark in inside}),
+            len({(mark.word, mark.part) for mark in both}),
+            len(places),
+            variants[at] + variants[at + 1],
+            variants[at],
+            -at,
+        )
+
+    near = {max(0, at - step) for at in (*marks, *variants) for step in (0, 1)}
     return lines[max(near, key=score, default=0)]
 
 
-def _morpheme_spans(analysis: Morphemes | None, forms: Collection[str]) -> Iterator[Span]:
+def _word_marks(text: str, analysis: Morphemes | None, query: LexicalQuery) -> list[WordMark]:
+    words = query.words_by_form
+    morphemes = _morpheme_spans(analysis, query.forms)
+    forms = [WordMark(start, end, words.get(form, form), form) for start, end, form in morphemes]
+    return [*forms, *_run_marks(text, query)]
+
+
+def _spans_of(marks: Iterable[WordMark]) -> list[Span]:
+    return list(_merged(sorted((mark.start, mark.end) for mark in marks)))
+
+
+def _morpheme_spans(analysis: Morphemes | None, forms: Collection[str]) -> Iterator[tuple[int, int, str]]:
     if analysis is not None:
         for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
             if form in forms:
-                yield start, end
+                yield start, end, form
 
 
-def _run_spans(text: str, query: LexicalQuery) -> Iterator[Span]:
+def _run_marks(text: str, query: LexicalQuery) -> Iterator[WordMark]:
     lower = text.lower()
     if len(lower) == len(text) and is_normalized("NFKC", text):
-        yield from _plain_run_spans(lower, query)
+        yield from _plain_run_marks(lower, query)
         return
     # some characters become several when indexed: each letter carries its offset
     letters = [(k, at) for at, c in enumerate(text) if c.isalnum() for k in key(c) if k.isalnum()]
     joined = "".join(k for k, _at in letters)
-    for run in _shared_runs(query, joined):
+    for word, run in _shared_runs(query, joined):
         at = joined.find(run)
         while at >= 0:
             start, end = letters[at][1], letters[at + len(run) - 1][1] + 1
             if len(run) >= MIN_RUN or end - start <= len(run):
-                yield start, end
+                yield WordMark(start, end, word, run)
             at = joined.find(run, at + 1)
 
 
-def _plain_run_spans(lower: str, query: LexicalQuery) -> Iterator[Span]:
-    for run in _shared_runs(query, _BETWEEN.sub("", lower)):
+def _plain_run_marks(lower: str, query: LexicalQuery) -> Iterator[WordMark]:
+    for word, run in _shared_runs(query, _BETWEEN.sub("", lower)):
         # two letters across a space are chance
         pattern = _spaced(run) if len(run) >= MIN_RUN else re.compile(re.escape(run))
         for match in pattern.finditer(lower):
-            yield match.span()
+            yield WordMark(*match.span(), word, run)
 
 
-def _shared_runs(query: LexicalQuery, joined: str) -> Iterator[str]:
-    return (run for word in query.words for run in _runs(word, joined))
+def _shared_runs(query: LexicalQuery, joined: str) -> Iterator[tuple[str, str]]:
+    """Yield each typed word with its runs in the text."""
+    return ((word, run) for word in query.words for run in _runs(word, joined))
 
 
 @lru_cache(maxsize=1024)

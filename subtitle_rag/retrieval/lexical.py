@@ -11,7 +11,7 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice, takewhile
 from typing import Protocol
 
@@ -22,6 +22,7 @@ from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector
 from subtitle_rag.retrieval.keyboard import INITIALS, initials, key_sequence
 from subtitle_rag.retrieval.morphemes import (
     QueryMorphemes,
+    key,
     query_bigrams,
     sparse,
     term_id,
@@ -44,6 +45,7 @@ NEAREST = 200
 """Completions to compare by frequency."""
 _INITIALS = re.compile(f"(?<!\\S)[{INITIALS}]{{2,}}(?!\\S)")
 _WORD = re.compile(r"\S+")
+_RUN = re.compile(r"[^\W_]+")
 VOCABULARY_SECONDS = 5.0
 CACHE_SIZE = 1_000
 """Forms in the cache of misheard variants."""
@@ -65,6 +67,8 @@ class LexicalQuery:
     """The typed words with content, in their indexed form."""
     related: frozenset[str] = frozenset()
     """Forms that expand the query: misheard variants and related words."""
+    words_by_form: Mapping[str, str] = field(default_factory=dict)
+    """Typed morphemes and completions → the typed word that they stand for, as in `words`."""
 
 
 class LexicalSearch(Protocol):
@@ -91,6 +95,16 @@ def _without(weightless: frozenset[str], text: str, analysis: Morphemes) -> str:
         if not inside or inside - weightless:
             content.append(word[0])
     return " ".join(content)
+
+
+def _words_by_form(text: str, analysis: Morphemes) -> dict[str, str]:
+    """Return the first word of the text that each morpheme stands in."""
+    by_form: dict[str, str] = {}
+    for word in _RUN.finditer(text):
+        for form, at in zip(analysis.forms, analysis.starts, strict=True):
+            if at in range(*word.span()):
+                by_form.setdefault(form, key(word[0]))
+    return by_form
 
 
 class QueryAnalyzer:
@@ -138,7 +152,8 @@ class QueryAnalyzer:
             form for form in variants if len(form) > 1 and form not in content
         )  # one-letter stems would mark half the text
         content_words = words(_without(WEIGHTLESS, text, analysis))
-        return LexicalQuery(sparse(weights), frozenset(content), tuple(content_words), related)
+        by_form = _words_by_form(text, analysis) | dict.fromkeys(completions, query_words[-1] if query_words else "")
+        return LexicalQuery(sparse(weights), frozenset(content), tuple(content_words), related, by_form)
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
         """See `LexicalSearch.search`."""

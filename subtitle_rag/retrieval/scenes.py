@@ -131,9 +131,9 @@ def mentions(source: Windows, ids: Sequence[str], lexical: LexicalQuery) -> list
     analyses = source.morphemes(ids)
     mentions: list[Mention] = []
     for id, window in source.windows(ids).items():
-        typed, related = highlights.marks(window.text, analyses.get(id), lexical)
-        if marks := typed or related:
-            at = highlights.best_line(window.lines, window.text, marks)
+        marks = highlights.marks(window.text, analyses.get(id), lexical)
+        if marks.typed or marks.related:
+            at = highlights.best_line(window.lines, marks.words, marks.related)
             mentions.append(Mention(id, window.start_ms, window.end_ms, at.start_ms))
     return sorted(mentions, key=lambda mention: (mention.at_ms, mention.window_id))
 
@@ -149,30 +149,29 @@ def passages(source: Windows, ids: Sequence[str]) -> dict[str, str]:
     return {id: passage(contexts.get(id), window.text) for id, window in source.windows(ids).items()}
 
 
-Marks = tuple[list[highlights.Span], list[highlights.Span]]
-"""The spans of typed words, and those of their variants."""
-
-
 def _scene(
     rank: int,
     video: Video,
     best: Ranked,
     windows: Sequence[Window],
-    marks: Sequence[Marks],
+    marks: Sequence[highlights.Marks],
     context: str | None,
     lexical: LexicalQuery,
 ) -> Scene:
     lines: list[Line] = []
     typed: list[highlights.Span] = []
     related: list[highlights.Span] = []
+    words: list[highlights.WordMark] = []
     offset = 0
-    for window, (window_typed, window_related) in zip(windows, marks, strict=True):
+    for window, window_marks in zip(windows, marks, strict=True):
         lines += [Line(offset + line.offset, line.start_ms) for line in window.lines]
-        typed += [(offset + start, offset + end) for start, end in window_typed]
-        related += [(offset + start, offset + end) for start, end in window_related]
+        moved = window_marks.moved(offset)
+        typed += moved.typed
+        related += moved.related
+        words += moved.words
         offset += len(window.text) + 1
     text = " ".join(window.text for window in windows)
-    at = highlights.best_line(lines, text, typed or related)
+    at = highlights.best_line(lines, words, related)
     title = tuple(highlights.spans(video.title, None, lexical))
     reason = _reason(bool(typed), bool(related), bool(title), text, context, "bm25" in best.scores, lexical)
     return Scene(

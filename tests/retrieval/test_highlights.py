@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from subtitle_rag.domain import Line
-from subtitle_rag.retrieval.highlights import best_line, spans
+from subtitle_rag.retrieval.highlights import WordMark, best_line, spans
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.lexical import LexicalQuery
 from subtitle_rag.retrieval.morphemes import Analyzer, words
@@ -130,7 +130,36 @@ SAID = "가나 다라 가나 마바"
     ],
 )
 def test_the_jump_goes_to_the_line_where_most_is_said(at: list[tuple[int, int]], start: int) -> None:
-    assert best_line(LINES, SAID, at).start_ms == start
+    assert best_line(LINES, word_marks(SAID, at)).start_ms == start
+
+
+def word_marks(text: str, at: list[tuple[int, int]]) -> list[WordMark]:
+    return [WordMark(start, end, text[start:end], text[start:end]) for start, end in at]
+
+
+@cases(
+    ("marks", "related", "start"),
+    [
+        # one long word against two short ones
+        ([(0, 2, "어쿠스틱기타"), (9, 10, "꿀"), (10, 11, "팁")], [], 3_000),
+        # inflections of one word against two words
+        ([(0, 2, "먹다"), (3, 5, "먹다"), (9, 10, "꿀"), (10, 11, "팁")], [], 3_000),
+        # the same words: the line that says them more often
+        ([(0, 2, "꿀"), (9, 10, "꿀"), (10, 11, "꿀")], [], 3_000),
+        # the same words as often: the line with a variant beside them
+        ([(0, 2, "꿀"), (9, 11, "꿀")], [(10, 11)], 3_000),
+        # no variant outweighs a typed word
+        ([(0, 2, "꿀")], [(9, 10), (10, 11)], 0),
+        # the words in one line before those in two
+        ([(0, 2, "꿀"), (3, 4, "꿀"), (4, 5, "팁")], [], 1_000),
+    ],
+)
+def test_the_jump_counts_typed_words_then_how_often_then_variants(
+    marks: list[tuple[int, int, str]], related: list[tuple[int, int]], start: int
+) -> None:
+    # each span is another piece of text: letters and spellings count for nothing
+    said = [WordMark(begin, end, word, word) for begin, end, word in marks]
+    assert best_line(LINES, said, related).start_ms == start
 
 
 @given(
@@ -140,4 +169,4 @@ def test_the_jump_goes_to_the_line_where_most_is_said(at: list[tuple[int, int]],
 def test_the_jump_always_goes_to_one_of_the_lines(lengths: list[int], at: list[tuple[int, int]]) -> None:
     lines = [Line(sum(lengths[:i]), i * 1_000) for i in range(len(lengths))]
     text = "가나다라마" * 20
-    assert best_line(lines, text, [(a, a + b) for a, b in sorted(at)]) in lines
+    assert best_line(lines, word_marks(text, [(a, a + b) for a, b in sorted(at)])) in lines

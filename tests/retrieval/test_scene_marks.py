@@ -11,7 +11,11 @@ from tests.searchable import LINE_MS, Searchable, video
 
 TALK = video("invented001", "월급날 저녁")
 TITLED = video("invented002", "치킨 튀기는 날")
+WORDS = video("invented003", "아침 방송")
 VIDEOS = {
+    WORDS: [
+        ["어쿠스틱기타를 꺼내요", "줄을 갈고", "잠깐 쉬어요", "현관 문을 열고", "차를 세워요", "차가 먼지투성이네", "끝"],
+    ],
     TALK: [["통닭을 사 오셨어요", "종이봉투를 열고", "자리에 앉았어요", "치킨을 먹는 거예요", "하는 말이 있어요"]],
     TITLED: [["기름을 데웁니다"], ["통닭을 올립니다"]],
 }
@@ -35,6 +39,13 @@ def test_the_jump_goes_to_the_typed_word_and_not_to_a_related_one(made: Searchab
     assert scene.reason == "said"
     assert {scene.text[a:b] for a, b in scene.highlights} == {"치킨", "통닭"}
     assert {scene.text[a:b] for a, b in scene.related} == {"통닭"}
+
+
+def test_the_jump_goes_to_the_most_typed_words_and_not_to_the_longest(made: Searchable) -> None:
+    scene = scenes(made, "어쿠스틱기타 현관 차")[WORDS.id]
+
+    assert scene.at_ms == 3 * LINE_MS
+    assert {scene.text[a:b] for a, b in scene.highlights} >= {"어쿠스틱기타", "현관", "차"}
 
 
 def test_a_related_word_is_the_jump_where_no_typed_one_is_said(made: Searchable) -> None:
