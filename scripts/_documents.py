@@ -248,7 +248,8 @@ def _parse_level(command: click.Command, context: click.Context, arguments: list
     context.allow_interspersed_args = not is_group
     params = command.get_params(context)
     parser = command.make_parser(context)
-    values, rest, order = parser.parse_args(args=list(arguments))
+    separated = getattr(command, "separated", lambda _context, args: args)
+    values, rest, order = parser.parse_args(args=separated(context, list(arguments)))
     if any(param.name == "help" for param in order) or any(param.name == "version" for param in order):
         return []
     for param in params:

@@ -345,13 +345,18 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
         yield "  ".join(cells).rstrip()
 
 
-def marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Return the text, its spans in bold if stdout is a terminal with colours."""
+TYPED_MARK = "\x1b[1;4m"
+RELATED_MARK = "\x1b[4m"
+
+
+def marked(text: str, spans: Sequence[tuple[int, int]], related: Sequence[tuple[int, int]] = ()) -> str:
+    """Return the text, its spans in bold and underlined, those of `related` only underlined, if stdout is a terminal
+    with colours."""
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or not draws_escapes():
         return text
     parts: list[str] = []
     at = 0
-    for start, end in spans:
-        parts += [text[at:start], "\x1b[1;4m", text[start:end], "\x1b[0m"]
+    for start, end, mark in sorted([*((*s, TYPED_MARK) for s in spans), *((*s, RELATED_MARK) for s in related)]):
+        parts += [text[at:start], mark, text[start:end], "\x1b[0m"]
         at = end
     return "".join(parts) + text[at:]

@@ -1,6 +1,7 @@
 """The contracts of the commands: what goes to stdout, what to stderr, and what each ends with. Here in one process;
 pipes, signals and imports are in test_cli_process."""
 
+import re
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import subtitle_rag
-from subtitle_rag import __version__, cli, config, player
+from subtitle_rag import __version__, cli, config, output, player
 from subtitle_rag.cli import VERBS
 from tests.cases import cases
 from tests.commandline import Run, ran
@@ -54,6 +55,41 @@ def sample(run: Run, sample_home: Path) -> Run:
     return partial(run, "--home", sample_home)
 
 
+def test_a_scene_that_does_not_say_the_words_tells_what_it_was_found_by(sample: Run) -> None:
+    blocks = sample("search", "튀김").out.split("\n               https")
+    told = [block.splitlines()[-1] for block in blocks[:-1]]
+    scenes = sample("search", "튀김", "--json").result["scenes"]
+
+    assert {scene["reason"] for scene in scenes} == {"related"}
+    assert all(
+        line.endswith(scene["text"][a:b])
+        for line, scene in zip(told, scenes, strict=True)
+        for a, b in scene["related"][-1:]
+    )
+    assert all("found by a related word: " in line for line in told)
+    by_title = sample("search", "러닝 대회", "--json").result["scenes"]
+    assert [scene["video"]["title"][a:b] for scene in by_title[:1] for a, b in scene["title_highlights"]] == [
+        "러닝",
+        "대회",
+    ]
+
+
+def test_a_terminal_marks_variants_and_titles_and_a_pipe_gets_the_same_words(
+    sample: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    piped = sample("search", "치킨", "--limit", "1").out
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(output, "draws_escapes", lambda: True)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    shown = sample("search", "치킨", "--limit", "1").out
+
+    assert "\x1b" not in piped
+    assert re.sub(r"\x1b\[[\d;]*m", "", shown) == piped
+    speech, where, *_rest = shown.splitlines()
+    assert "\x1b[1;4m치킨\x1b[0m" in where
+    assert "\x1b[1;4m치킨\x1b[0m" in speech or "\x1b[4m" in speech
+
+
 def test_the_command_alone_without_a_terminal_prints_help_to_stderr(run: Run) -> None:
     ran = run()
     assert (ran.code, ran.out) == (2, "")
@@ -96,7 +132,7 @@ def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
     assert (result["query"], result["retrievers"], result["reranked"]) == ("치킨 소스", ["bm25"], False)
     assert [scene["rank"] for scene in result["scenes"]] == [1, 2, 3]
     scene = result["scenes"][0]
-    keys = "rank scene video start end url jump text context highlights score scores"
+    keys = "rank scene video start end url jump text context highlights score scores related title_highlights reason"
     assert list(scene) == keys.split()
     assert set(scene["video"]) == {"id", "title", "channel", "url", "published"}
     assert scene["scores"] == {"bm25": {"rank": 1, "score": scene["score"]}, "fused": scene["score"]}

@@ -104,5 +104,6 @@ def test_a_console_that_draws_no_escapes_gets_none(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys, "stdout", Terminal())
     monkeypatch.delenv("NO_COLOR", raising=False)
     assert output.marked("치킨 소스", [(0, 2)]) == "\x1b[1;4m치킨\x1b[0m 소스"
+    assert output.marked("통닭 치킨", [(3, 5)], [(0, 2)]) == "\x1b[4m통닭\x1b[0m \x1b[1;4m치킨\x1b[0m"
     monkeypatch.setattr(output, "draws_escapes", lambda: False)
     assert output.marked("치킨 소스", [(0, 2)]) == "치킨 소스"

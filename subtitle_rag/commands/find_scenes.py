@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 import click
@@ -17,6 +18,8 @@ from subtitle_rag.domain import clock
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library.app_state import put_found_scenes
+from subtitle_rag.retrieval.highlights import Span
+from subtitle_rag.retrieval.reasons import REASONS, RELATED
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, SearchResult
 from subtitle_rag.runtime import Runtime
@@ -25,6 +28,8 @@ logger = logging.getLogger(__name__)
 
 DIGITS = {"bm25": 2, "fused": 4}
 """Decimals of a score; three for the others."""
+RELATED_WORDS = 3
+"""Related words in a scene's reason."""
 PATIENCE_S = 1.0
 """Delay of the notice that a search is slow."""
 
@@ -144,20 +149,31 @@ def _scene_values(scene: Scene) -> dict[str, Any]:
             name: {"rank": s.rank, "score": s.score} if name in RETRIEVERS else s.score
             for name, s in scene.scores.items()
         },
+        "related": [list(span) for span in sorted(scene.related)],
+        **output.fields(scene, "title_highlights reason"),
     }
 
 
 def scene_lines(scene: Scene) -> Iterator[str]:
-    """Yield a scene as text: the best line with its time, its video, its context and the link."""
+    """Yield a scene as text: the best line with its time, its video and the reason, its context and the link."""
     video = scene.video
-    text, spans = _best_text(scene)
-    where = " · ".join(filter(None, (video.channel, video.title, str(video.published or ""))))
-    yield f"{scene.rank:>3}  {clock(scene.at_ms):>8}  {output.marked(text, spans)}"
+    text, spans, related = _best_text(scene)
+    title = output.marked(video.title, scene.title_highlights)
+    where = " · ".join(filter(None, (video.channel, title, str(video.published or ""), _reason(scene))))
+    yield f"{scene.rank:>3}  {clock(scene.at_ms):>8}  {output.marked(text, spans, related)}"
     yield f"               {where}"
     if scene.context:
         context = _("Context: {text}").format(text=scene.context)
         yield f"               {context}"
     yield f"               {scene.jump_url or video.source or video.id}"
+
+
+def _reason(scene: Scene) -> str:
+    """Return what the scene was found by; empty if its speech has the typed words."""
+    if scene.reason != "related":
+        return _(REASONS[scene.reason]) if scene.reason in REASONS else ""
+    words = dict.fromkeys(scene.text[start:end] for start, end in sorted(scene.related))
+    return _(RELATED).format(words=", ".join(islice(words, RELATED_WORDS)))
 
 
 def _score_lines(result: SearchResult) -> list[str]:
@@ -180,10 +196,14 @@ def _score_lines(result: SearchResult) -> list[str]:
     return [f"               {line}" for line in output.table(rows, right=right)] if rows else []
 
 
-def _best_text(scene: Scene) -> tuple[str, list[tuple[int, int]]]:
-    """Return the line to jump to with its successor, and the spans to highlight in them."""
+def _best_text(scene: Scene) -> tuple[str, list[Span], list[Span]]:
+    """Return the line to jump to with its successor, and its spans of typed words and of variants."""
     at = next(index for index, line in enumerate(scene.lines) if line.start_ms == scene.at_ms)
     start = scene.lines[at].offset
     end = scene.lines[at + 2].offset - 1 if at + 2 < len(scene.lines) else len(scene.text)
-    spans = [(max(a, start) - start, min(b, end) - start) for a, b in scene.highlights if a < end and b > start]
-    return scene.text[start:end], spans
+    typed: list[Span] = []
+    related: list[Span] = []
+    for a, b in scene.highlights:
+        if a < end and b > start:
+            (related if (a, b) in scene.related else typed).append((max(a, start) - start, min(b, end) - start))
+    return scene.text[start:end], typed, related

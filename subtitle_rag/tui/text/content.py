@@ -11,7 +11,8 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from subtitle_rag.domain import clock
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import _
+from subtitle_rag.retrieval.reasons import REASONS
 from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
@@ -36,14 +37,6 @@ MARK = "bold underline $text-warning"
 """Style of typed words; the underline remains without colours."""
 RELATED_MARK = "underline"
 """Style of variants of typed words."""
-REASONS: dict[str, str] = {
-    "title": N_("found by the title"),
-    "context": N_("found by the context"),
-    "spelling": N_("similar letters"),
-    "nearby": N_("found by words nearby"),
-    "meaning": N_("similar meaning"),
-}
-"""What the second line of a row says of a scene without a mark."""
 MUTED = "dim"
 TIME_CELLS = 8
 LEAD = 60
