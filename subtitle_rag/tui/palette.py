@@ -91,8 +91,10 @@ def _entry(node: "DOMNode", id: str) -> SystemCommand:
 
 def _of_query(screen: Any) -> Iterator[SystemCommand]:
     """List the commands without a key."""
-    if query_filters.of(screen.query_line.value):
-        yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), screen.clear_filters)
+    query = screen.query_line.value
+    if query_filters.of(query):
+        clear = partial(screen.rewrite, query_filters.cleared(query))
+        yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), clear)
     if screen.recent.queries:
         forget = _("The calm page no longer lists them")
         yield SystemCommand(_("Find: forget recent searches"), forget, screen.recent.forget)

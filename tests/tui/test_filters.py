@@ -47,7 +47,7 @@ def query(app: SubtitleApp) -> str:
 
 
 def found_by(app: SubtitleApp) -> list[Scene]:
-    result = app.search_screen._result
+    result = app.search_screen.results.result
     assert result
     return list(result.scenes)
 
@@ -284,7 +284,8 @@ class TestTakingAway:
             assert query(app) == "치킨"
             assert "Find: clear filters" not in commands(app)
             await typed(pilot, " kind:short")
-            app.search_screen.clear_filters()
+            [clear] = [c.callback for c in app.get_system_commands(app.screen) if c.title == "Find: clear filters"]
+            clear()
             await settle(pilot)
             assert query(app) == app.search_screen.shown == "치킨"
 

@@ -252,7 +252,7 @@ class TestModels:
             searcher = Searcher(runtime.library, runtime.index, queries, here)
             runtime.__dict__["searcher"] = searcher
             await typed(pilot, "치킨")
-            *_, last = searcher.stages(app.search_screen._result.query)  # type: ignore[union-attr]
+            *_, last = searcher.stages(app.search_screen.results.result.query)  # type: ignore[union-attr]
             assert last.reranked
             assert list(app.search_screen.scenes.rows) == [one.id for one in last.scenes]
             assert "+reranked" in shown(app, "#counter")

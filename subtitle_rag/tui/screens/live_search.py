@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
+    from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.tui.context import AppContext
 
 logger = logging.getLogger(__name__)
@@ -44,6 +45,8 @@ class LiveSearch:
         self._context = context
         self._query = query
         self._typed_at = -math.inf
+        self._reported_codes: set[str] = set()
+        """Codes of failures that were shown: every search has them again."""
 
     def cancel(self) -> None:
         for group in ("debounce", "search"):
@@ -92,6 +95,16 @@ class LiveSearch:
         except Exception as error:  # whatever a door throws, the app stays up
             if not stopped():
                 self._screen.post_message(SearchFailed(query, to_app_error(error, settings.paths)))
+
+    def report_failures(self, result: "SearchResult") -> None:
+        """Show each failure of a model or of the index once."""
+        errors = [error for _name, error in result.missing]
+        if self._context.runtime.degraded_reason:
+            errors.append(self._context.runtime.degraded_reason)
+        for error in errors:
+            if error.code not in self._reported_codes:
+                self._reported_codes.add(error.code)
+                self._context.app.tell(error)
 
     def load_models(self) -> None:
         """Load models ahead. A failure is logged only: the first search with them reports it."""

@@ -27,15 +27,13 @@ from subtitle_rag.tui.search_messages import RecentsRead, ScenesFound, SearchFai
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.source_field import pasted_address
 from subtitle_rag.tui.state.stage_progress import STAGES
-from subtitle_rag.tui.text import empty_states
-from subtitle_rag.tui.text.content import Rows
 from subtitle_rag.tui.text.result_line import result_line
 from subtitle_rag.tui.widgets.calm_page import CalmPage
 from subtitle_rag.tui.widgets.filter_bar import FilterBar
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.query_bar import QueryBar
-from subtitle_rag.tui.widgets.ready_queries import ReadyQuery, ReadyQueryList, of_suggestion
+from subtitle_rag.tui.widgets.ready_queries import ReadyQueryList
 from subtitle_rag.tui.widgets.result_pane import ResultPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.status_bars import Counter, JobBar, StageBar
@@ -46,14 +44,10 @@ if TYPE_CHECKING:
 
     from subtitle_rag.library.rows import Counts
     from subtitle_rag.retrieval.scenes import Scene
-    from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.tui.context import AppContext
 
 UNFINISHED = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
 """Failures of a query that is not typed to its end: only the hint is shown."""
-
-RECENTS = 8
-"""Recent searches on the calm page."""
 
 
 class SearchScreen(BaseScreen):
@@ -82,7 +76,6 @@ class SearchScreen(BaseScreen):
     filter_bar = getters.query_one(FilterBar)
     calm_page = getters.query_one(CalmPage)
     choices = getters.query_one(ReadyQueryList)
-    results = getters.query_one(ResultPane)
     scenes = getters.query_one(SceneList)
     preview = getters.query_one(Preview)
 
@@ -90,9 +83,7 @@ class SearchScreen(BaseScreen):
         super().__init__(context)
         self.live_search = LiveSearch(self, context, lambda: self.typed if self._is_open and not self.error else "")
         self.recent = RecentSearches(self, context)
-        self.shown: str | None = None
-        """The text of the scenes on the screen. None before the first result and for an empty query."""
-        self._result: SearchResult | None = None
+        self.results = ResultPane(lambda: make_preview(context, self), after_preview=context.collect_garbage)
         self.counts: Counts | None = None
         self.error: AppError | None = None
         """Why the library cannot be used."""
@@ -100,13 +91,11 @@ class SearchScreen(BaseScreen):
         """The query that another part put into the field, to be searched without a pause."""
         self._entered_query: str | None = None
         """The text of the last Enter: its failure is shown as a toast too."""
-        self._reported_codes: set[str] = set()
-        """Codes of the models' failures that were shown: every search has them again."""
 
     def compose(self) -> ComposeResult:
         yield QueryBar(TextField(_("What was said in the scene?"), id="query"))
         yield FilterBar()
-        yield ResultPane(make_preview(self.context, self), after_preview=self.context.collect_garbage)
+        yield self.results
         yield CalmPage()
         yield JobBar()
         yield from (StageBar(stage, detailed=False) for stage in STAGES)
@@ -147,13 +136,13 @@ class SearchScreen(BaseScreen):
         self.live_search.cancel()
         self.recent.cancel()
         if not self.typed:
-            self._forget_result()
+            self.results.clear()
             self._show_state()
             self.preview.show(None)
         elif self.typed == self.shown:
             self.results.set_stale(False)
             self.results.show_preview()
-            if self._result and not self._result.final:
+            if self.results.result and not self.results.result.final:
                 self.live_search.search_soon()
         else:
             self.preview.hold()
@@ -181,18 +170,15 @@ class SearchScreen(BaseScreen):
 
     @on(FilterBar.FilterRemoved)
     def _filter_removed(self, message: FilterBar.FilterRemoved) -> None:
-        self._rewrite(query_filters.without(self.query_line.value, message.chip))
+        self.rewrite(query_filters.without(self.query_line.value, message.chip))
 
     @on(FilterBar.More)
     def action_filter(self) -> None:
         from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 
-        self.app.push_screen(FilterScreen(self.context, self.query_line.value), self._rewrite)
+        self.app.push_screen(FilterScreen(self.context, self.query_line.value), self.rewrite)
 
-    def clear_filters(self) -> None:
-        self._rewrite(query_filters.cleared(self.query_line.value))
-
-    def _rewrite(self, text: str | None) -> None:
+    def rewrite(self, text: str | None) -> None:
         """Search for a text with other filters."""
         self.query_line.focus()
         if text is not None and text != self.typed:
@@ -218,37 +204,24 @@ class SearchScreen(BaseScreen):
         if message.text != self.typed:  # its successor is on the way
             return
         message = self.context.removals.visible_scenes(message)
-        if not message.result.scenes and self._is_composing:
+        is_composing = _ends_in_half_syllable(message.text) and self._entered_query != message.text
+        if not self.results.accepts(message.text, message.result, is_composing=is_composing):
             return
-        same_query = message.text == self.shown
-        if same_query and self._result and _is_worse(message.result, self._result):
-            return
-        self.shown, self._result = message.text, message.result
-        self.results.show(message.result, same_query=same_query)
+        self.results.show(message.text, message.result)
         self.query_bar.set_hint("")
         self._show_state()
         self.recent.suggest(message)
-        self._report_failures(message.result)
+        self.live_search.report_failures(message.result)
 
     @property
-    def _is_composing(self) -> bool:
-        """Whether the text ends in half a syllable, while scenes of the text before it are listed."""
-        return "ㄱ" <= self.typed[-1:] <= "ㅣ" and self.scenes.row_count > 0 and self._entered_query != self.typed
-
-    def _report_failures(self, result: "SearchResult") -> None:
-        """Show each failure of a model or of the index once."""
-        errors = [error for _name, error in result.missing]
-        if self.context.runtime.degraded_reason:
-            errors.append(self.context.runtime.degraded_reason)
-        for error in errors:
-            if error.code not in self._reported_codes:
-                self._reported_codes.add(error.code)
-                self.context.app.tell(error)
+    def shown(self) -> str | None:
+        """The text of the scenes on the screen. None before the first result and for an empty query."""
+        return self.results.text
 
     def show_again(self) -> None:
         """Show the result without the videos that are being removed."""
-        if self._result and self.shown is not None and self._is_open:
-            self._scenes_found(ScenesFound(self.shown, self._result))
+        if self.results.result and self.shown is not None and self._is_open:
+            self._scenes_found(ScenesFound(self.shown, self.results.result))
 
     @on(SearchFailed)
     def _search_failed(self, message: SearchFailed) -> None:
@@ -267,10 +240,6 @@ class SearchScreen(BaseScreen):
         """Search again as the library has changed, unless the user is typing."""
         if self._is_open and self.shown == self.typed:
             self.live_search.search_now()
-
-    def _forget_result(self) -> None:
-        self.shown = self._result = None
-        self.results.clear()
 
     # --- the library ---
 
@@ -294,7 +263,7 @@ class SearchScreen(BaseScreen):
 
     def library_failed(self, error: AppError) -> None:
         self.error = error
-        self._forget_result()
+        self.results.clear()
         self._show_state()
 
     def action_retry(self) -> None:
@@ -310,8 +279,8 @@ class SearchScreen(BaseScreen):
         self._show_page()
 
     def _show_counter(self) -> None:
-        if self._result:
-            self.counter.say(result_line(self._result, self.counts, show_times=self.context.show_times))
+        if self.results.result:
+            self.counter.say(result_line(self.results.result, self.counts, show_times=self.context.show_times))
         else:
             ready = self.context.can_search() or self.error
             self.counter.say("" if ready else _("getting ready…"))
@@ -325,27 +294,19 @@ class SearchScreen(BaseScreen):
         """Show the calm page if there are no scenes, else the scenes."""
         if not self._is_open:
             return
-        notice, queries, tips = self._page()
-        if notice or self.calm_page.display:
-            self.calm_page.show(notice, queries, tips)
-            self.results.display = not notice
-            self.query_one("#offer").set_class(self.idle, "-calm")
-
-    def _page(self) -> tuple[Rows, list[ReadyQuery], Rows]:
-        """Return the calm page: notice, ready queries, tips. The notice is empty if there are scenes."""
+        was_shown = self.calm_page.display
         if self.error:
-            return empty_states.failure(self.error), [], []
-        if self.shown is None:
-            offer, contexts = self.context.app.offer, self.context.app.contexts
-            words_alone = offer is not None and not (contexts and contexts.done)
-            queries = [ReadyQuery(query) for query in self.recent.queries[:RECENTS]]
-            return empty_states.welcome(self.counts, offer, words_alone=words_alone, recents=bool(queries)), queries, []
-        if self.scenes.row_count:
-            return [], [], []
-        suggestions = self.recent.suggested(self.shown)
-        tips = empty_states.tips(self.shown, len(suggestions)) if suggestions else []
-        queries = [of_suggestion(suggestion) for suggestion in suggestions or ()]
-        return empty_states.no_scenes(self.shown, self.counts, suggestions), queries, tips
+            self.calm_page.show_failure(self.error)
+        elif self.shown is None:
+            app = self.context.app
+            self.calm_page.show_welcome(self.counts, app.offer, app.contexts, self.recent.queries)
+        elif self.scenes.row_count:
+            self.calm_page.hide()
+        else:
+            self.calm_page.show_no_scenes(self.shown, self.counts, self.recent.suggested(self.shown))
+        if was_shown or self.calm_page.display:
+            self.results.display = not self.calm_page.display
+            self.query_one("#offer").set_class(self.idle, "-calm")
 
     # --- keys ---
 
@@ -419,7 +380,6 @@ class SearchScreen(BaseScreen):
         self.query_line.insert_text_at_cursor(message.character)
 
 
-def _is_worse(result: "SearchResult", shown_result: "SearchResult") -> bool:
-    """Return whether a result on the way is an earlier stage than the one on the screen."""
-    stage = result.reranked, len(result.retrievers)
-    return not result.final and stage < (shown_result.reranked, len(shown_result.retrievers))
+def _ends_in_half_syllable(text: str) -> bool:
+    """Return whether an input method is at work on the last syllable."""
+    return "ㄱ" <= text[-1:] <= "ㅣ"

@@ -1,14 +1,26 @@
 """The page in the place of the scenes, if there are none to show: a notice, ready queries, and advice."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual import getters
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
+from subtitle_rag.tui.text import empty_states
 from subtitle_rag.tui.text.content import Rows, paragraphs
-from subtitle_rag.tui.widgets.ready_queries import ReadyQuery, ReadyQueryList
+from subtitle_rag.tui.widgets.ready_queries import ReadyQuery, ReadyQueryList, of_suggestion
+
+if TYPE_CHECKING:
+    from subtitle_rag.errors import AppError
+    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.retrieval.suggestions import Suggestion
+    from subtitle_rag.tui.state.model_offer import ModelDownload
+    from subtitle_rag.tui.state.stage_progress import ContextProgress
+
+RECENTS = 8
+"""Recent searches on the page."""
 
 
 class CalmPage(VerticalScroll, can_focus=False):
@@ -22,10 +34,35 @@ class CalmPage(VerticalScroll, can_focus=False):
         yield ReadyQueryList()
         yield Static(id="tips", markup=False)
 
-    def show(self, notice: Rows, queries: Sequence[ReadyQuery], advice: Rows) -> None:
-        """Show the page, or hide it if the notice is empty."""
-        self.display = bool(notice)
-        if notice:
-            self.query_one("#notice", Static).update(paragraphs(notice))
-            self.query_one("#tips", Static).update(paragraphs(advice))
-        self.ready_queries.fill(queries if notice else ())
+    def show_failure(self, error: "AppError") -> None:
+        """Show why the library cannot be used."""
+        self._fill(empty_states.failure(error))
+
+    def show_welcome(
+        self,
+        counts: "Counts | None",
+        offer: "ModelDownload | None",
+        contexts: "ContextProgress | None",
+        recents: Sequence[str],
+    ) -> None:
+        """Show the page of an empty query."""
+        words_alone = offer is not None and not (contexts and contexts.done)
+        queries = [ReadyQuery(query) for query in recents[:RECENTS]]
+        notice = empty_states.welcome(counts, offer, words_alone=words_alone, recents=bool(queries))
+        self._fill(notice, queries)
+
+    def show_no_scenes(self, text: str, counts: "Counts | None", suggestions: "Sequence[Suggestion] | None") -> None:
+        """Show the page of a query without scenes. Its suggestions are None until they are known."""
+        queries = [of_suggestion(suggestion) for suggestion in suggestions or ()]
+        tips = empty_states.tips(text, len(queries)) if queries else []
+        self._fill(empty_states.no_scenes(text, counts, suggestions), queries, tips)
+
+    def hide(self) -> None:
+        self.display = False
+        self.ready_queries.fill(())
+
+    def _fill(self, notice: Rows, queries: Sequence[ReadyQuery] = (), advice: Rows | None = None) -> None:
+        self.display = True
+        self.query_one("#notice", Static).update(paragraphs(notice))
+        self.query_one("#tips", Static).update(paragraphs(advice or []))
+        self.ready_queries.fill(queries)

@@ -1,4 +1,4 @@
-"""The scenes of a search, with the preview of the scene under the highlight."""
+"""The result of a search: its scenes, with the preview of the scene under the highlight."""
 
 import asyncio
 from collections.abc import Callable
@@ -26,44 +26,56 @@ class ResultPane(Horizontal):
     scenes = getters.query_one(SceneList)
     preview = getters.query_one(Preview)
 
-    def __init__(self, preview: Preview, *, after_preview: Callable[[], object]) -> None:
+    def __init__(self, make_preview: Callable[[], Preview], *, after_preview: Callable[[], object]) -> None:
         """`after_preview` is called after the preview of new scenes was drawn."""
         super().__init__(id="found")
-        self._preview = preview
+        self._make_preview = make_preview
         self._after_preview = after_preview
-        self._result: SearchResult | None = None
+        self.text: str | None = None
+        """The query of the scenes. None before the first result, and for an empty query."""
+        self.result: SearchResult | None = None
         self._user_choice: str | None = None
         """The scene to which the user moved the highlight."""
         self._dim_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield SceneList()
-        yield self._preview
+        yield self._make_preview()
 
-    def show(self, result: "SearchResult", *, same_query: bool) -> None:
-        """Show the scenes. The highlight stays on its scene, for the `same_query` even if the user did not move it."""
+    def accepts(self, text: str, result: "SearchResult", *, is_composing: bool) -> bool:
+        """Return whether a result is to replace the one on the screen.
+
+        A result without scenes does not, while an input method is at work on the last syllable. Nor does an earlier
+        stage of the same search.
+        """
+        if is_composing and not result.scenes and self.scenes.row_count:
+            return False
+        return result.final or text != self.text or self.result is None or _stage(result) >= _stage(self.result)
+
+    def show(self, text: str, result: "SearchResult") -> None:
+        """Show the scenes. The highlight stays on its scene; for another query only if the user moved it there."""
         scene = self.scenes.scene
-        keep = scene.id if same_query and scene else self._user_choice
-        self._result = result
+        keep = scene.id if text == self.text and scene else self._user_choice
+        self.text, self.result = text, result
         self.scenes.fill(result.scenes, keep)
         self.show_preview()
         self.set_stale(False)
 
     def clear(self) -> None:
         """Forget the result. The list keeps its rows, as a page without scenes covers it."""
-        self._result = self._user_choice = None
+        self.text = self.result = self._user_choice = None
 
     @work(group="chosen", exclusive=True, exit_on_error=False)
     async def show_preview(self) -> None:
         """Show the preview one frame after the list: whoever types looks at the list."""
         await asyncio.sleep(FRAME_S)
-        self.preview.show(self.scenes.scene, self._result, new=True)
+        self.preview.show(self.scenes.scene, self.result, new=True)
         self.call_after_refresh(self._after_preview)
 
     @on(SceneList.Highlighted)
     def _highlighted(self) -> None:
         self._user_choice = self.scenes.highlighted_id
-        self.preview.show(self.scenes.scene, self._result)
+        self.preview.show(self.scenes.scene, self.result)
 
     def set_stale(self, stale: bool) -> None:
         """Dim the scenes of an old query after `DIM_S`, as dimming at every key would flicker and be slow."""
@@ -72,3 +84,8 @@ class ResultPane(Horizontal):
         self._dim_timer = self.set_timer(DIM_S, lambda: self.add_class("-stale")) if stale else None
         if not stale:
             self.remove_class("-stale")
+
+
+def _stage(result: "SearchResult") -> tuple[bool, int]:
+    """Return how far the search has come: its later stages compare greater."""
+    return result.reranked, len(result.retrievers)
