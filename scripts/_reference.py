@@ -4,7 +4,6 @@ Commands come from click, settings from the schema of the config, keys from the 
 models.toml, exit codes, JSON and queries from the topics of `help`.
 """
 
-import copy
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -227,27 +226,20 @@ def commands(language: str) -> Iterator[str]:
     yield from (f"## {own_text('global', language)}", "", own_text("global_lead", language), "")
     yield from _options(context.command, context, language)
     for leaf in leaf_commands(context):
-        pieces = [piece for piece in leaf.command.collect_usage_pieces(leaf.context) if not piece.startswith("[OPTION")]
+        pieces = [
+            piece for piece in leaf.command.collect_usage_pieces(leaf.context) if piece != leaf.command.options_metavar
+        ]
         yield from (f"## {leaf.name}", "", _plain(leaf.command.help or ""), "")
         yield from ("```text", " ".join(["subtitle-rag", leaf.name, *pieces]), "```", "")
         yield from _options(leaf.command, leaf.context, language)
 
 
 def _options(command: click.Command, context: click.Context, language: str) -> Iterator[str]:
-    options = [_with_metavar(param) for param in command.get_params(context) if isinstance(param, click.Option)]
+    options = [param for param in command.get_params(context) if isinstance(param, click.Option)]
     records = [param.get_help_record(context) for param in options if "--help" not in param.opts]
     rows = [(code(term), _plain(meaning)) for term, meaning in filter(None, records)]
     if rows:
         yield from table((own_text("option", language), own_text("meaning", language)), rows)
-
-
-def _with_metavar(option: click.Option) -> click.Option:
-    """The option with a placeholder for paths, whose name click translates once, when it is imported."""
-    if option.metavar or not isinstance(option.type, click.Path):
-        return option
-    named = copy.copy(option)
-    named.metavar = "FILE"
-    return named
 
 
 def _plain(text: str) -> str:

@@ -88,16 +88,49 @@ class Verbs(click.Group):
                 )
 
 
+METAVARS = (
+    *(
+        N_("ARGS"),
+        N_("CHANNEL"),
+        N_("COMMAND"),
+        N_("DATE"),
+        N_("DIR"),
+        N_("EXTRA"),
+        N_("FILE"),
+    ),
+    *(N_("ID"), N_("INTEGER RANGE"), N_("KEY"), N_("KIND"), N_("LIST"), N_("MODEL"), N_("NAME"), N_("NAMES")),
+    *(N_("NUMBER"), N_("OPTIONS"), N_("QUERIES"), N_("QUERY"), N_("QUESTION"), N_("REGEX"), N_("SCENE")),
+    *(N_("SOURCE"), N_("TABS"), N_("TEXT"), N_("TIME"), N_("TOPIC"), N_("URL"), N_("VIDEO")),
+)
+"""Words that stand for values in the help."""
+_METAVAR = re.compile(r"[A-Z]+(?: RANGE)?")
+
+
+def _metavar(param: click.Parameter, context: click.Context) -> str:
+    """Return the word for a parameter's value. Click translates its own for paths once, when it is imported."""
+    if isinstance(param.type, click.Path | click.File) and not param.metavar and isinstance(param, click.Option):
+        return _("FILE")
+    return _localized_metavar(param.make_metavar(context))
+
+
+def _localized_metavar(metavar: str) -> str:
+    return _METAVAR.sub(lambda match: _(match[0]) if match[0] in METAVARS else match[0], metavar)
+
+
 def localized(command: click.Command) -> click.Command:
     """Return a copy of the command with its help in the language in force."""
     copied = copy.copy(command)
+    copied.options_metavar = _localized_metavar(command.options_metavar or "") or None
     copied.help = _(command.help) if command.help else None
     copied.short_help = _first_sentence(copied.help or "")  # click would cut it to the width of a line
     copied.params = [copy.copy(param) for param in command.params]
+    context = click.Context(command)
     for param in copied.params:
         if isinstance(param, click.Option) and param.help:
             param.help = _(param.help)
+        param.metavar = _metavar(param, context)
     if isinstance(copied, click.Group):
+        copied.subcommand_metavar = _localized_metavar(copied.subcommand_metavar)
         copied.commands = {name: localized(sub) for name, sub in copied.commands.items()}
     return copied
 

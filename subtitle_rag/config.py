@@ -79,7 +79,9 @@ class SearchSettings:
     """`[search]`"""
 
     limit: int = setting(20, N_("How many scenes a search shows."), least=1)
-    remember: bool = setting(True, N_("Whether the app keeps the last searches, in the library."))
+    remember: bool = setting(
+        True, N_("Whether the last searches are kept in the library: those of the app, and the scenes for open NUMBER.")
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 import re
 import subprocess
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import click
 import pytest
 
 import subtitle_rag
@@ -186,3 +188,32 @@ def test_roff_takes_text_as_it_is(text: str, roff: str) -> None:
 
 def test_every_verb_has_its_own_help() -> None:
     assert list(cli.root.list_commands(None)) == list(VERBS)  # type: ignore[arg-type]
+
+
+def test_no_second_language_stands_for_values_in_korean_help() -> None:
+    i18n.activate("ko")
+    try:
+        root = cli.localized(cli.root)
+        commands = list(_commands(root, click.Context(root)))
+        texts = [text for command, context in commands for text in _value_texts(command, context)]
+    finally:
+        i18n.activate("en")
+
+    assert [text for text in texts if re.search(r"[A-Z]{2}", text)] == []
+    words = re.compile(rf"(?<![A-Za-z])({'|'.join(set(cli.METAVARS) - {'ID', 'URL'})})(?![A-Za-z])")
+    assert [command.help for command, _context in commands if words.search(command.help or "")] == []
+
+
+def _commands(command: click.Command, context: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+    yield command, context
+    if not isinstance(command, click.Group):
+        return
+    for name in command.list_commands(context):
+        inner = command.get_command(context, name)
+        assert inner is not None
+        yield from _commands(inner, click.Context(inner, parent=context))
+
+
+def _value_texts(command: click.Command, context: click.Context) -> list[str]:
+    options = (param.make_metavar(context) for param in command.params if not getattr(param, "is_flag", False))
+    return [*command.collect_usage_pieces(context), *options]

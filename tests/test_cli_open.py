@@ -182,3 +182,16 @@ def test_a_number_is_that_of_the_last_search(run: Run, played: list[dict[str, An
     run("search", "없는말없는말")
     refused = run("--language", "en", "open", "1")
     assert (refused.code, "no search is remembered" in refused.err) == (2, True)
+
+
+def test_a_number_is_refused_with_the_reason_where_searches_are_not_remembered(run: Run, home: Path) -> None:
+    assert run("search", "국수").code == 0
+    file = home / "config.toml"
+    file.write_text("[search]\nremember = false\n", encoding="utf-8")
+    try:
+        refused = run("open", "1")
+    finally:
+        file.unlink()
+    assert (refused.code, refused.out) == (2, "")
+    assert "searches are not remembered (remember = false under [search])" in refused.err
+    assert "set remember = true" in refused.err

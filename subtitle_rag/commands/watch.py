@@ -157,6 +157,8 @@ def _video_and_time(runtime: Runtime, target: str) -> tuple[Video, int]:
 
 def _scene_of_number(runtime: Runtime, number: int) -> tuple[Video, int]:
     """Return video and time of a scene of the last `search`."""
+    if not runtime.settings.search.remember:  # what an earlier search left would be another scene
+        raise UsageError("searches_not_remembered", number=number)
     scenes = found_scenes(runtime.library)
     if not scenes:
         raise UsageError("no_last_search", number=number)

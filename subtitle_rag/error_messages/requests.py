@@ -146,6 +146,10 @@ SENTENCES = {
         N_("There is no scene {number}: no search is remembered."),
         N_("Search first with subtitle-rag search, then open one of its numbers."),
     ),
+    "searches_not_remembered": (
+        N_("There is no scene {number} to open: searches are not remembered (remember = false under [search])."),
+        N_("Open it by the time of its link, as in subtitle-rag open VIDEO@12:41, or set remember = true and search."),
+    ),
     "no_such_number": (
         N_("There is no scene {number}: the last search found {last}."),
         N_("Name one of its numbers, from 1 to {last}, or search again."),

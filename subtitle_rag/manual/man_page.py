@@ -27,7 +27,7 @@ def _page(root: click.Group, settings: Settings) -> Iterator[str]:
     yield f"subtitle\\-rag \\- {escape(_(SUMMARY))}"
     yield from _section(_("Synopsis"))
     yield ".B subtitle\\-rag"
-    yield escape("[OPTIONS] [COMMAND] [ARGUMENT]...")
+    yield escape(f"[{_('OPTIONS')}] [{_('COMMAND')}] [{_('ARGS')}]...")
     yield from _section(_("Description"))
     yield escape(_("Without a command it opens the app in the terminal."))
     yield from _section(_("Options"))

@@ -28,6 +28,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 FILES_ONLY = frozenset({"vlc"})
 """Built-in players without links: VLC's script for YouTube is often broken."""
 
+TERMINAL_BROWSERS = frozenset({"elinks", "links", "links2", "lynx", "w3m", "www-browser"})
+
 Templates = Mapping[str, Sequence[str]]
 """`[players]`: name → command."""
 
@@ -44,6 +46,14 @@ def can_show() -> bool:
 def can_open_links() -> bool:
     """Whether a browser can open a link; one that `BROWSER` names needs no display, as in a forwarded editor."""
     return can_show() or bool(os.environ.get("BROWSER"))
+
+
+def can_open_links_apart() -> bool:
+    """Whether a browser can open a link without drawing in this terminal."""
+    if can_show():
+        return True
+    first = os.environ.get("BROWSER", "").split(os.pathsep)[0].split()
+    return bool(first) and Path(first[0]).name not in TERMINAL_BROWSERS
 
 
 def names(extra: Templates) -> list[str]:

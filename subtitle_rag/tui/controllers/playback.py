@@ -39,17 +39,19 @@ class PlaybackController:
     # --- playing ---
 
     def play(self, scene: "Scene", name: str = "") -> None:
-        """Play a scene in the player `name`, or in the default one. Without a screen, copy its link."""
+        """Play a scene in the player `name`, or in the default one. Without a screen or `BROWSER`, copy its link."""
         self._app.run_in_thread(lambda: self._play(scene, name), _itself, ActionFailed, group="jump")
 
     def _play(self, scene: "Scene", name: str) -> "Message | None":
         file = self._file(scene)
         if self._app.is_web:
             return Jumped(scene, player.BROWSER)
-        if not player.can_show():
-            return self._copy_instead(scene, file)
-        extra = self._settings.players
         has_link = scene.jump_url is not None
+        if not player.can_show():
+            if not self._has_only_browser(scene):
+                return self._copy_instead(scene, file)
+            name = player.BROWSER
+        extra = self._settings.players
         player_name = name or player.choose(self._default_player(), extra, link=has_link, media=file is not None)
         launch = player.play(
             player_name,
@@ -90,7 +92,7 @@ class PlaybackController:
     # --- a video's page ---
 
     def open_video(self, video_id: str, title: str) -> None:
-        """Open a video's page in the user's browser. Without a screen, copy its link."""
+        """Open a video's page in the user's browser. Without a screen or `BROWSER`, copy its link."""
         self._app.run_in_thread(
             lambda: self._open_video(watch_url(video_id), title), _itself, ActionFailed, group="open-video"
         )
@@ -98,7 +100,7 @@ class PlaybackController:
     def _open_video(self, link: str, title: str) -> "Message":
         if self._app.is_web:
             return VideoOpened(link, title)
-        if not player.can_show():
+        if not player.can_open_links_apart():
             return LinkCopied(link, arrived=False, instead=True)
         player.play(player.BROWSER, watch_url=link, link=link, at_ms=0, lead_in=0, extra={})
         return VideoOpened(link, title)
@@ -128,7 +130,7 @@ class PlaybackController:
     def _find_players(self, scene: "Scene") -> PlayersFound:
         file = self._file(scene)
         names: list[str] = []
-        if self._app.is_web:
+        if self._app.is_web or self._has_only_browser(scene):
             names = [player.BROWSER]
         elif player.can_show():
             link, extra = scene.jump_url is not None, self._settings.players
@@ -138,6 +140,10 @@ class PlaybackController:
         else:
             self._app.post_message(self._copy_instead(scene, file))
         return PlayersFound(scene, tuple((name, self._effect(name, file)) for name in names), self._default_player())
+
+    def _has_only_browser(self, scene: "Scene") -> bool:
+        """Whether no window opens here, but `BROWSER` opens links, as in a forwarded editor."""
+        return not player.can_show() and scene.jump_url is not None and player.can_open_links_apart()
 
     def _effect(self, name: str, file: "Path | None") -> str:
         """Describe the effect of a player on a scene."""

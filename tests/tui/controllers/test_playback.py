@@ -63,6 +63,23 @@ class TestVideo:
         playback.link_copied(copied)
         assert app.copied == [PAGE]
 
+    @pytest.mark.parametrize(("browser", "opens"), [("/opt/editor/open-there", True), ("w3m", False)])
+    def test_a_named_browser_needs_no_screen_unless_it_would_draw_over_the_app(
+        self,
+        app: FakeApp,
+        playback: PlaybackController,
+        outside: Outside,
+        monkeypatch: pytest.MonkeyPatch,
+        browser: str,
+        opens: bool,
+    ) -> None:
+        monkeypatch.setattr(player, "can_show", lambda: False)
+        monkeypatch.setenv("BROWSER", browser)
+        playback.open_video("abcdefghijk", "제목")
+        playback.play(scene())
+        assert [one["name"] for one in outside.played] == [player.BROWSER, player.BROWSER] * opens
+        assert [type(message) for message in app.posted] == ([VideoOpened, Jumped] if opens else [LinkCopied] * 2)
+
 
 class StubLaunch(Launch):
     """A player that goes through these states; None is a failure."""
