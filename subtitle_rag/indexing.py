@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from subtitle_rag.captions import files
 from subtitle_rag.captions.parse import parse
@@ -23,6 +23,7 @@ from subtitle_rag.library.app_state import index_address, put_index_address
 from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.log_file import counts_of, logged_stage
+from subtitle_rag.retrieval.analysis_ahead import AnalysisAhead
 from subtitle_rag.retrieval.index import Index, Point
 from subtitle_rag.retrieval.index_document import DEFAULT_PARAMS, Bm25Params, IndexDocument
 from subtitle_rag.retrieval.index_rules import BM25
@@ -46,6 +47,15 @@ INTERACTIVE_TIMEOUT_S = 5.0
 
 Discovered = files.CaptionGroup | VideoFailed
 Batch = list[tuple[Video, list[Window]]]
+E = TypeVar("E", bound=VideoDone | VideoFailed)
+
+
+@dataclass(frozen=True, slots=True)
+class _BegunBatch:
+    """Windows to make searchable, and the analyses of their documents' texts, which come from a thread."""
+
+    documents: list[IndexDocument]
+    analyses: Iterator[Morphemes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +120,8 @@ class Indexer:
     def _index_entries(self, entries: list[Discovered]) -> Iterator[IndexEvent]:
         yield Found(len(entries))
         self._rewindow()
-        batch: Batch = []
-        for group in entries:
-            yield from [group] if isinstance(group, VideoFailed) else self._read_track(group, batch)
-            if _window_count(batch) >= BATCH:
-                yield self._make_searchable(batch)
-                batch.clear()
-        yield self._make_searchable(batch)
-        for pending in self._pending():
-            yield self._make_searchable(pending)
+        yield from self._make_searchable(self._read_tracks(entries))
+        yield from self._make_searchable(self._pending())
 
     def add(self, video: Video, track: Track, details: Details) -> Iterator[VideoDone | WindowsIndexed]:
         """Store the track of one video and make it searchable, after waiting for other indexers.
@@ -134,15 +137,14 @@ class Indexer:
                 return
             video_windows = _windows(video, track, video.title)
             yield self._put_video(video, track, video_windows, details)
-            yield self._make_searchable([(video, video_windows)])
+            yield from self._make_searchable([[(video, video_windows)]])
 
     def finish(self) -> Iterator[WindowsIndexed]:
         """Make the pending windows of a stopped run searchable, after waiting for other indexers."""
         with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
             self._rewindow()
             self._purge()
-            for batch in self._pending():
-                yield self._make_searchable(batch)
+            yield from self._make_searchable(self._pending())
 
     def rebuild(self) -> Iterator[WindowsIndexed]:
         """Build the index again from the library, and bring back the neural vectors that it held."""
@@ -157,9 +159,9 @@ class Indexer:
             put_index_address(self._library, self._index.place)
             self._purge()
             backup.add_vector_names(self._index)
-            for batch in self._pending():
-                counts["windows"] = counts.get("windows", 0) + _window_count(batch)
-                yield self._make_searchable(batch, backup)
+            for event in self._make_searchable(self._pending(), backup):
+                counts["windows"] = counts.get("windows", 0) + event.count
+                yield event
             backup.delete_on_close()
 
     def remove(self, video_ids: Iterable[str]) -> Iterator[VideoRemoved]:
@@ -171,6 +173,16 @@ class Indexer:
                     self._library.remove_video(video_id)
                     yield VideoRemoved(video.id, video.title)
             self._purge()
+
+    def _read_tracks(self, entries: list[Discovered]) -> Iterator[VideoDone | VideoFailed | Batch]:
+        """Store the tracks, and yield their windows in batches of whole videos behind the events; the last has few."""
+        batch: Batch = []
+        for group in entries:
+            yield from [group] if isinstance(group, VideoFailed) else self._read_track(group, batch)
+            if _window_count(batch) >= BATCH:
+                yield batch
+                batch = []
+        yield batch
 
     def _read_track(self, group: files.CaptionGroup, batch: Batch) -> Iterator[VideoDone | VideoFailed]:
         """Store one video's best usable track and append its windows to the batch; report unusable tracks."""
@@ -274,23 +286,41 @@ class Indexer:
         contexts = self._library.contexts.of_video(video.id)
         return IndexDocument(video, video_windows, {id: (each.key, each.text) for id, each in contexts.items()})
 
-    def _make_searchable(self, batch: Batch, backup: VectorBackup | None = None) -> WindowsIndexed:
-        """Write the points of these windows, after purging old points of their videos.
+    def _make_searchable(
+        self, batches: Iterable[E | Batch], backup: VectorBackup | None = None
+    ) -> Iterator[E | WindowsIndexed]:
+        """Write the points of these windows batch by batch, and pass on the events between the batches.
+
+        The analyzer is a batch ahead: it works while a batch is written and while the tracks of the next are read.
+        """
+        with closing(AnalysisAhead(self._analyzer)) as ahead:
+            begun: _BegunBatch | None = None
+            for each in batches:
+                if not isinstance(each, list):
+                    yield each
+                    continue
+                documents = [self._document(video, video_windows) for video, video_windows in each]
+                following = _BegunBatch(documents, ahead.begin([text for d in documents for text in d.texts()]))
+                if begun is not None:
+                    yield self._write_points(begun, backup)
+                begun = following
+            if begun is not None:
+                yield self._write_points(begun, backup)
+
+    def _write_points(self, batch: "_BegunBatch", backup: VectorBackup | None) -> WindowsIndexed:
+        """Write the points of a batch, after purging old points of its videos.
 
         Existing points keep their neural vectors; new ones get those in the backup.
         """
         self._purge()
-        documents = [self._document(video, video_windows) for video, video_windows in batch]
-        texts = [text for document in documents for text in document.texts()]
-        analyses = self._analyzer.morphemes(texts) if texts else iter(())
         points: list[Point] = []
         indexed: dict[str, tuple[str, Morphemes]] = {}
         restored: dict[str, list[StoredVector]] = {}
-        for document in documents:
+        for document in batch.documents:
             neural, notes = backup.restore(document) if backup else ({}, {})
             restored |= notes
             # read one document at a time: the analyzer works ahead while vectors are made
-            part = list(islice(analyses, len(document.texts())))
+            part = list(islice(batch.analyses, len(document.texts())))
             vectors = document.vectors(part, params=self._params)
             for window, analysis in zip(document.windows, part[-len(document.windows) :], strict=True):
                 named = {BM25: vectors[window.id], **neural.get(window.id, {})}

@@ -2,9 +2,11 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import date
+from itertools import islice
 from pathlib import Path
 from sqlite3 import connect
 from typing import Any
@@ -13,9 +15,12 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag import indexing
+from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
+from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.invented import caption_folder
@@ -73,6 +78,29 @@ def test_the_sample_becomes_searchable(place: Place) -> None:
     assert place.library.counts().searchable == windows > 50
     assert place.sound()
     assert len(place.results("치킨 소스")) > 5
+
+
+def test_the_analyzer_works_on_the_next_batch_while_one_is_written(
+    place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = [threading.Event() for _video in range(4)]
+    ahead: list[bool] = []
+    analysing, writing = iter(begun), iter(begun[1:])
+
+    class Watched(Analyzer):
+        def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
+            next(analysing).set()
+            return place.analyzer.morphemes(texts)
+
+    def slowly_inserted(points: Sequence[Point]) -> None:
+        ahead.extend(following.wait(10) for following in islice(writing, 1))
+        EdgeIndex.insert(place.index, points)
+
+    monkeypatch.setattr(indexing, "BATCH", 1)
+    monkeypatch.setattr(place.index, "insert", slowly_inserted)
+    list(Indexer(place.library, place.index, Watched()).index([captions]))
+    assert ahead == [True] * 3
+    assert place.sound()
 
 
 def test_a_second_run_writes_nothing(place: Place) -> None:
