@@ -69,6 +69,9 @@ class LexicalQuery:
     """Forms that expand the query: misheard variants and related words."""
     words_by_form: Mapping[str, str] = field(default_factory=dict)
     """Typed morphemes and completions → the typed word that they stand for, as in `words`."""
+    certain: SparseVector | None = None
+    """The vector without pairs of letters of Latin words that the library does not say; None if it has none of them.
+    They order hits, but a window without anything else is no hit: nearly every text shares a pair of Latin letters."""
 
 
 class LexicalSearch(Protocol):
@@ -107,6 +110,10 @@ def _words_by_form(text: str, analysis: Morphemes) -> dict[str, str]:
     return by_form
 
 
+def _is_latin(gram: str) -> bool:
+    return gram.isascii() and gram.isalpha()
+
+
 class QueryAnalyzer:
     """Turns query text into a vector, with the library's own vocabulary at hand."""
 
@@ -143,8 +150,13 @@ class QueryAnalyzer:
             weights.setdefault(term_id("m", form), weight)
         grams = list(query_bigrams(_without(UNRANKED, text, analysis)))
         if not self._is_known(variants, ranked):  # nearly every text shares a pair of Latin letters
-            grams = [(gram, weight) for gram, weight in grams if not (gram.isascii() and gram.isalpha())]
+            grams = [(gram, weight) for gram, weight in grams if not _is_latin(gram)]
+        certain = dict(weights)
+        latin = self._latin_pairs(query_words, completions)
         for gram, weight in grams:
+            if not _is_latin(gram) or gram in latin:
+                term = term_id("b", gram)
+                certain[term] = certain.get(term, 0.0) + weight
             term = term_id("b", gram)
             weights[term] = weights.get(term, 0.0) + weight
         content += completions
@@ -153,7 +165,14 @@ class QueryAnalyzer:
         )  # one-letter stems would mark half the text
         content_words = words(_without(WEIGHTLESS, text, analysis))
         by_form = _words_by_form(text, analysis) | dict.fromkeys(completions, query_words[-1] if query_words else "")
-        return LexicalQuery(sparse(weights), frozenset(content), tuple(content_words), related, by_form)
+        return LexicalQuery(
+            sparse(weights),
+            frozenset(content),
+            tuple(content_words),
+            related,
+            by_form,
+            sparse(certain) if certain.keys() != weights.keys() else None,
+        )
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
         """See `LexicalSearch.search`."""
@@ -200,6 +219,14 @@ class QueryAnalyzer:
     def _is_known(self, variants: Mapping[str, float], forms: Sequence[str]) -> bool:
         """Return whether the library says any of these forms, or has variants of them."""
         return bool(variants or self._library.term_counts(forms))
+
+    def _latin_pairs(self, query_words: Sequence[str], completions: Sequence[str]) -> set[str]:
+        """Return the pairs of letters of those Latin words that the library says, also in another spelling."""
+        latin = [word for word in query_words if word.isascii()]
+        known = set(self._library.term_counts(latin)) | {word for word in latin if self._misheard(word)}
+        known |= set(query_words[-1:]) if completions else set()
+        said = ("|" if word in latin and word not in known else word for word in query_words)
+        return {gram for gram, _weight in query_bigrams(" ".join(said))}
 
     def _variants(self, typed: Sequence[str], query_words: Sequence[str]) -> dict[str, float]:
         """Return variants of the typed forms with weights; a rare variant never outscores the typed form."""

@@ -221,8 +221,17 @@ class Searcher:
             else:
                 lists["bm25"] = self._index.search("bm25", lexical.vector, limit=depth, where=where, payload=())
             if "bm25" in lists:
-                lists["bm25"] = self._spoken_first(lists["bm25"], lexical)
+                lists["bm25"] = self._spoken_first(self._certain(lists["bm25"], lexical), lexical)
         return _SearchRun(query, limit, names, retrievers is not None, lexical, where, took, lists)
+
+    def _certain(self, hits: list[Hit], lexical: LexicalQuery) -> list[Hit]:
+        """Drop the windows that share only pairs of letters of an unknown Latin word."""
+        if lexical.certain is None or not hits:
+            return hits
+        where = Filter(only=frozenset(hit.id for hit in hits))
+        certain = self._index.search("bm25", lexical.certain, limit=len(hits), where=where, payload=())
+        ids = {hit.id for hit in certain}
+        return [hit for hit in hits if hit.id in ids]
 
     def _spoken_first(self, hits: list[Hit], lexical: LexicalQuery) -> list[Hit]:
         """Move the windows that say the word of a query of one word before those that have it in the title alone, or

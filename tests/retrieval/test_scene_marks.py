@@ -12,7 +12,9 @@ from tests.searchable import LINE_MS, Searchable, video
 TALK = video("invented001", "월급날 저녁")
 TITLED = video("invented002", "치킨 튀기는 날")
 WORDS = video("invented003", "아침 방송")
+LATIN = video("invented004", "코드 읽기")
 VIDEOS = {
+    LATIN: [["garage 안에 tail 명령", "taint 분석을 해요"]],
     WORDS: [
         [
             "어쿠스틱기타를 꺼내요",
@@ -78,6 +80,11 @@ def test_words_of_no_weight_alone_are_marked(made: Searchable) -> None:
 
 def test_latin_letters_that_only_share_pairs_find_nothing(made: Searchable) -> None:
     assert scenes(made, "Taiga Takahashi") == {}
+
+
+def test_latin_letters_that_only_share_pairs_add_nothing_to_hangul(made: Searchable) -> None:
+    assert scenes(made, "Taiga 치킨").keys() == scenes(made, "치킨").keys()
+    assert LATIN.id in scenes(made, "garage 치킨")
 
 
 def test_a_window_that_says_the_word_comes_before_one_with_it_in_the_title(made: Searchable) -> None:
