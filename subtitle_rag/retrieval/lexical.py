@@ -10,7 +10,7 @@ import time
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, takewhile
 from typing import Protocol
@@ -197,7 +197,14 @@ class QueryAnalyzer:
         start = bisect_left(self._keys, (typed, ""))
         near = list(islice(takewhile(lambda pair: pair[0].startswith(typed), islice(self._keys, start, None)), NEAREST))
         counts = self._library.term_counts([form for _keys, form in near])
-        return tuple(sorted(counts, key=lambda form: (-counts[form], form))[:COMPLETIONS])
+        spoken = sorted(counts, key=lambda form: (-counts[form], form))
+        return tuple(dict.fromkeys((*spoken, *self._titled(typed))))[:COMPLETIONS]
+
+    def _titled(self, typed: str) -> Iterator[str]:
+        """Yield the morphemes of titles, channels and glossaries that begin with these keys."""
+        names = [name for name in self._name_initials() if key_sequence(name).startswith(typed)]
+        for analysis in self._analyzer.morphemes(names[:COMPLETIONS]) if names else ():
+            yield from (form for form in analysis.forms if key_sequence(form).startswith(typed))
 
     def _with_names(self, text: str) -> str:
         """Put behind words of first consonants the names that they stand for: 바삭골 for ㅂㅅㄱ."""
@@ -205,16 +212,19 @@ class QueryAnalyzer:
 
     def _named(self, consonants: str) -> list[str]:
         """Return words of titles, channels and glossaries with these first consonants, or that begin with them."""
+        names = self._name_initials()
+        exact = [name for name, letters in names.items() if letters == consonants]
+        return (exact or [name for name, letters in names.items() if letters.startswith(consonants)])[:COMPLETIONS]
+
+    def _name_initials(self) -> dict[str, str]:
+        """Return the words of titles, channels and glossaries with their first consonants."""
         if self._names is None:
             videos = video_facets(self._library)
             channels = {video.channel_id: video.channel for video in videos}
             glossaries = (name for id in channels for name in self._library.contexts.glossary(id))
             texts = chain((video.title for video in videos), channels.values(), glossaries)
             self._names = {word: initials(word) for text in texts for word in words(text)}
-        exact = [name for name, letters in self._names.items() if letters == consonants]
-        return (exact or [name for name, letters in self._names.items() if letters.startswith(consonants)])[
-            :COMPLETIONS
-        ]
+        return self._names
 
     def _is_known(self, variants: Mapping[str, float], forms: Sequence[str]) -> bool:
         """Return whether the library says any of these forms, or has variants of them."""

@@ -167,6 +167,15 @@ def test_an_unfinished_word_finds_what_it_begins(fill: Fill, typed: str) -> None
     assert "치킨" not in query.forms
 
 
+@pytest.mark.parametrize("typed", ["떡", "떡ㅂ", "떡보", "떡볶", "떡볶ㅇ"])
+def test_an_unfinished_word_finds_a_title_that_it_begins(tmp_path: Path, analyzer: Analyzer, typed: str) -> None:
+    library = filled(tmp_path / "library.db", analyzer, {video("invented001", "떡볶이를 만드는 날"): [["물이 끓어요"]]})
+    query = QueryAnalyzer(library, analyzer).analyze(typed)
+    assert weight(query, "떡볶이") > 0
+    assert "만들" not in query.forms
+    library.close()
+
+
 def test_a_word_that_is_said_is_not_completed(fill: Fill) -> None:
     assert fill([["치킨 치킨집"]]).analyze("치킨").forms == frozenset({"치킨"})
 

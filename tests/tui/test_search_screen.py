@@ -372,3 +372,20 @@ async def test_half_a_syllable_leaves_the_list_until_there_is_a_better_one(app_o
         app.search_screen.query_line.value = "뷁"
         await settle(pilot)
         assert app.search_screen.scenes.row_count == 0
+
+
+async def test_a_whole_syllable_that_begins_no_word_leaves_the_list_until_enter(app_of: MakeApp) -> None:
+    app = app_of("en")
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await typed(pilot, "캠")
+        screen = app.search_screen
+        listed = screen.scenes.row_count
+        screen.query_line.value = "캠뷁"
+        await settle(pilot)
+        assert screen.scenes.row_count == listed > 0
+        assert screen.results.display
+        assert "No scene for “캠뷁”. These are for “캠”." in str(screen.query_bar.border_subtitle)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert (screen.scenes.row_count, screen.calm_page.display) == (0, True)

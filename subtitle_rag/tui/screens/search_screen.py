@@ -25,6 +25,7 @@ from subtitle_rag.tui.screens.preview_parts import make_preview
 from subtitle_rag.tui.screens.recent_searches import RecentSearches
 from subtitle_rag.tui.search_messages import RecentsRead, ScenesFound, SearchFailed, SuggestionsMade
 from subtitle_rag.tui.state import query_filters
+from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.source_field import pasted_address
 from subtitle_rag.tui.state.stage_progress import STAGES
 from subtitle_rag.tui.text.result_line import result_line
@@ -206,6 +207,10 @@ class SearchScreen(BaseScreen):
         message = self.context.removals.visible_scenes(message)
         is_composing = _ends_in_half_syllable(message.text) and self._entered_query != message.text
         if not self.results.accepts(message.text, message.result, is_composing=is_composing):
+            return
+        if self._entered_query != message.text and self.results.outlasts(message.text, message.result):
+            sentence = _("No scene for “{query}”. These are for “{shown}”.")
+            self.query_bar.set_hint(sentence.format(query=clean(message.text), shown=clean(self.shown or "")))
             return
         self.results.show(message.text, message.result)
         self.query_bar.set_hint("")

@@ -8,6 +8,7 @@ from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
+from subtitle_rag.retrieval.keyboard import key_sequence
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
 
@@ -42,13 +43,23 @@ class ResultPane(Horizontal):
         yield SceneList()
         yield self._make_preview()
 
+    def outlasts(self, text: str, result: "SearchResult") -> bool:
+        """Return whether the scenes stay while the user types on, as nothing is found for the longer last word."""
+        before, words = (self.text or "").split(), text.split()
+        if text == self.text or not before or len(before) != len(words) or not words[-1].isalnum():
+            return False
+        return key_sequence(text).startswith(key_sequence(self.text or "")) and self._has_more(result)
+
+    def _has_more(self, result: "SearchResult") -> bool:
+        return not result.scenes and self.scenes.row_count > 0
+
     def accepts(self, text: str, result: "SearchResult", *, is_composing: bool) -> bool:
         """Return whether a result is to replace the one on the screen.
 
         A result without scenes does not, while an input method is at work on the last syllable. Nor does an earlier
         stage of the same search.
         """
-        if is_composing and not result.scenes and self.scenes.row_count:
+        if is_composing and self._has_more(result):
             return False
         return result.final or text != self.text or self.result is None or _stage(result) >= _stage(self.result)
 
