@@ -177,14 +177,14 @@ class Navigation:
 
     def _leave(self, switch: LibrarySwitch | None) -> None:
         from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-        from subtitle_rag.tui.text.questions import leave_question
+        from subtitle_rag.tui.text.confirmations import leave_confirmation
 
         jobs, screen = self._context.jobs, self._app.screen
         if not jobs.busy or (isinstance(screen, ConfirmScreen) and screen.stops_job):
             self._app.exit(switch)
         else:
-            question = leave_question(len(jobs.queue.waiting))
-            self._app.push_screen(ConfirmScreen(question, partial(self._app.exit, switch), stops_job=True))
+            confirmation = leave_confirmation(len(jobs.queue.waiting))
+            self._app.push_screen(ConfirmScreen(confirmation, partial(self._app.exit, switch), stops_job=True))
 
     def choose_player(self, message: "PlayersFound") -> None:
         """Let the user choose the player of a scene, unless another dialog is open."""
@@ -201,10 +201,10 @@ class Navigation:
 
     def confirm_removal(self, removal: "Removal") -> None:
         from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-        from subtitle_rag.tui.text.questions import removal_question
+        from subtitle_rag.tui.text.confirmations import removal_confirmation
 
         remove = partial(self._context.removals.hide, removal)
-        self._app.push_screen(ConfirmScreen(removal_question(removal), remove))
+        self._app.push_screen(ConfirmScreen(removal_confirmation(removal), remove))
 
     def confirm_install(self, offer: "ModelDownload", install: "Callable[[], None]") -> None:
         from subtitle_rag.tui.dialogs.install_screen import InstallScreen

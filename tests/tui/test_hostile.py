@@ -38,7 +38,7 @@ from subtitle_rag.tui.state.clean_text import clean, visible
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.removal import RemovalTarget
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
-from subtitle_rag.tui.text.questions import leave_question
+from subtitle_rag.tui.text.confirmations import leave_confirmation
 from tests.searchable import spoken
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import MODEL, ask, on, opened
@@ -339,7 +339,7 @@ class TestLibrary:
             await settle(pilot)
             for name in ("markup", "escapes", "word"):
                 job = self.told(app, HOSTILE[name])
-                app.push_screen(ConfirmScreen(leave_question(2), app.exit, stops_job=True))
+                app.push_screen(ConfirmScreen(leave_confirmation(2), app.exit, stops_job=True))
                 await looked(pilot, ConfirmScreen, where=name)
                 await pilot.press("escape")
                 for shown in (job, replace(job, ended=True, stopped=True, resting=None)):

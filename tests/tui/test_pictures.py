@@ -36,7 +36,7 @@ from subtitle_rag.tui.screens import recent_searches
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
-from subtitle_rag.tui.text.questions import leave_question
+from subtitle_rag.tui.text.confirmations import leave_confirmation
 from tests.tui.conftest import NOON, Answers, AppPilot, MakeApp, scene, settle, typed
 
 pytestmark = pytest.mark.usefixtures("noon")
@@ -405,6 +405,6 @@ class TestLeaving:
         async def leave(pilot: AppPilot) -> None:
             app = app_in(pilot)
             app.job = JOB
-            app.push_screen(ConfirmScreen(leave_question(2), app.exit, stops_job=True))
+            app.push_screen(ConfirmScreen(leave_confirmation(2), app.exit, stops_job=True))
 
         assert picture(found(), leave)

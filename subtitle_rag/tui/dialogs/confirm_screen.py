@@ -17,7 +17,7 @@ from subtitle_rag.tui.text import job_lines
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.state.job import Job
-    from subtitle_rag.tui.text.questions import Question
+    from subtitle_rag.tui.text.confirmations import Confirmation
 
 
 class ConfirmScreen(ModalScreen[None]):
@@ -26,22 +26,22 @@ class ConfirmScreen(ModalScreen[None]):
     AUTO_FOCUS = "#keep"
     BINDINGS: ClassVar[list[BindingType]] = bindings("remove.keep", "remove.other", "leave.quit", "leave.stay")
 
-    def __init__(self, question: "Question", act: Callable[[], object], *, stops_job: bool = False) -> None:
+    def __init__(self, confirmation: "Confirmation", act: Callable[[], object], *, stops_job: bool = False) -> None:
         """`act` is called after a yes. `stops_job` shows the running job above the question."""
         super().__init__()
-        self._question = question
+        self._confirmation = confirmation
         self._act = act
         self.stops_job = stops_job
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="confirm", can_focus=False) as page:
-            page.border_title = Content(self._question.title).markup
+            page.border_title = Content(self._confirmation.title).markup
             if self.stops_job:
                 yield Static(id="running", markup=False)
-            yield Static(self._question.text, markup=False)
+            yield Static(self._confirmation.text, markup=False)
             with Horizontal(id="confirm-buttons"):
-                yield Button(Content(self._question.confirm), variant="warning", id="yes", compact=True)
-                yield Button(Content(self._question.keep), id="keep", compact=True)
+                yield Button(Content(self._confirmation.confirm), variant="warning", id="yes", compact=True)
+                yield Button(Content(self._confirmation.keep), id="keep", compact=True)
 
     def on_mount(self) -> None:
         if self.stops_job:

@@ -130,9 +130,9 @@ class HistoryScreen(BaseScreen):
     def _confirm_deletion(self, questions: list[str], id: int | None) -> None:
         """Ask, then delete the answer with the id, or all of them."""
         from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-        from subtitle_rag.tui.text.questions import deletion_question
+        from subtitle_rag.tui.text.confirmations import deletion_confirmation
 
-        self.app.push_screen(ConfirmScreen(deletion_question(questions), partial(self._delete, id)))
+        self.app.push_screen(ConfirmScreen(deletion_confirmation(questions), partial(self._delete, id)))
 
 
 def _row(answer: "StoredAnswer") -> Content:

@@ -1,4 +1,4 @@
-"""The questions of the confirming dialog: their text, and the words of its two buttons."""
+"""What the confirming dialog asks, and the words of its two buttons."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state.removal import Removal
 
 
-class Question(NamedTuple):
+class Confirmation(NamedTuple):
     title: str
     text: Content
     confirm: str
@@ -21,7 +21,7 @@ class Question(NamedTuple):
     """The harmless button: the focus is there, and Enter takes it."""
 
 
-def leave_question(waiting: int) -> Question:
+def leave_confirmation(waiting: int) -> Confirmation:
     """Ask before a running job is stopped, for which `waiting` others wait."""
     note = _("What is done stays. The rest is kept, and the next start offers to go on with it.")
     queue = n_("{n} job waits for it.", "{n} jobs wait for it.", waiting).format(n=waiting)
@@ -32,10 +32,10 @@ def leave_question(waiting: int) -> Question:
         Content(""),
         Content.styled(keys.format(quit=key("leave.quit"), stay=key("leave.stay")), "bold"),
     ]
-    return Question(_("Quit"), Content("\n").join(rows), _("Quit"), _("Stay"))
+    return Confirmation(_("Quit"), Content("\n").join(rows), _("Quit"), _("Stay"))
 
 
-def removal_question(removal: "Removal") -> Question:
+def removal_confirmation(removal: "Removal") -> Confirmation:
     """Ask before a channel or a playlist is removed."""
     videos = n_("{n} video", "{n} videos", len(removal.videos)).format(n=f"{len(removal.videos):,}")
     windows = n_("{n} window", "{n} windows", removal.windows).format(n=f"{removal.windows:,}")
@@ -46,12 +46,12 @@ def removal_question(removal: "Removal") -> Question:
     if removal.target.sources:
         rows.append(Content(_("It is no longer followed.")))
     rows.append(Content(_("{key} restores it within a minute.").format(key=key("library.undo"))))
-    return Question(_("Remove"), Content("\n").join(rows), _("Remove"), _("Keep"))
+    return Confirmation(_("Remove"), Content("\n").join(rows), _("Remove"), _("Keep"))
 
 
-def deletion_question(questions: list[str]) -> Question:
+def deletion_confirmation(questions: list[str]) -> Confirmation:
     """Ask before the answers to these questions are deleted."""
     count = len(questions)
     sentence = n_("This answer is deleted for good.", "All {n} answers are deleted for good.", count).format(n=count)
     rows = [Content.styled(clean(question), "bold") for question in questions] if count == 1 else []
-    return Question(_("Delete"), Content("\n").join([*rows, Content(sentence)]), _("Delete"), _("Keep"))
+    return Confirmation(_("Delete"), Content("\n").join([*rows, Content(sentence)]), _("Delete"), _("Keep"))
