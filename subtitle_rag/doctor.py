@@ -190,8 +190,7 @@ def _player(runtime: Runtime) -> Check:
 
 def _yt_dlp(runtime: Runtime) -> Check:
     """Check by its age and by past failures whether yt-dlp is outdated."""
-    failures = runtime.library.failure_details("yt_dlp_outdated")
-    age = extractor_age(str(details.get("version", "")) for details in failures)
+    age = extractor_age(runtime.library.failure_details("yt_dlp_outdated"))
     message = f"yt-dlp {age.version}"
     if not age.is_due:
         return Check("yt-dlp", "ok", message)

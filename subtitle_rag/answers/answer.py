@@ -15,8 +15,7 @@ from dataclasses import dataclass, field, replace
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.citations import check_citations
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, Gatherer, TokenBudget
-from subtitle_rag.contexts.context_prompt import TOKENS_PER_CHAR
-from subtitle_rag.contexts.hosts import MARGIN, STEP
+from subtitle_rag.contexts.context_prompt import TokenRatio
 from subtitle_rag.errors import AppError, BusyError, LlmError
 from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece
 from subtitle_rag.library.store import Library
@@ -102,17 +101,10 @@ class Answerer:
             loaded = None
         num_ctx = loaded.context_length if loaded else 0
         windows = {*answer_prompt.windows(ready.info.context_length), num_ctx} - {0}
-        return TokenBudget(tuple(sorted(windows)), self.tokens_per_char(ready.info), num_ctx)
+        return TokenBudget(tuple(sorted(windows)), self.token_ratio(ready.info).value, num_ctx)
 
-    def tokens_per_char(self, info: ModelInfo) -> float:
-        """Return the model's learned ratio, or a safe estimate."""
-        return self.library.contexts.tokens_per_character(info.digest) or TOKENS_PER_CHAR
-
-    def learn_token_ratio(self, info: ModelInfo, tokens: int, characters: int, *, at_least: float = 0.0) -> None:
-        """Save the model's tokens per character if they exceed the saved ratio."""
-        ratio = max(MARGIN * tokens / max(1, characters), at_least)
-        if ratio > (self.library.contexts.tokens_per_character(info.digest) or 0.0):
-            self.library.contexts.put_tokens_per_character(info.digest, ratio)
+    def token_ratio(self, info: ModelInfo) -> TokenRatio:
+        return TokenRatio(self.library.contexts, info.digest)
 
 
 class Conversation:
@@ -164,7 +156,7 @@ class Conversation:
         """Yield the pieces of the answer; return the server's last word."""
         arrivals: queue.Queue[str | Reply | Exception] = queue.Queue()
         over = threading.Event()
-        ratio = self._answerer.tokens_per_char(ready.info)
+        ratio = self._answerer.token_ratio(ready.info).value
         self._turns = answer_prompt.trimmed(scenes.system, self._turns, query.text, scenes.num_ctx, ratio)
         messages = answer_prompt.messages(scenes.system, self._turns, query.text)
         thread = threading.Thread(target=_chat, args=(ready, messages, scenes.num_ctx, over, arrivals), daemon=True)
@@ -194,8 +186,7 @@ class Conversation:
     def _shrink_prompt(self, ready: _ReadyHost, overflow: AppError, scenes: EvidenceText) -> None:
         """After an overflow drop the earlier turns, else the choice of scenes."""
         characters = sum(len(turn.question) + len(turn.answer) for turn in self._turns) + len(scenes.system)
-        more = STEP * self._answerer.tokens_per_char(ready.info)
-        self._answerer.learn_token_ratio(ready.info, overflow.details["n_prompt_tokens"], characters, at_least=more)
+        self._answerer.token_ratio(ready.info).learn_overflow(overflow.details["n_prompt_tokens"], characters)
         if self._turns:
             self._turns = []
         else:
@@ -237,7 +228,7 @@ class Conversation:
             self._turns.append(answer_prompt.Turn(query.text, answer.text))
         try:
             characters = sum(len(message["content"]) for message in messages)
-            self._answerer.learn_token_ratio(ready.info, answer.prompt_tokens, characters)
+            self._answerer.token_ratio(ready.info).learn(answer.prompt_tokens, characters)
             if self._answerer.remember and answer.text:
                 return replace(answer, saved_id=self._answerer.library.answers.put(answer, answer_prompt.VERSION))
         except BusyError as error:

@@ -11,9 +11,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from subtitle_rag.domain import Chapter, Video, Window, clock, nfc
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.context_store import Contexts
 
 VERSION = "ko1"
 """Names rules, layout and schema; it is part of every context's key, so a new one redoes all contexts."""
@@ -28,6 +31,10 @@ SCHEMA: dict[str, Any] = {
 }
 TOKENS_PER_CHAR = 0.75
 """Safe for the models on offer; the server's count (`prompt_eval_count`) corrects it."""
+RATIO_MARGIN = 1.1
+"""On measured tokens per character: texts differ."""
+OVERFLOW_STEP = 1.3
+"""At least by so much prompts are reckoned longer after one that did not fit."""
 TAIL_TOKENS = 480
 """Of all that follows the shared prefix; hybrid and sliding-window models read the whole prompt again beyond this."""
 HEAD_TOKENS = 1000
@@ -203,6 +210,30 @@ def neutral(text: str) -> str:
     return _TURN.sub("(", nfc(" ".join(one_line.translate(_BRACKETS).split())))
 
 
+@dataclass(frozen=True, slots=True)
+class TokenRatio:
+    """The highest rate of tokens per character that a model's tokenizer has shown; the library keeps it."""
+
+    contexts: "Contexts"
+    digest: str
+    """Of the model."""
+
+    @property
+    def value(self) -> float:
+        """The learned rate, or a safe estimate."""
+        return self.contexts.tokens_per_character(self.digest) or TOKENS_PER_CHAR
+
+    def learn(self, tokens: int, characters: int, *, at_least: float = 0.0) -> None:
+        """Store the rate of a prompt if it exceeds the stored one."""
+        ratio = max(RATIO_MARGIN * tokens / max(1, characters), at_least)
+        if ratio > (self.contexts.tokens_per_character(self.digest) or 0.0):
+            self.contexts.put_tokens_per_character(self.digest, ratio)
+
+    def learn_overflow(self, tokens: int, characters: int) -> None:
+        """Raise the stored rate after a prompt that did not fit: to the server's count, and by `OVERFLOW_STEP`."""
+        self.learn(tokens, characters, at_least=OVERFLOW_STEP * self.value)
+
+
 def estimate(text: str, tokens_per_char: float = TOKENS_PER_CHAR) -> int:
     """Estimate the maximum number of tokens of a text, without the model's vocabulary."""
     dear = len(_DEAR.findall(text))
@@ -309,12 +340,15 @@ __all__ = [
     "BUCKETS",
     "MARGIN",
     "NUM_PREDICT",
+    "OVERFLOW_STEP",
+    "RATIO_MARGIN",
     "SCHEMA",
     "TAIL_TOKENS",
     "TOKENS_PER_CHAR",
     "VERSION",
     "Messages",
     "PromptPlan",
+    "TokenRatio",
     "estimate",
     "neutral",
     "plan",

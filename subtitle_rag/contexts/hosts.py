@@ -33,10 +33,6 @@ PATIENCE = 3
 """Windows in a row that a server fails to answer; then it is given up."""
 REPLANS = 3
 """Times that a video is begun anew: the server counts more tokens than were reckoned, or its captions changed."""
-MARGIN = 1.1
-"""On measured tokens per character: texts differ."""
-STEP = 1.3
-"""At least by so much prompts are reckoned longer after one that did not fit."""
 FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused"})
 """After these a server need not be asked again."""
 
@@ -141,7 +137,7 @@ class _VideoRun:
                 if replanned == REPLANS:
                     self.run.events.put(ContextFailed(video.id, video.title, error.code, error.details))
                     return self.failures_in_row
-                self._raise_token_ratio(error.details["n_prompt_tokens"], error.details["characters"])
+                self._token_ratio.learn_overflow(error.details["n_prompt_tokens"], error.details["characters"])
         return self.failures_in_row
 
     def _write_missing(self, video: Video, windows: Sequence[Window]) -> None:
@@ -168,7 +164,7 @@ class _VideoRun:
             video,
             windows,
             glossary=contexts.glossary(video.channel_id),
-            tokens_per_char=self._token_ratio() or context_prompt.TOKENS_PER_CHAR,
+            tokens_per_char=self._token_ratio.value,
             largest=min(context_prompt.BUCKETS[-1], self.info.context_length or context_prompt.BUCKETS[-1]),
         )
         self.run.num_ctx = max(self.run.num_ctx, plan.num_ctx)
@@ -205,7 +201,7 @@ class _VideoRun:
             if isinstance(reply, AppError):
                 self.run.events.put(ContextFailed(video.id, video.title, reply.code, reply.details))
                 return previous
-            self._learn_token_ratio(reply.prompt_tokens, len(messages.system) + len(messages.user))
+            self._token_ratio.learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
             text = clean(reply.text, window=window.text)
             context = self._context(window, plan.scope, number, text, reply)
             context = replace(context, doubts=self._doubts(video, windows, window, text, previous))
@@ -294,20 +290,9 @@ class _VideoRun:
         if error.code in FINAL or (last and silent):
             self.run.give_up(error)
 
-    def _learn_token_ratio(self, tokens: int, characters: int) -> None:
-        """Store the highest rate of tokens per character that the model's tokenizer has shown."""
-        measured = MARGIN * tokens / max(1, characters)
-        if tokens and measured > (self._token_ratio() or 0.0):
-            self.run.library.contexts.put_tokens_per_character(self.run.recipe.digest, measured)
-
-    def _raise_token_ratio(self, tokens: int, characters: int) -> None:
-        """Raise the stored rate after a prompt that did not fit: to the server's count, and by `STEP` at least."""
-        measured = MARGIN * tokens / max(1, characters)
-        ratio = max(measured, STEP * (self._token_ratio() or context_prompt.TOKENS_PER_CHAR))
-        self.run.library.contexts.put_tokens_per_character(self.run.recipe.digest, ratio)
-
-    def _token_ratio(self) -> float | None:
-        return self.run.library.contexts.tokens_per_character(self.run.recipe.digest)
+    @property
+    def _token_ratio(self) -> context_prompt.TokenRatio:
+        return context_prompt.TokenRatio(self.run.library.contexts, self.run.recipe.digest)
 
 
 def _key(recipe: Recipe, *parts: str) -> str:

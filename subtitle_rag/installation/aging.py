@@ -3,7 +3,7 @@
 No index is asked: the age decides, and failures for which only another version helps.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
@@ -27,12 +27,13 @@ class ExtractorAge:
         return self.has_failed or self.days > OLD_DAYS
 
 
-def extractor_age(failed_versions: Iterable[str] = (), today: date | None = None) -> ExtractorAge:
-    """Return the age of the installed yt-dlp; `failed_versions` did not understand YouTube's captions."""
+def extractor_age(failures: Iterable[Mapping[str, object]] = (), today: date | None = None) -> ExtractorAge:
+    """Return the age of the installed yt-dlp; `failures` are the details of those with the code `yt_dlp_outdated`."""
     release = version(EXTRACTOR)
     year, month, day = map(int, release.split(".")[:3])
     days = ((today or date.today()) - date(year, month, day)).days
-    return ExtractorAge(release, days, _comparable(release) in set(map(_comparable, failed_versions)))
+    failed = {_comparable(str(details.get("version", ""))) for details in failures}
+    return ExtractorAge(release, days, _comparable(release) in failed)
 
 
 def _comparable(release: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,10 +17,14 @@ from subtitle_rag.contexts.context_prompt import (
     BUCKETS,
     MARGIN,
     NUM_PREDICT,
+    OVERFLOW_STEP,
+    RATIO_MARGIN,
     TAIL_TOKENS,
+    TOKENS_PER_CHAR,
     VERSION,
     Messages,
     PromptPlan,
+    TokenRatio,
     estimate,
     neutral,
     plan,
@@ -27,6 +32,7 @@ from subtitle_rag.contexts.context_prompt import (
     transcript_hash,
 )
 from subtitle_rag.domain import Chapter, Video, Window
+from subtitle_rag.library.store import Library
 from tests.invented import WORDS, video, window
 
 CHAPTERS = (Chapter(0, "장보기"), Chapter(95_000, "육수 내기"))
@@ -286,3 +292,19 @@ def test_type_of_video_is_not_asked() -> None:
     """The prompt depends on nothing that a refresh of the video's page would change without need."""
     one: Video = video()
     assert plan(one, windows("국수")) == plan(replace(one, kind="short", url="x", duration_ms=5), windows("국수"))
+
+
+def test_the_learned_token_ratio_only_grows(tmp_path: Path) -> None:
+    library = Library(tmp_path / "library.db")
+    ratio = TokenRatio(library.contexts, "digest")
+    assert ratio.value == TOKENS_PER_CHAR
+    for tokens, known in ((50, 0.5), (90, 0.9), (40, 0.9)):
+        ratio.learn(tokens, 100)
+        assert ratio.value == pytest.approx(RATIO_MARGIN * known)
+
+
+@pytest.mark.parametrize("tokens", [0, 100, 400])
+def test_a_prompt_that_did_not_fit_raises_the_ratio_by_a_step_at_least(tmp_path: Path, tokens: int) -> None:
+    ratio = TokenRatio(Library(tmp_path / "library.db").contexts, "digest")
+    ratio.learn_overflow(tokens, 100)
+    assert ratio.value == pytest.approx(max(RATIO_MARGIN * tokens / 100, OVERFLOW_STEP * TOKENS_PER_CHAR))

@@ -31,7 +31,7 @@ def test_it_is_due_by_age(days: int, is_due: bool) -> None:
     ("failed", "is_due"), [("2026.06.09", True), ("2026.6.9", True), ("2026.6.10", False), ("", False)]
 )
 def test_a_young_one_is_due_where_it_has_failed_itself(failed: str, is_due: bool) -> None:
-    assert extractor_age([failed], RELEASED).is_due == is_due
+    assert extractor_age([{"version": failed}], RELEASED).is_due == is_due
 
 
 @pytest.mark.parametrize("version", ["2026.6.9.232843", "2026.06.09.post1", "2026.6.9.dev0"])

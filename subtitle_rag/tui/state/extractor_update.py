@@ -28,11 +28,9 @@ def find_update(runtime: "Runtime") -> ExtractorUpdate | None:
     """Return the due update, or None. Reads the library: for worker threads."""
     failures = runtime.library.failure_details("yt_dlp_outdated")
     try:
-        age = extractor_age(str(details.get("version", "")) for details in failures)
+        age = extractor_age(failures)
     except PackageNotFoundError:  # an installer is just changing it
         return None
-    return (
-        ExtractorUpdate("offered", version=age.version, days=age.days, has_failed=age.has_failed)
-        if age.is_due
-        else None
-    )
+    if not age.is_due:
+        return None
+    return ExtractorUpdate("offered", version=age.version, days=age.days, has_failed=age.has_failed)
