@@ -144,6 +144,15 @@ def test_help_imports_nothing_heavy() -> None:
         assert not heavy & set(ended.stderr.split())
 
 
+def test_help_reads_nothing_of_the_work_of_its_verbs() -> None:
+    code = "import sys; from subtitle_rag.cli import run; run(['--help']); print(*sys.modules, file=sys.stderr)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    loaded = set(ended.stderr.split())
+    assert "subtitle_rag.commands.source_arguments" in loaded
+    use_cases = {"fetching.fetcher", "indexing", "captions.youtube", "captions.files", "installation.advice"}
+    assert not loaded & {"importlib.metadata", *(f"subtitle_rag.{name}" for name in use_cases)}
+
+
 def test_search_leaves_the_heavy_work_to_the_host(indexed: Path) -> None:
     arguments = ["--home", str(indexed), "search", "국수를 먹었어요", "--json"]
     ended = subprocess.run(

@@ -8,7 +8,6 @@ from subtitle_rag.commands.find_scenes import result_values, scene_lines
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation.advice import instruction
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.runtime import Runtime
 
@@ -35,6 +34,8 @@ def demo_(settings: Settings, as_json: bool) -> int:
     lines = (line for scene in result.scenes for line in scene_lines(scene))
     notes = [_("On a terminal this opens the app. The channel and its links are invented.")]
     if not NEURAL.is_installed:
+        from subtitle_rag.installation.advice import instruction
+
         sentence = _(
             "These scenes were found by their words. Search by meaning, which finds other words too, is one step away "
             "({size} of packages, and models): {line}"

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,16 +13,20 @@ from subtitle_rag import output
 from subtitle_rag.captions.addresses import Source, looks_like_address, parse
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import UsageError
-from subtitle_rag.fetching.fetcher import FetchRequest
 from subtitle_rag.i18n import _
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
 from subtitle_rag.retrieval.query import day, tidy
 
+if TYPE_CHECKING:
+    from subtitle_rag.fetching.fetcher import FetchRequest
+
 
 def paths_and_requests(
     sources: Sequence[str], options: SourceOptions, playlist: bool | None
-) -> tuple[list[Path], list[FetchRequest]]:
+) -> "tuple[list[Path], list[FetchRequest]]":
     """Split into paths on the disk, and requests of addresses on YouTube."""
+    from subtitle_rag.fetching.fetcher import FetchRequest
+
     paths: list[Path] = []
     requests: list[FetchRequest] = []
     for source in sources:

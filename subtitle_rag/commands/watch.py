@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from subtitle_rag import output, player
-from subtitle_rag.captions.media import media
 from subtitle_rag.commands import completing, json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import Chapter, Details, Track, Video, clock, parse_clock, watch_url
@@ -99,6 +98,8 @@ def _track_warnings(track: Track | None) -> Iterator[str]:
 @json_option
 @click.pass_obj
 def open_(settings: Settings, target: str, name: str | None, only_print: bool, as_json: bool) -> int:
+    from subtitle_rag.captions.media import media
+
     with Runtime(settings) as runtime:
         video, at_ms = _video_and_time(runtime, target)
         player_name = name or player.default(

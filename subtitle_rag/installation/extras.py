@@ -4,7 +4,6 @@ import importlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, distribution, requires
 from importlib.util import find_spec
 from types import MappingProxyType
 
@@ -77,6 +76,8 @@ _complete: set[str] = set()
 
 
 def _requirements() -> list[str]:
+    from importlib.metadata import PackageNotFoundError, requires
+
     try:
         return requires(PACKAGE) or []
     except PackageNotFoundError:  # a folder without an installation
@@ -89,6 +90,8 @@ def _is_found(module: str) -> bool:
 
 def _has_metadata(extra: Extra) -> bool:
     """Whether each package has its metadata, which installers write after the modules."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
     from packaging.requirements import Requirement
 
     try:

@@ -1,7 +1,6 @@
 """The failure for want of an extra, with the line that installs it into this copy."""
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.installation.advice import instruction
 from subtitle_rag.installation.extras import Extra
 
 
@@ -18,4 +17,6 @@ def require(extra: Extra) -> None:
 
 def missing(extra: Extra) -> AppError:
     """Return the failure for want of an extra, with the line that installs it."""
+    from subtitle_rag.installation.advice import instruction
+
     return AppError(extra.code, line=instruction(extra))
