@@ -204,6 +204,15 @@ COMMANDS: dict[str, Command] = {
             help=N_("copy the link to the scene's second"),
         ),
         Command(
+            "answer.copy-text",
+            "ctrl+e",
+            "copy_text",
+            N_("Copy answer"),
+            priority=True,
+            help=N_("copy the answer with what it cites"),
+            palette=(N_("Ask: copy answer"), N_("The answer with the videos, times and links that it cites")),
+        ),
+        Command(
             "answer.play-with",
             "ctrl+o",
             "choose_player",

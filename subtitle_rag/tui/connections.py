@@ -97,6 +97,7 @@ class Connections:
             messages.Jumped: playback.played,
             messages.VideoOpened: playback.video_opened,
             messages.LinkCopied: playback.link_copied,
+            messages.TextCopied: playback.text_copied,
             messages.PlayersFound: navigation.choose_player,
             messages.PlayerPreferred: playback.preferred,
             messages.ActionFailed: lambda message: self._port.tell(message.error),

@@ -93,6 +93,15 @@ class LinkCopied(AppMessage):
 
 
 @dataclass
+class TextCopied(AppMessage):
+    text: str
+    sentence: str
+    """The notice."""
+    arrived: bool
+    """It is in the clipboard; else the terminal copies it."""
+
+
+@dataclass
 class PlayersFound(AppMessage):
     """The players for a scene."""
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SEARCH = ("scene.play-with", "scene.copy", "search.explain", "search.filter")
 SCREENS = ("app.library", "app.ask")
-ANSWERS = ("answer.new", "answer.history")
+ANSWERS = ("answer.copy-text", "answer.new", "answer.history")
 ROWS = ("channel.sync", "video.retry", "video.open", "library.failures", "channel.settings", "library.remove")
 JOBS = ("library.undo", "library.sync", "library.stop")
 """Ids of commands, in the order of the palette."""

@@ -230,6 +230,11 @@ class TestJumping:
         ollama.answer(ANSWER)
         async with asking(make()) as (pilot, screen):
             await ask(pilot, screen)
+            await pilot.press("ctrl+e")
+            await settle(pilot)
+            [copied] = outside.copied
+            assert copied.startswith(f"{QUESTION}\n\n배추는 40포기입니다 [1]. 소금은 99바가지입니다 [2]?.")
+            assert toasts(app_in(pilot))[-1] == "Answer copied, with what it cites."
             await pilot.press("down", "enter")
             await settle(pilot)
             citations = screen.dialogue.turns[0].citations
@@ -240,7 +245,7 @@ class TestJumping:
             assert screen.sources.highlighted == 1
             await pilot.press("ctrl+y")
             await settle(pilot)
-            assert outside.copied == [screen.sources.scene.jump_url]
+            assert outside.copied[1:] == [screen.sources.scene.jump_url]
             await pilot.press("down", "down", "enter")
             await settle(pilot)
             assert len(outside.played) == 1

@@ -86,7 +86,7 @@ class TestWhatIsRefused:
         [
             ({"scene.copy": "f1"}, ("app.help", "scene.copy")),
             ({"scene.copy": "ctrl+n"}, ("scene.copy", "list.next")),
-            ({"list.down": "ctrl+y", "answer.copy": "ctrl+e"}, ("list.down", "scene.copy")),
+            ({"list.down": "ctrl+y", "answer.copy": "ctrl+b"}, ("list.down", "scene.copy")),
             ({"app.library": "f3"}, ("app.library", "app.ask")),
             ({"history.up": "n", "history.down": "ㅜ"}, ("history.up", "history.down")),
         ],

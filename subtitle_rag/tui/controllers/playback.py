@@ -13,7 +13,15 @@ from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.tui.controllers.launch_watch import LaunchWatch
-from subtitle_rag.tui.messages import ActionFailed, Jumped, LinkCopied, PlayerPreferred, PlayersFound, VideoOpened
+from subtitle_rag.tui.messages import (
+    ActionFailed,
+    Jumped,
+    LinkCopied,
+    PlayerPreferred,
+    PlayersFound,
+    TextCopied,
+    VideoOpened,
+)
 from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
@@ -181,7 +189,7 @@ class PlaybackController:
             sentence = sentence.format(player=message.name, configured=configured)
         self._app.notify(clean(sentence), markup=False)
 
-    # --- links ---
+    # --- the clipboard ---
 
     def copy_link(self, link: str) -> None:
         self._app.run_in_thread(lambda: self._copy(link, instead=False), _itself, ActionFailed, group="jump")
@@ -199,19 +207,32 @@ class PlaybackController:
         return self._copy(scene.jump_url, instead=True)
 
     def _copy(self, link: str, *, instead: bool) -> LinkCopied:
-        """Copy into the clipboard of the user's machine. Over SSH only the terminal reaches it, on a web page only the
-        browser."""
-        arrived = False
-        if player.can_show() and not self._app.is_web:
-            try:
-                import pyperclip
+        return LinkCopied(link, self._arrives(link), instead)
 
-                pyperclip.copy(link)
-                arrived = True
-            except Exception:  # it throws whatever its helper programs do; the terminal is asked instead
-                logger.info("the clipboard's program failed", exc_info=True)
-                arrived = False
-        return LinkCopied(link, arrived, instead)
+    def copy_text(self, text: str, sentence: str) -> None:
+        """Copy a text, and say so by `sentence`."""
+        self._app.run_in_thread(
+            lambda: TextCopied(text, sentence, self._arrives(text)), _itself, ActionFailed, group="jump"
+        )
+
+    def _arrives(self, text: str) -> bool:
+        """Copy into the clipboard of the user's machine, and return whether a program did so. Over SSH only the terminal
+        reaches it, on a web page only the browser."""
+        if not player.can_show() or self._app.is_web:
+            return False
+        try:
+            import pyperclip
+
+            pyperclip.copy(text)
+        except Exception:  # it throws whatever its helper programs do; the terminal is asked instead
+            logger.info("the clipboard's program failed", exc_info=True)
+            return False
+        return True
+
+    def text_copied(self, message: TextCopied) -> None:
+        if not message.arrived:
+            self._app.copy_to_clipboard(message.text)
+        self._app.notify(message.sentence, markup=False)
 
     def link_copied(self, message: LinkCopied) -> None:
         if not message.arrived:

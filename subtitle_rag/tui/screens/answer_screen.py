@@ -25,7 +25,7 @@ from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.preview_parts import make_preview
 from subtitle_rag.tui.state import conversation
 from subtitle_rag.tui.state.conversation import CitationRef, QuestionTurn
-from subtitle_rag.tui.text import answer_lines
+from subtitle_rag.tui.text import answer_lines, quotes
 from subtitle_rag.tui.widgets.answer_view import AnswerView, SourceList
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.preview import Preview
@@ -46,6 +46,7 @@ class AnswerScreen(BaseScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "answer.enter",
         "answer.copy",
+        "answer.copy-text",
         "answer.play-with",
         "answer.new",
         "answer.history",
@@ -300,6 +301,15 @@ class AnswerScreen(BaseScreen):
     def action_copy_link(self) -> None:
         if scene := self._chosen_scene():
             self.context.playback.copy_scene_link(scene)
+
+    def action_copy_text(self) -> None:
+        """Copy the answer under the cursor, else the last one."""
+        turns = self.dialogue.turns
+        turn = turns[self._cursor.turn] if self._cursor else next((turn for turn in reversed(turns) if turn.text), None)
+        if turn is None:
+            self.app.notify(_("There is no answer yet."), markup=False)
+        else:
+            self.context.playback.copy_text(quotes.answer(turn), _("Answer copied, with what it cites."))
 
     # --- keys ---
 

@@ -104,12 +104,23 @@ def _below(turn: QuestionTurn) -> Iterator[Content]:
         elif not turn.text:
             yield Content.styled(clean(_awaited(turn.evidence)), MUTED)
         return
-    for (sign, words), numbers in _faults(turn.answer).items():
-        yield Content.styled(clean(f"{sign} {''.join(f'[{number}]' for number in numbers)} {words}"), "$text-warning")
+    for line in fault_lines(turn.answer):
+        yield Content.styled(line, "$text-warning")
     for remark in _remarks(turn.answer):
         yield Content.styled(f"· {clean(remark)}", MUTED)
     if turn.answer.error is not None:
         yield from _failure(turn.answer.error)
+
+
+def answer_text(turn: QuestionTurn) -> str:
+    """Return an answer as plain text, with the signs of its citations."""
+    return "".join(piece.plain for _mark, piece in _answer(turn, 0, None, None)).strip()
+
+
+def fault_lines(answer: Answer) -> Iterator[str]:
+    """Yield a sentence for each kind of faulty citation."""
+    for (sign, words), numbers in _faults(answer).items():
+        yield clean(f"{sign} {''.join(f'[{number}]' for number in numbers)} {words}")
 
 
 def _faults(answer: Answer) -> dict[tuple[str, str], list[int]]:

@@ -1,0 +1,33 @@
+"""Texts for the clipboard, each with its source: a line of a transcript, and an answer."""
+
+from typing import TYPE_CHECKING
+
+from subtitle_rag.answers import wording
+from subtitle_rag.domain import Video, clock, watch_url
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text import answer_lines
+
+if TYPE_CHECKING:
+    from subtitle_rag.tui.state.conversation import QuestionTurn
+
+
+def quote(video: Video, at_ms: int, words: str) -> str:
+    """Return words of a video with its title, their time and the link."""
+    return f"“{clean(words)}”\n{source(video, at_ms)}"
+
+
+def source(video: Video, at_ms: int) -> str:
+    """Return title, channel, time and link of a moment."""
+    names = " · ".join(filter(None, (clean(video.title), clean(video.channel), clock(at_ms))))
+    return f"{names}\n{watch_url(video.id, at_ms)}" if video.url else names
+
+
+def answer(turn: "QuestionTurn") -> str:
+    """Return a question, its answer, the remarks on it, and a line for each scene that it cites."""
+    parts = [clean(turn.question), answer_lines.answer_text(turn)]
+    if turn.answer:
+        parts.append("\n".join([*answer_lines.fault_lines(turn.answer), *map(clean, wording.remarks(turn.answer))]))
+    cited = {citation.number for citation in turn.citations}
+    sources = [each for each in turn.sources if each.number in cited]
+    parts.append("\n".join(f"[{each.number}] {source(each.video, turn.best_ms(each))}" for each in sources))
+    return "\n\n".join(filter(None, parts))
