@@ -68,6 +68,7 @@ class SubtitleApp(App[object]):
         "app.library",
         "app.history",
         "app.checks",
+        "app.transcript",
         "library.sample",
         "app.quit",
         "app.commands",

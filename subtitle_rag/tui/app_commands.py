@@ -33,6 +33,7 @@ def app_commands(connections: "Connections") -> dict[str, AppCommand]:
         "app.history": AppCommand(
             navigation.open_history, lambda: navigation.can_open_history and search.error is None
         ),
+        "app.transcript": AppCommand(navigation.open_transcript, lambda: navigation.can_open_transcript),
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),
         "library.sync": AppCommand(jobs.sync, lambda: jobs.can_sync(search.counts) and search.error is None),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App
 from textual.widgets import TextArea
 
+from subtitle_rag.i18n import _
 from subtitle_rag.tui.library_switch import LibrarySwitch
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 
@@ -147,6 +148,25 @@ class Navigation:
     @property
     def is_answering(self) -> bool:
         return self.answers is not None and self.answers.running
+
+    # --- transcripts ---
+
+    @property
+    def can_open_transcript(self) -> bool:
+        """Whether the screen shows videos, of which one can be chosen."""
+        screen = self._app.screen
+        return isinstance(screen, BaseScreen) and screen.SHOWS_VIDEOS
+
+    def open_transcript(self) -> None:
+        """Open all lines of the video that is chosen on the screen."""
+        from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
+
+        screen = self._app.screen
+        moment = screen.chosen_moment if isinstance(screen, BaseScreen) else None
+        if moment is None:
+            self._app.notify(_("No video is chosen yet."), markup=False)
+        else:
+            self._app.push_screen(TranscriptScreen(self._context, moment))
 
     # --- help and checks ---
 

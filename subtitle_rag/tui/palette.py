@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.context import AppContext
 
 SEARCH = ("scene.play-with", "scene.copy", "search.explain", "search.filter")
-SCREENS = ("app.library", "app.ask")
+SCREENS = ("app.transcript", "app.library", "app.ask")
 ANSWERS = ("answer.copy-text", "answer.new", "answer.history")
 ROWS = ("channel.sync", "video.retry", "video.open", "library.failures", "channel.settings", "library.remove")
 JOBS = ("library.undo", "library.sync", "library.stop")

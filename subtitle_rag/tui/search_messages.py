@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.suggestions import Suggestion
     from subtitle_rag.tui.state.filter_options import FilterCatalogue
     from subtitle_rag.tui.state.scene_surroundings import Surroundings
+    from subtitle_rag.tui.state.transcript import SpokenLines
 
 
 @dataclass
@@ -36,6 +37,13 @@ class SurroundingsRead(Message):
     result: "SearchResult | None"
     """The result with the scenes, if there is one."""
     surroundings: "Surroundings"
+
+
+@dataclass
+class TranscriptRead(Message):
+    """All lines of a video, for its transcript."""
+
+    lines: "SpokenLines"
 
 
 @dataclass

@@ -266,6 +266,11 @@ def shown(app: SubtitleApp, selector: str) -> str:
     return str(app.search_screen.query_one(selector, Static).content)
 
 
+def transcript_text(app: SubtitleApp) -> str:
+    """The lines of the preview."""
+    return app.search_screen.preview.transcript.text
+
+
 def hint(app: SubtitleApp) -> str:
     return str(app.search_screen.query_one("#top").border_subtitle or "")
 

@@ -20,6 +20,7 @@ from tests.tui.conftest import (
     settle,
     shown,
     toasts,
+    transcript_text,
     typed,
     until,
     writing,
@@ -126,7 +127,7 @@ class TestWriting:
             assert now.id == chosen.id
             assert shown(app, "#written").startswith("Context  ")
             assert "이야기를 하는 부분입니다." in shown(app, "#written")
-            assert "이야기를 하는 부분입니다." not in shown(app, "#lines")
+            assert "이야기를 하는 부분입니다." not in transcript_text(app)
             assert bar(app) == ""
             assert toasts(app) == []
 

@@ -12,7 +12,7 @@ from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, Cont
 from subtitle_rag.library.context_store import ContextCounts
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text import context_lines
-from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, shown, typed, writing
+from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, transcript_text, typed, writing
 
 
 class TestPreview:
@@ -28,7 +28,7 @@ class TestPreview:
             assert str(said) == "Context  [red]국수[/] [31m삶는 장면 [@click=app.quit]여기[/] 둘째 줄"
             assert "[red]국수[/]" in drawn_by(app)
             assert {str(span.style) for span in said.spans} == {"bold $text-accent", "dim"}  # type: ignore[union-attr]
-            assert "둘째 줄" not in shown(app, "#lines")
+            assert "둘째 줄" not in transcript_text(app)
 
     async def test_what_is_copied_is_the_link_alone(self, app_of: MakeApp, outside: Outside) -> None:
         app = app_of(scenes=[scene(context="국수를 삶는다")])

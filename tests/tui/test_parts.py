@@ -22,6 +22,7 @@ from subtitle_rag.events import (
 from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_request import JobQueue, JobRequest
+from subtitle_rag.tui.state.scene_surroundings import Surroundings
 from subtitle_rag.tui.text import content, failure_reasons, job_lines, pace, transcript
 from tests.tui.conftest import NOON, SAMPLE, scene
 
@@ -58,14 +59,16 @@ class TestText:
 
     def test_the_transcript_hangs_under_its_times_and_knows_the_matched_row(self) -> None:
         own = scene(text="앞 줄 둘째 줄", lines=(Line(0, 3_661_000), Line(4, 61_000)), overlap_before="전에 한 말")
-        rows, matched = transcript.scene_lines(own, 24)
+        content = transcript.scene_lines(own, Surroundings())
+        rows = [row for at in range(len(content.lines)) for row in content.rows(at, 24)]
         assert [row.plain.rstrip() for row in rows] == [
             "          전에 한 말",
             " 1:01:01  앞 줄",
             "▶   1:01  둘째 줄",
         ]
-        assert matched == 2
-        narrow, matched = transcript.scene_lines(scene(text="가 나 다 라 마 바 사 아 자 차 카 타 파 하"), 20)
+        assert content.matched == 2
+        long = scene(text="가 나 다 라 마 바 사 아 자 차 카 타 파 하")
+        narrow = transcript.scene_lines(long, Surroundings()).rows(0, 20)
         assert len(narrow) > 3
         assert all(row.cell_length <= 20 for row in narrow)
 

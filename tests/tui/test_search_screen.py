@@ -11,7 +11,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
-from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, typed, until
+from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, transcript_text, typed, until
 
 CHICKEN = "소스 찍어 먹는 치킨"
 
@@ -31,7 +31,7 @@ class TestTyping:
             assert "치킨" in screen.scenes.scene.text
             assert "scenes" in shown(app, "#counter")
             assert "ms" in shown(app, "#counter")
-            assert "▶" in shown(app, "#lines")
+            assert "▶" in transcript_text(app)
             assert screen.scenes.scene.video.title in shown(app, "#about")
 
     @pytest.mark.campaign(part="app")

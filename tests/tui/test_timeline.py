@@ -23,7 +23,7 @@ from subtitle_rag.tui.widgets import preview
 from subtitle_rag.tui.widgets.preview import TimelineBar
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
-from tests.tui.conftest import AppPilot, MakeApp, drawn_by, scene, settle, shown, typed, until
+from tests.tui.conftest import AppPilot, MakeApp, drawn_by, scene, settle, shown, transcript_text, typed, until
 
 MINUTE = 60_000
 CAMPING = "sample-0006"
@@ -124,24 +124,17 @@ class TestSurroundings:
     )
     SPOKEN = tuple((at * 10_000, said) for at, said in enumerate(["영", "하나", "둘", "셋", "넷", "다섯"]))
 
-    def drawn(self, known: Surroundings, height: int) -> tuple[list[str], int]:
-        said, matched = transcript.transcript_rows(self.SCENE, known, 40, height)
-        return [row.plain.strip() for row in said], matched
+    def drawn(self, known: Surroundings) -> tuple[list[str], int | None]:
+        content = transcript.scene_lines(self.SCENE, known)
+        return [row.plain.strip() for at in range(len(content.lines)) for row in content.rows(at, 40)], content.matched
 
     def test_the_lines_around_a_scene_take_the_place_of_its_overlaps(self) -> None:
-        said, matched = self.drawn(Surroundings(self.SPOKEN), 10)
+        said, matched = self.drawn(Surroundings(self.SPOKEN))
         assert said == ["0:00  영", "0:10  하나", "0:20  둘", "▶   0:30  셋", "0:40  넷", "0:50  다섯"]
         assert matched == 3
-        assert self.drawn(Surroundings(self.SPOKEN), 1)[0] == ["0:10  하나", "0:20  둘", "▶   0:30  셋", "0:40  넷"]
 
     def test_of_a_video_that_the_library_lacks_there_is_what_the_scene_holds(self) -> None:
-        assert self.drawn(Surroundings(()), 30) == (["하나", "0:20  둘", "▶   0:30  셋", "넷"], 2)
-
-    def test_the_matched_line_has_its_place_before_the_others_are_read(self) -> None:
-        said, matched = self.drawn(Surroundings(), 30)
-        assert matched == 10
-        assert said[:8] == [""] * 8
-        assert said[matched] == "▶   0:30  셋"
+        assert self.drawn(Surroundings(())) == (["하나", "0:20  둘", "▶   0:30  셋", "넷"], 2)
 
     def test_a_video_of_unknown_length_ends_with_its_last_window(self) -> None:
         one = replace(self.SCENE, end_ms=40_000, video=replace(self.SCENE.video, chapters=(Chapter(5_000, "가"),)))
@@ -343,8 +336,8 @@ class TestOnTheScreen:
                 assert one
                 mark = next(row for row in drawn_by(app).split("\n") if "▶" in row)
                 assert dict(spoken(one.text, one.lines))[one.at_ms].split()[0] in mark
-                said = app.search_screen.query_one("#lines").size.height
-                assert said >= app.search_screen.query_one("#transcript").size.height
+                transcript = app.search_screen.preview.transcript
+                assert transcript.virtual_size.height >= transcript.size.height
                 await pilot.press("down")
                 await settle(pilot)
 
@@ -367,7 +360,7 @@ class TestOnTheScreen:
             await settle(pilot)
             await typed(pilot, "국수")
             assert bar(app).endswith(CURRENT)
-            assert "[31m[red]국수" in shown(app, "#lines")
+            assert "[31m[red]국수" in transcript_text(app)
 
     @pytest.mark.campaign(part="app")
     async def test_resizing_while_it_is_read_changes_nothing(self, app_of: MakeApp) -> None:

@@ -216,8 +216,10 @@ class PlaybackController:
         )
 
     def _arrives(self, text: str) -> bool:
-        """Copy into the clipboard of the user's machine, and return whether a program did so. Over SSH only the terminal
-        reaches it, on a web page only the browser."""
+        """Copy into the clipboard of the user's machine, and return whether a program did so.
+
+        Over SSH only the terminal reaches it, on a web page only the browser.
+        """
         if not player.can_show() or self._app.is_web:
             return False
         try:

@@ -21,28 +21,27 @@ from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.controllers.dialogue import Dialogue
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import AnswersLeft
-from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.preview_parts import make_preview
+from subtitle_rag.tui.screens.preview_screen import PreviewScreen
 from subtitle_rag.tui.state import conversation
 from subtitle_rag.tui.state.conversation import CitationRef, QuestionTurn
 from subtitle_rag.tui.text import answer_lines, quotes
 from subtitle_rag.tui.widgets.answer_view import AnswerView, SourceList
 from subtitle_rag.tui.widgets.footer import KeyBar
-from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.query_bar import QueryBar
-from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.tui.context import AppContext
 
 
-class AnswerScreen(BaseScreen):
+class AnswerScreen(PreviewScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#question"
-    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library"})
+    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library", "app.transcript"})
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "answer.enter",
         "answer.copy",
@@ -62,7 +61,6 @@ class AnswerScreen(BaseScreen):
     query_bar = getters.query_one(QueryBar)
     view = getters.query_one(AnswerView)
     sources = getters.query_one(SourceList)
-    preview = getters.query_one(Preview)
 
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
@@ -120,7 +118,7 @@ class AnswerScreen(BaseScreen):
 
     def _enter(self) -> None:
         text = self.typed
-        if self.sources.has_focus or (not text and self._cursor_moved):
+        if not self.question.has_focus or (not text and self._cursor_moved):
             self._play()
         elif not text:
             self.query_bar.set_hint(_("Type a question first."))
@@ -245,6 +243,9 @@ class AnswerScreen(BaseScreen):
 
     def action_step(self, rows: int) -> None:
         """Move to the next citation. In the list, or without citations, move to the next scene."""
+        if self.preview.transcript.has_focus:
+            self.preview.transcript.move(rows)
+            return
         refs = conversation.citation_refs(self.dialogue.turns)
         if self.sources.has_focus or not refs:
             self.sources.move(rows)
@@ -276,7 +277,12 @@ class AnswerScreen(BaseScreen):
         self._draw_answers()
 
     def _chosen_scene(self) -> "Scene | None":
-        """Return the scene of the citation under the cursor, or of the list. Without one, say so."""
+        """Return the chosen line of the transcript, the scene of the chosen citation, or that of the list.
+
+        Without one, say so.
+        """
+        if line := self.preview.line_scene:
+            return line
         if self._cursor:
             turn = self.dialogue.turns[self._cursor.turn]
             citation = turn.citations[self._cursor.at]
@@ -289,6 +295,7 @@ class AnswerScreen(BaseScreen):
             self.app.notify(_("No scene is chosen yet."), markup=False)
         return self.sources.scene
 
+    @on(TranscriptList.DoubleClicked)
     @on(SourceList.RowDoubleClicked)
     def _play(self) -> None:
         if scene := self._chosen_scene():
@@ -303,7 +310,10 @@ class AnswerScreen(BaseScreen):
             self.context.playback.copy_scene_link(scene)
 
     def action_copy_text(self) -> None:
-        """Copy the answer under the cursor, else the last one."""
+        """Copy the answer under the cursor, else the last one. In the transcript copy the line."""
+        if self.preview.line_scene:
+            self.action_copy_quote()
+            return
         turns = self.dialogue.turns
         turn = turns[self._cursor.turn] if self._cursor else next((turn for turn in reversed(turns) if turn.text), None)
         if turn is None:
@@ -314,30 +324,18 @@ class AnswerScreen(BaseScreen):
     # --- keys ---
 
     def action_page(self, pages: int) -> None:
-        if self.sources.has_focus:
-            self.sources.move(pages * self.sources.page)
-        else:
+        if self.question.has_focus:
             self.view.page(pages)
-
-    def action_switch(self) -> None:
-        if self.question.has_focus and self.sources.row_count:
-            self.sources.focus()
         else:
-            self.question.focus()
-
-    def action_focus_query(self) -> None:
-        self.question.focus()
-
-    @on(SceneList.Typed)
-    def _typed_in_list(self, message: SceneList.Typed) -> None:
-        self.question.focus()
-        self.question.insert_text_at_cursor(message.character)
+            self.moving_rows.move(pages * self.moving_rows.page)
 
     def action_back(self) -> None:
         """Stop the answer; then go from the list to the question; then leave. A stopping answer does not hold it."""
         if self.running and not self.dialogue.stopping:
             self.dialogue.stop()
             self._draw_counter()
+        elif self.leave_transcript():
+            pass
         elif not self.question.has_focus:
             self.question.focus()
         else:

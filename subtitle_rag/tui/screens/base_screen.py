@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.errors import AppError
     from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.state.transcript import VideoMoment
 
 T = TypeVar("T")
 
@@ -30,6 +31,7 @@ FOOTER_ORDER = {
     "library.sample": 3,
     "library.switch": 3,
     "library.background": 4,
+    "app.transcript": 7,
     "app.ask": 5,
     "library.sync": 6,
     "library.stop": 7,
@@ -52,6 +54,9 @@ class BaseScreen(Screen[None]):
 
     IS_FORM: ClassVar[bool] = False
     """The screen saves what is typed there."""
+
+    SHOWS_VIDEOS: ClassVar[bool] = False
+    """A video can be chosen there, whose transcript opens by a key."""
 
     def __init__(self, context: "AppContext") -> None:
         super().__init__()
@@ -80,6 +85,11 @@ class BaseScreen(Screen[None]):
     ) -> None:
         """Run `work` in a thread that ends with the screen, and post here what `done` or `failed` makes of its end."""
         run_in_thread(self, work, done, failed, paths=self.context.settings.paths, group=group, exclusive=exclusive)
+
+    @property
+    def chosen_moment(self) -> "VideoMoment | None":
+        """The video that is chosen, and its time."""
+        return None
 
     def can_leave(self) -> bool:
         """Return whether the screen can be closed. A form with changes says so first, and then returns True."""

@@ -25,6 +25,7 @@ from subtitle_rag.tui.screens.row_actions import COMMANDS, RowActions
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.state.transcript import VideoMoment
 from subtitle_rag.tui.text import job_lines, library_text
 from subtitle_rag.tui.text.content import MUTED, paragraphs
 from subtitle_rag.tui.widgets import onboarding
@@ -52,6 +53,7 @@ TABLES_HIDDEN = FULL_HIDDEN | EMPTY_HIDDEN | {"library.stop", "library.backgroun
 class LibraryScreen(BaseScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#path"
+    SHOWS_VIDEOS = True
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "library.index",
         "library.list",
@@ -253,6 +255,11 @@ class LibraryScreen(BaseScreen):
             self.app.post_message(messages.VideoChosen(f"{query_filters.in_video(state.video.id, state.video.title)} "))
             self.dismiss()
 
+    @property
+    def chosen_moment(self) -> VideoMoment | None:
+        row = self.tables.row
+        return VideoMoment(row.video.video) if row and row.video else None
+
     # --- keys ---
 
     def action_switch(self) -> None:
@@ -288,7 +295,7 @@ class LibraryScreen(BaseScreen):
         if binding.id == "library.back" and in_tables:
             return replace(translation, description=_("Back"))
         hidden = TABLES_HIDDEN if in_tables else EMPTY_HIDDEN if self.has_class("-empty") else FULL_HIDDEN
-        hidden |= {"app.ask"}  # it works, but has no room here
+        hidden |= {"app.ask", "app.transcript"}  # it works, but has no room here
         return replace(translation, show=False) if binding.id in hidden else translation
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -19,9 +19,9 @@ from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import AddressGiven, LibraryRetried
-from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.live_search import LiveSearch
 from subtitle_rag.tui.screens.preview_parts import make_preview
+from subtitle_rag.tui.screens.preview_screen import PreviewScreen
 from subtitle_rag.tui.screens.recent_searches import RecentSearches
 from subtitle_rag.tui.search_messages import RecentsRead, ScenesFound, SearchFailed, SuggestionsMade
 from subtitle_rag.tui.state import query_filters
@@ -39,6 +39,7 @@ from subtitle_rag.tui.widgets.result_pane import ResultPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.status_bars import Counter, JobBar, StageBar
 from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +52,7 @@ UNFINISHED = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
 """Failures of a query that is not typed to its end: only the hint is shown."""
 
 
-class SearchScreen(BaseScreen):
+class SearchScreen(PreviewScreen):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
     AUTO_FOCUS = "#query"
@@ -78,7 +79,6 @@ class SearchScreen(BaseScreen):
     calm_page = getters.query_one(CalmPage)
     choices = getters.query_one(ReadyQueryList)
     scenes = getters.query_one(SceneList)
-    preview = getters.query_one(Preview)
 
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
@@ -315,6 +315,7 @@ class SearchScreen(BaseScreen):
 
     # --- keys ---
 
+    @on(TranscriptList.DoubleClicked)
     @on(SceneList.RowDoubleClicked)
     def action_play(self) -> None:
         self.after_typing(self._with_scene, self.context.playback.play)
@@ -324,6 +325,9 @@ class SearchScreen(BaseScreen):
 
     def _with_scene(self, act: "Callable[[Scene], object]") -> None:
         """Call `act` with the scene under the highlight, or search first if the scenes are those of another text."""
+        if line := self.preview.line_scene:
+            act(line)
+            return
         if self.choices.choose() or not self.typed:
             return
         self.recent.note(self.typed)
@@ -335,7 +339,9 @@ class SearchScreen(BaseScreen):
 
     @property
     def _chosen_scene(self) -> "Scene | None":
-        """The scene under the highlight. Without one, say so."""
+        """The scene under the highlight, or the line under the cursor of the transcript. Without one, say so."""
+        if line := self.preview.line_scene:
+            return line
         scene = self.scenes.scene if self.shown is not None else None
         if scene is None:
             self.app.notify(_("No scene is chosen yet."), markup=False)
@@ -357,32 +363,23 @@ class SearchScreen(BaseScreen):
 
         self.app.push_screen(ExplainScreen(message.scene, message.result, times=self.context.show_times))
 
-    def action_switch(self) -> None:
-        if self.query_line.has_focus and self.scenes.display and self.scenes.row_count:
-            self.scenes.focus()
-        else:
-            self.query_line.focus()
-
     @on(SceneList.RowClicked)
-    def action_focus_query(self) -> None:
+    def _row_clicked(self) -> None:
         self.query_line.focus()
 
     def action_back(self) -> None:
+        if self.leave_transcript():
+            return
         if not self.query_line.has_focus:
             self.query_line.focus()
         elif not self.choices.leave():
             self.query_line.value = ""
 
     def action_move(self, rows: int) -> None:
-        (self.choices if self.choices.display else self.scenes).move(rows)
+        (self.choices if self.choices.display else self.moving_rows).move(rows)
 
     def action_page(self, pages: int) -> None:
-        self.scenes.move(pages * self.scenes.page)
-
-    @on(SceneList.Typed)
-    def _typed_in_list(self, message: SceneList.Typed) -> None:
-        self.query_line.focus()
-        self.query_line.insert_text_at_cursor(message.character)
+        self.moving_rows.move(pages * self.moving_rows.page)
 
 
 def _ends_in_half_syllable(text: str) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import Heat
+from subtitle_rag.tui.state.transcript import SpokenLines, spoken_lines
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Mention
@@ -13,8 +14,6 @@ if TYPE_CHECKING:
 
 KEPT_VIDEOS = 16
 """Videos in the cache of one answer: a megabyte or two."""
-
-SpokenLines = Sequence[tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult |
     A video from a shared index has matches, but no lines. Raises the errors of the doors.
     """
     windows = runtime.library.windows_of(video_id)
-    lines = sorted((line for window in windows for line in window.spoken()), key=lambda line: line[0])
+    lines = spoken_lines(windows)
     end = max((window.end_ms for window in windows), default=0)
     surroundings = Surroundings(lines, end, runtime.library.details(video_id).heatmap)
     yield surroundings

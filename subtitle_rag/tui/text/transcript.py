@@ -1,51 +1,75 @@
-"""A scene's lines on the screen, alone or between the lines around it."""
+"""Lines of speech on the screen: those of a scene, alone or between the lines around it, and those of a whole video."""
 
 from bisect import bisect_left, bisect_right
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from subtitle_rag.domain import clock
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.scene_surroundings import SpokenLines, Surroundings
+from subtitle_rag.tui.state.scene_surroundings import Surroundings
+from subtitle_rag.tui.state.transcript import Span, SpokenLines
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, best_line, hanging, marked
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
 
-
-def scene_lines(scene: "Scene", width: int) -> tuple[list[Content], int]:
-    """Return the scene line by line, wrapped to `width` cells beside its times, and the row of the matched line."""
-    best = best_line(scene)
-    ends = [line.offset for line in scene.lines[1:]] + [len(scene.text)]
-    rows: list[Content] = []
-    matched = 0
-    rows += hanging("", Content.styled(clean(scene.overlap_before), "dim"), width)
-    for index, (line, end) in enumerate(zip(scene.lines, ends, strict=False)):
-        if index == best:
-            matched = len(rows)
-        sign = "▶" if index == best else " "
-        style = "bold" if index == best else ""
-        words = marked(scene.text, scene.highlights, line.offset, end, style, scene.related)
-        rows += hanging(f"{sign}{clock(line.start_ms).rjust(TIME_CELLS - 1)}", words, width, style)
-    rows += hanging("", Content.styled(clean(scene.overlap_after), "dim"), width)
-    return rows, matched
+HEAD_CELLS = TIME_CELLS + 2
+"""Cells of the time in front of a line."""
 
 
-def transcript_rows(scene: "Scene", surroundings: Surroundings, width: int, height: int) -> tuple[list[Content], int]:
-    """Return the scene's lines between those around it, about `height` rows on either side, and the matched row.
+@dataclass(frozen=True, slots=True)
+class TranscriptLines:
+    """Lines to be drawn, thousands of them: each is drawn when it comes into sight."""
 
-    Until the video's lines are read, blank rows hold the room above the matched line.
-    """
+    lines: Sequence[tuple[int | None, str]] = ()
+    """Start (ms) and text. Words of a neighbouring window have no start."""
+    words: Callable[[int], Content] = lambda _index: Content()
+    """The words of a line, with their marks."""
+    matched: int | None = None
+    """The index of the line with the sign."""
+
+    def rows(self, index: int, width: int) -> Sequence[Content]:
+        """Return a line's rows, wrapped to `width` cells beside its time."""
+        start, _text = self.lines[index]
+        sign, style = ("▶", "bold") if index == self.matched else (" ", "")
+        head = "" if start is None else f"{sign}{clock(start).rjust(TIME_CELLS - 1)}"
+        return hanging(head, self.words(index), width, style)
+
+
+def scene_lines(scene: "Scene", surroundings: Surroundings) -> TranscriptLines:
+    """Return the lines of a scene between those around it; alone, it has the words of the neighbouring windows."""
     above, below = _around(scene, surroundings.lines or ())
-    inner = replace(scene, overlap_before="", overlap_after="") if above or below else scene
-    rows, matched = scene_lines(inner, width)
-    before = _line_rows(above[-height:], width) if height > 0 else []
-    after = _line_rows(below[:height], width)
-    if surroundings.lines is None:
-        before = [Content("")] * max(0, height // 3 - matched)
-    return [*before, *rows, *after], matched + len(before)
+    first: list[tuple[int | None, str]] = [*above]
+    last: list[tuple[int | None, str]] = [*below]
+    if not (above or below):
+        first = [(None, text)] if (text := clean(scene.overlap_before).strip()) else []
+        last = [(None, text)] if (text := clean(scene.overlap_after).strip()) else []
+    ends = [line.offset for line in scene.lines[1:]] + [len(scene.text)]
+    spans = [(line.offset, end) for line, end in zip(scene.lines, ends, strict=False)]
+    own = [(line.start_ms, clean(scene.text[start:end])) for line, (start, end) in zip(scene.lines, spans, strict=True)]
+    lines = [*first, *own, *last]
+    matched = len(first) + best_line(scene) if own else None
+
+    def words(index: int) -> Content:
+        if 0 <= (at := index - len(first)) < len(spans):
+            style = "bold" if index == matched else ""
+            return marked(scene.text, scene.highlights, *spans[at], style, scene.related)
+        return Content.styled(lines[index][1], MUTED)
+
+    return TranscriptLines(lines, words, matched)
+
+
+def video_lines(lines: SpokenLines, marks: Mapping[int, Sequence[Span]], matched: int | None) -> TranscriptLines:
+    """Return the lines of a whole video, with the marks of a search in it by line."""
+
+    def words(index: int) -> Content:
+        text, style = lines[index][1], "bold" if index == matched else ""
+        return marked(text, marks.get(index, ()), 0, len(text), style)
+
+    return TranscriptLines(lines, words, matched)
 
 
 def _around(scene: "Scene", lines: SpokenLines) -> tuple[SpokenLines, SpokenLines]:
@@ -55,11 +79,3 @@ def _around(scene: "Scene", lines: SpokenLines) -> tuple[SpokenLines, SpokenLine
     first, last = scene.lines[0].start_ms, scene.lines[-1].start_ms
     above = bisect_left(lines, first, key=lambda line: line[0])
     return lines[:above], lines[bisect_right(lines, last, key=lambda line: line[0]) :]
-
-
-def _line_rows(lines: SpokenLines, width: int) -> list[Content]:
-    rows: list[Content] = []
-    for start, words in lines:
-        head = f" {clock(start).rjust(TIME_CELLS - 1)}"
-        rows += hanging(head, Content.styled(clean(words), MUTED), width)
-    return rows

@@ -9,7 +9,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from textual import events, on, work
+from textual import events, getters, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
@@ -23,12 +23,14 @@ from subtitle_rag.tui.search_messages import SurroundingsRead
 from subtitle_rag.tui.state import scene_surroundings
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.scene_surroundings import Surroundings
+from subtitle_rag.tui.state.transcript import scene_of_line
 from subtitle_rag.tui.text import explain, timeline
 from subtitle_rag.tui.text.content import MUTED, paragraphs
 from subtitle_rag.tui.text.timeline import Timeline
-from subtitle_rag.tui.text.transcript import transcript_rows
+from subtitle_rag.tui.text.transcript import TranscriptLines, scene_lines
 from subtitle_rag.tui.widgets.picture import ScenePicture
 from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
+from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,26 +83,12 @@ class TimelineBar(Static):
             self.post_message(self.Sought(self._line.at_ms(at.x, self.content_size.width)))
 
 
-class Transcript(VerticalScroll):
-    """The lines of speech; a message follows a change of their room."""
-
-    class Sized(Message):
-        pass
-
-    def __init__(self) -> None:
-        super().__init__(id="transcript", can_focus=False)
-        self._room = self.size
-
-    def on_resize(self) -> None:
-        if self.size != self._room:  # the event comes for longer lines too
-            self._room = self.size
-            self.post_message(self.Sized())
-
-
 class Preview(Vertical):
     """One scene: its video, its place in the video, the context by a model and, apart from it, the speech."""
 
     can_focus = False
+
+    transcript = getters.query_one(TranscriptList)
 
     class ExplanationFolded(Message):
         """An explanation is asked for, and the preview is folded away."""
@@ -138,8 +126,7 @@ class Preview(Vertical):
             yield Static(id="reasons", markup=False)
         with VerticalScroll(id="context", can_focus=False):
             yield Static(id="written")
-        with Transcript():
-            yield Static(id="lines")
+        yield TranscriptList()
 
     def show(self, scene: "Scene | None", result: "SearchResult | None" = None, *, new: bool = False) -> None:
         """Show a scene. `result` is its search's, if any; `new`: the result has just come.
@@ -181,10 +168,6 @@ class Preview(Vertical):
     def on_show(self) -> None:
         """Draw again: there is room now."""
         self.on_resize()
-
-    @on(Transcript.Sized)
-    def _sized(self) -> None:
-        self._draw_lines()
 
     # --- surroundings ---
 
@@ -296,17 +279,27 @@ class Preview(Vertical):
         about.update(Content("\n").join(rows))
 
     def _draw_lines(self) -> None:
-        lines, scene = self.query_one("#lines", Static), self._scene
-        if scene is None:
-            lines.update("")
+        if self._scene is None:
+            self.transcript.put(TranscriptLines())
             return
-        transcript = self.query_one(Transcript)
-        height = transcript.size.height
-        width = transcript.scrollable_content_region.width
-        rows, matched = transcript_rows(scene, self._around, width, height)
-        lines.update(Content("\n").join(rows))
-        # the new lines have no height before the next layout
-        self.call_after_refresh(transcript.scroll_to, y=max(0, matched - height // 3), animate=False, force=True)
+        content = scene_lines(self._scene, self._around)
+        at = None
+        if self.transcript.has_focus and (line := self.transcript.line):  # the lines around it have come
+            at = next((index for index, (start, _text) in enumerate(content.lines) if start == line[0]), None)
+        self.transcript.put(content, at=at, hold=self._around.lines is None)
+
+    # --- what is chosen ---
+
+    @property
+    def scene(self) -> "Scene | None":
+        return self._scene
+
+    @property
+    def line_scene(self) -> "Scene | None":
+        """The line under the cursor of the transcript as a scene, if the transcript has the focus."""
+        if self._scene is None or not self.transcript.has_focus or (line := self.transcript.line) is None:
+            return None
+        return scene_of_line(self._scene.video, *line)
 
 
 def _context_text(scene: "Scene | None") -> str:

@@ -17,6 +17,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
+from textual.widget import Widget
 
 from subtitle_rag.tui.commands import bindings
 
@@ -179,20 +180,24 @@ class RowList(ScrollView, can_focus=True):
         return self._strip(self._row(self._ids[at])[line], style)
 
     def _strip(self, content: Content, style: Style) -> Strip:
-        width = self.width
-        end = "…" if content.cell_length > width else ""
-        room = width - len(end)
-        segments = []
-        for text, part_style in content.render(style, "", self.app.stylesheet.parse_style):
-            if (cells := cell_len(text)) > room:
-                text, cells = set_cell_size(text, room), room
-            room -= cells
-            segments.append(Segment(text, part_style.rich_style))
-            if not room:
-                break
-        if end:
-            last = segments.pop()
-            segments.append(Segment(last.text + end, last.style))
-        else:
-            segments.append(Segment(" " * room, style.rich_style))
-        return Strip(segments, width)
+        return draw_strip(self, content, style, self.width)
+
+
+def draw_strip(widget: Widget, content: Content, style: Style, width: int) -> Strip:
+    """Draw one row of `width` cells; a longer text ends in an ellipsis."""
+    end = "…" if content.cell_length > width else ""
+    room = width - len(end)
+    segments = []
+    for text, part_style in content.render(style, "", widget.app.stylesheet.parse_style):
+        if (cells := cell_len(text)) > room:
+            text, cells = set_cell_size(text, room), room
+        room -= cells
+        segments.append(Segment(text, part_style.rich_style))
+        if not room:
+            break
+    if end:
+        last = segments.pop()
+        segments.append(Segment(last.text + end, last.style))
+    else:
+        segments.append(Segment(" " * room, style.rich_style))
+    return Strip(segments, width)

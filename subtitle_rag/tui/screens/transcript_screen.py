@@ -1,0 +1,200 @@
+"""All lines of a video, with search in them. It opens at the line of the scene; Enter plays from the chosen line."""
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui import messages
+from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.search_messages import TranscriptRead
+from subtitle_rag.tui.state import transcript
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.transcript import Span, SpokenLines, VideoMoment
+from subtitle_rag.tui.text import quotes
+from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.text.transcript import TranscriptLines, video_lines
+from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.query_bar import QueryBar
+from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.widgets.transcript_list import TranscriptList
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.tui.context import AppContext
+
+
+class TranscriptScreen(BaseScreen):
+    AUTO_FOCUS = "#transcript"
+    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.transcript", "app.ask", "app.library"})
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "transcript.play",
+        "transcript.play-with",
+        "transcript.copy-link",
+        "transcript.search",
+        "transcript.next-match",
+        "transcript.switch",
+        "transcript.back",
+        "transcript.close",
+        "transcript.next",
+        "transcript.previous",
+        "transcript.page-down",
+        "transcript.page-up",
+    )
+
+    field = getters.query_one("#words", TextField)
+    query_bar = getters.query_one(QueryBar)
+    lines = getters.query_one(TranscriptList)
+
+    def __init__(self, context: "AppContext", moment: VideoMoment) -> None:
+        super().__init__(context)
+        self._moment = moment
+        self._lines: SpokenLines | None = None
+        self._matched: int | None = None
+        """The line of the scene."""
+        self._matches: dict[int, list[Span]] = {}
+
+    def compose(self) -> ComposeResult:
+        yield QueryBar(TextField(_("Search in this transcript"), id="words"))
+        yield Static(_title(self._moment), id="transcript-title", markup=False)
+        yield TranscriptList()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        self.query_bar.set_prompt("/")
+        self.query_bar.counter.say(_("reading…"))
+        library, video_id = self.context.runtime.library, self._moment.video.id
+        self.run_in_thread(
+            lambda: transcript.spoken_lines(library.windows_of(video_id)),
+            TranscriptRead,
+            messages.ActionFailed,
+            group="transcript",
+        )
+
+    @on(TranscriptRead)
+    def _transcript_read(self, message: TranscriptRead) -> None:
+        self._lines = message.lines
+        if self._moment.at_ms is not None and self._lines:
+            self._matched = transcript.line_at(self._lines, self._moment.at_ms)
+        self.lines.put(self._content, at=self._matched or 0)
+        self._find()
+        if not self._lines:
+            self.query_bar.set_hint(_("This library has no captions of this video."))
+
+    @property
+    def _content(self) -> TranscriptLines:
+        return video_lines(self._lines or (), self._matches, self._matched)
+
+    # --- the search ---
+
+    @on(Input.Changed, "#words")
+    def _find(self) -> None:
+        """Mark the matches, and go to the first one from the cursor on."""
+        if self._lines is None:
+            return
+        self._matches = transcript.find(self._lines, self.field.value)
+        self.lines.mark(self._content)
+        cursor = self.lines.cursor or 0
+        if self._matches and cursor not in self._matches:
+            self.lines.go_to(next((at for at in self._matches if at > cursor), next(iter(self._matches))))
+        typed = bool(self.field.value.strip())
+        self.query_bar.set_hint(_("No matches.") if typed and not self._matches else "")
+        self._count()
+
+    def action_match(self, step: int) -> None:
+        """Go to the next match, and from the last one to the first."""
+        matches, cursor = list(self._matches), self.lines.cursor or 0
+        if step > 0:
+            ahead, first = [at for at in matches if at > cursor], matches[:1]
+        else:
+            ahead, first = [at for at in reversed(matches) if at < cursor], matches[-1:]
+        for at in (ahead or first)[:1]:
+            self.lines.go_to(at)
+            self._count()
+
+    def _count(self) -> None:
+        if self._matches:
+            number = next((n for n, at in enumerate(self._matches, 1) if at == self.lines.cursor), None)
+            text = f"{number}/{len(self._matches)}" if number else str(len(self._matches))
+        else:
+            text = n_("{n} line", "{n} lines", self.lines.line_count).format(n=f"{self.lines.line_count:,}")
+        self.query_bar.counter.say(text)
+
+    @on(TranscriptList.Typed)
+    def _typed_in_list(self, message: TranscriptList.Typed) -> None:
+        self.field.focus()
+        self.field.insert_text_at_cursor(message.character)
+
+    # --- the line under the cursor ---
+
+    @property
+    def _scene(self) -> "Scene | None":
+        return transcript.scene_of_line(self._moment.video, *self.lines.line) if self.lines.line else None
+
+    def action_play(self) -> None:
+        self.after_typing(self._enter)
+
+    def _enter(self) -> None:
+        """Play. From the field go to the lines: a syllable that comes late must not play another line."""
+        if self.field.has_focus:
+            self.lines.focus()
+        else:
+            self._play()
+
+    @on(TranscriptList.DoubleClicked)
+    def _play(self) -> None:
+        if scene := self._scene:
+            self.context.playback.play(scene)
+
+    def action_choose_player(self) -> None:
+        if scene := self._scene:
+            self.context.playback.find_players(scene)
+
+    def action_copy_link(self) -> None:
+        if scene := self._scene:
+            self.context.playback.copy_scene_link(scene)
+
+    def action_copy_quote(self) -> None:
+        if line := self.lines.line:
+            self.context.playback.copy_text(
+                quotes.quote(self._moment.video, *line), _("Quote copied, with its source.")
+            )
+
+    # --- keys ---
+
+    def action_move(self, lines: int) -> None:
+        if self.field.has_focus and self._matches:
+            self.action_match(lines)
+        else:
+            self.lines.move(lines)
+            self._count()
+
+    def action_page(self, pages: int) -> None:
+        self.lines.move(pages * self.lines.page)
+        self._count()
+
+    def action_focus_query(self) -> None:
+        self.field.focus()
+
+    def action_switch(self) -> None:
+        (self.lines if self.field.has_focus else self.field).focus()
+
+    def action_back(self) -> None:
+        if self.field.has_focus:
+            self.lines.focus()
+        elif self.field.value:
+            self.field.value = ""
+        else:
+            self.dismiss()
+
+
+def _title(moment: VideoMoment) -> Content:
+    video = moment.video
+    details = (clean(video.channel), video.published.isoformat() if video.published else "")
+    title = Content.styled(clean(video.title), "bold")
+    return title + Content.styled("".join(f" · {part}" for part in details if part), MUTED)

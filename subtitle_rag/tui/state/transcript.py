@@ -1,0 +1,67 @@
+"""The lines of a video: search in them, and a line as a scene that can be played."""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from subtitle_rag.domain import Line
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.tui.state.clean_text import clean
+
+if TYPE_CHECKING:
+    from subtitle_rag.domain import Video, Window
+
+SpokenLines = Sequence[tuple[int, str]]
+"""Lines of a video: start (ms) and text."""
+Span = tuple[int, int]
+
+
+class VideoMoment(NamedTuple):
+    """A time of a video, at which its transcript opens."""
+
+    video: "Video"
+    at_ms: int | None = None
+
+
+def spoken_lines(windows: "Iterable[Window]") -> list[tuple[int, str]]:
+    """Return the lines of a video's windows: start (ms) and text, without control characters and empty lines."""
+    lines = ((start, clean(text)) for window in windows for start, text in window.spoken())
+    return sorted((line for line in lines if line[1].strip()), key=lambda line: line[0])
+
+
+def line_at(lines: SpokenLines, at_ms: int) -> int:
+    """Return the index of the line that is said at a time."""
+    return max(0, bisect_right(lines, at_ms, key=lambda line: line[0]) - 1)
+
+
+def find(lines: SpokenLines, typed: str) -> dict[int, list[Span]]:
+    """Return the places of a typed text by line, whatever the spaces and letter cases.
+
+    The half syllable at the end of a text that is still typed does not count.
+    """
+    characters = "".join(unicodedata.normalize("NFC", typed).split())
+    whole = re.sub("[ㄱ-ㅣ]+$", "", characters) or characters
+    if not whole:
+        return {}
+    pattern = re.compile(r"\s*".join(map(re.escape, whole)), re.IGNORECASE)
+    spans = {index: [match.span() for match in pattern.finditer(text)] for index, (_start, text) in enumerate(lines)}
+    return {index: matches for index, matches in spans.items() if matches}
+
+
+def scene_of_line(video: "Video", at_ms: int, text: str) -> Scene:
+    """Return a line as a scene, to be played and copied like those of a search."""
+    return Scene(
+        rank=0,
+        id="",
+        video=video,
+        start_ms=at_ms,
+        end_ms=at_ms,
+        text=text,
+        lines=(Line(0, at_ms),),
+        highlights=(),
+        at_ms=at_ms,
+        score=0.0,
+        scores={},
+    )

@@ -1,0 +1,255 @@
+"""Lines of speech with a cursor, quick enough for videos of twelve hours: a line is drawn when it comes into sight."""
+
+from bisect import bisect_right
+from itertools import accumulate
+from typing import TYPE_CHECKING, ClassVar
+
+from rich._wrap import divide_line  # `Content.wrap` of Textual 8.2.8 breaks lines by it too
+from textual import events
+from textual.binding import BindingType
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from subtitle_rag.tui import keymap
+from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.text.transcript import HEAD_CELLS, TranscriptLines
+from subtitle_rag.tui.widgets.row_list import draw_strip
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual.selection import Selection
+
+CURSOR = "transcript--cursor"
+MOST_COUNTS = 50_000
+"""Lines whose rows stay counted."""
+
+
+class TranscriptList(ScrollView, can_focus=True):
+    """The lines of a scene or of a video. Its screen plays and copies the line under the cursor."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {CURSOR}
+    DEFAULT_CSS = """
+    TranscriptList {
+        overflow-x: hidden;
+        scrollbar-gutter: stable;
+        scrollbar-size-vertical: 1;
+        &:focus > .transcript--cursor {
+            color: $block-cursor-foreground;
+            background: $block-cursor-background;
+            text-style: $block-cursor-text-style;
+        }
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "transcript.down",
+        "transcript.up",
+        "transcript.first",
+        "transcript.last",
+        "transcript.copy",
+        "transcript.quote",
+        "transcript.find",
+    )
+
+    cursor: reactive[int | None] = reactive(None, repaint=False)
+    """The index of a line."""
+
+    class Typed(Message):
+        """A letter that is no key of the list was typed."""
+
+        def __init__(self, character: str) -> None:
+            super().__init__()
+            self.character = character
+
+    class DoubleClicked(Message):
+        """A line was clicked twice; the cursor is there."""
+
+    def __init__(self, id: str = "transcript") -> None:
+        super().__init__(id=id)
+        self._content = TranscriptLines()
+        self._counts: dict[str, int] = {}
+        """Rows of a text at the current width."""
+        self._starts: list[int] = [0]
+        """The first row of each line, and of the line behind the last."""
+        self._rows: dict[int, Sequence[Content]] = {}
+        self._hold = False
+        self._room = self.size
+        self._moved = False
+
+    # --- lines ---
+
+    def put(self, content: TranscriptLines, *, at: int | None = None, hold: bool = False) -> None:
+        """Show these lines, with the cursor on the line `at`, or else on the matched one, a third below the top.
+
+        With `hold`, blank rows take the place of lines above that are still to come.
+        """
+        self._content, self._hold, self._moved = content, hold, False
+        self.set_reactive(TranscriptList.cursor, self._nearest(content.matched if at is None else at))
+        self._lay_out()
+
+    def mark(self, content: TranscriptLines) -> None:
+        """Draw the same lines with other marks."""
+        self._content = content
+        self._rows.clear()
+        self.refresh()
+
+    def _lay_out(self) -> None:
+        self._rows.clear()
+        if len(self._counts) > MOST_COUNTS:
+            self._counts.clear()
+        counts = [self._row_count(text) for _start, text in self._content.lines]
+        lead = 0
+        if self._hold and self.cursor is not None:
+            lead = max(0, self.size.height // 3 - sum(counts[: self.cursor]))
+        self._starts = list(accumulate(counts, initial=lead))
+        self.virtual_size = Size(self.width, self._starts[-1])
+        if self.cursor is None:
+            self.scroll_to(y=0, animate=False, force=True, immediate=True)
+        elif self._moved:
+            self._show_cursor()
+        else:
+            third = max(0, self._starts[self.cursor] - self.size.height // 3)
+            self.scroll_to(y=third, animate=False, force=True, immediate=True)
+        self.refresh()
+
+    def _row_count(self, text: str) -> int:
+        room = max(8, self.width - HEAD_CELLS)
+        if 2 * len(text) <= room:
+            return 1
+        if text not in self._counts:
+            self._counts[text] = 1 + len(divide_line(text, room))
+        return self._counts[text]
+
+    def on_resize(self) -> None:
+        if self.size != self._room:
+            if self.size.width != self._room.width:
+                self._counts.clear()
+            self._room = self.size
+            self._lay_out()
+
+    @property
+    def width(self) -> int:
+        return self.scrollable_content_region.width
+
+    @property
+    def line_count(self) -> int:
+        return len(self._content.lines)
+
+    @property
+    def line(self) -> tuple[int, str] | None:
+        """The line under the cursor: start (ms) and text."""
+        if self.cursor is None:
+            return None
+        start, text = self._content.lines[self.cursor]
+        return None if start is None else (start, text)
+
+    # --- the cursor ---
+
+    def _nearest(self, at: int | None, step: int = 1) -> int | None:
+        """Return the line at `at`, or the next one in the direction of `step` that has a time."""
+        lines = self._content.lines
+        if at is None or not lines:
+            return None
+        at = max(0, min(len(lines) - 1, at))
+        ahead = range(at, len(lines)) if step > 0 else range(at, -1, -1)
+        behind = range(at, -1, -1) if step > 0 else range(at, len(lines))
+        return next((index for way in (ahead, behind) for index in way if lines[index][0] is not None), None)
+
+    def move(self, lines: int) -> None:
+        """Move the cursor, without running over the ends."""
+        if lines and self.line_count:
+            self.go_to((self.cursor or 0) + lines, 1 if lines > 0 else -1)
+
+    def go_to(self, at: int, step: int = 1) -> None:
+        """Move the cursor to a line."""
+        self._moved = True
+        self.cursor = self._nearest(at, step)
+
+    def watch_cursor(self) -> None:
+        self._show_cursor()
+        self.refresh()
+
+    def _show_cursor(self) -> None:
+        if self.cursor is not None:
+            top, end = self._starts[self.cursor : self.cursor + 2]
+            region = Region(0, top, max(1, self.width), end - top)
+            self.scroll_to_region(region, animate=False, force=True, immediate=True)
+
+    @property
+    def page(self) -> int:
+        """Lines that are in sight, less one."""
+        top = self.scroll_offset.y
+        return max(1, self._index(top + self.size.height - 1) - self._index(top))
+
+    def action_move(self, lines: int) -> None:
+        self.move(lines)
+
+    def action_end(self, side: int) -> None:
+        self.move(side * self.line_count)
+
+    def on_focus(self) -> None:
+        self._moved = True
+        self._show_cursor()
+
+    # --- keys and mouse ---
+
+    def on_key(self, event: events.Key) -> None:
+        bound = {key for id in keymap.declared_by(type(self)) for key in keymap.keys(id)}
+        if event.is_printable and event.character and event.key not in bound:
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Typed(event.character))
+
+    def on_click(self, event: events.Click) -> None:
+        row = event.y + self.scroll_offset.y
+        if self._starts[0] <= row < self._starts[-1]:
+            self.go_to(self._index(row))
+            if event.chain == 2:
+                self.post_message(self.DoubleClicked())
+        if event.chain > 1:
+            event.prevent_default()  # Textual would select all text
+
+    # --- drawing ---
+
+    def _index(self, row: int) -> int:
+        """Return the index of the line at a row."""
+        return max(0, min(self.line_count - 1, bisect_right(self._starts, row) - 1))
+
+    def _row(self, row: int) -> tuple[int, Content]:
+        """Return the index of the line at a row, and the row's content."""
+        index = self._index(row)
+        if index not in self._rows:
+            self._rows[index] = self._content.rows(index, self.width)
+        rows, at = self._rows[index], row - self._starts[index]
+        return index, rows[at] if at < len(rows) else Content()
+
+    def render_line(self, y: int) -> Strip:
+        row = y + self.scroll_offset.y
+        style = self.get_visual_style()
+        if not self.width or not self._starts[0] <= row < self._starts[-1]:
+            return Strip.blank(self.width, style.rich_style)
+        index, content = self._row(row)
+        if index == self.cursor:
+            style = self.get_visual_style(CURSOR)
+        if (selection := self.text_selection) and (span := selection.get_span(row)):
+            start, end = span
+            selected = self.screen.get_visual_style("screen--selection")
+            content = content.stylize(selected, start, len(content.plain) if end == -1 else end)
+        return draw_strip(self, content, style, self.width).apply_offsets(0, row)
+
+    def get_selection(self, selection: "Selection") -> tuple[str, str] | None:
+        """Return what the mouse has selected."""
+        first = selection.start.y if selection.start else 0
+        last = selection.end.y if selection.end else self._starts[-1] - 1
+        inside = range(max(first, self._starts[0]), min(last + 1, self._starts[-1]))
+        text = "\n".join(self._row(row)[1].plain if row in inside else " " for row in range(last + 1))
+        return selection.extract(text), "\n"
+
+    @property
+    def text(self) -> str:
+        """All rows."""
+        return "\n".join(row.plain for index in range(self.line_count) for row in self._content.rows(index, self.width))
