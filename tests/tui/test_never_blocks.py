@@ -98,6 +98,10 @@ FLOWS: dict[str, tuple[str, ...]] = {
         "escape",
     ),
     "explaining and choosing": (*"치킨", "f2", "f2", "ctrl+o", "escape"),
+    "the transcript": (
+        *(*"치킨", "tab tab", "down", "y", "Y", "enter", "f12", *"치킨", "ctrl+n", "enter", "enter"),
+        *("escape", "escape"),
+    ),
     "filters": (*"치킨", "ctrl+f", *"채널", "down", "escape"),
     "the library": ("f4", "tab", "down", "pagedown", "enter", "escape", "escape"),
     "a path and an address": ("f4", *"tests", "ctrl+u", *"youtu.be", "escape", "escape"),

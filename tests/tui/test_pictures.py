@@ -230,6 +230,22 @@ class TestExplain:
         assert picture(found(), explain)
 
 
+class TestTranscript:
+    """All lines of a video, with search in them."""
+
+    def test_words_are_found(self, app_of: MakeApp, picture: Picture) -> None:
+        async def search(pilot: AppPilot) -> None:
+            await settle(pilot)
+            await pilot.press("f4")
+            await settle(pilot)
+            pilot.app.screen.query_one("#videos").focus()
+            await pilot.press("f12")
+            await settle(pilot)
+            await pilot.press(*"그래", "enter")
+
+        assert picture(app_of(show_times=False), search)
+
+
 class TestCalm:
     """The page that stands where no scenes are: last searches, and what finds something."""
 

@@ -31,13 +31,13 @@ FOOTER_ORDER = {
     "library.sample": 3,
     "library.switch": 3,
     "library.background": 4,
-    "app.transcript": 7,
     "app.ask": 5,
     "library.sync": 6,
     "library.stop": 7,
     "library.undo": 8,
     "app.library": 9,
     "library.back": 10,
+    "app.transcript": 10,
     "app.quit": 11,
 }
 """Order of the keys in the footer, whose end is cut off on narrow terminals. All others have 1."""

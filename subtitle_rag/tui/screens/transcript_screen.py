@@ -103,7 +103,7 @@ class TranscriptScreen(BaseScreen):
         if self._matches and cursor not in self._matches:
             self.lines.go_to(next((at for at in self._matches if at > cursor), next(iter(self._matches))))
         typed = bool(self.field.value.strip())
-        self.query_bar.set_hint(_("No matches.") if typed and not self._matches else "")
+        self.query_bar.set_hint(_("No line says this.") if typed and not self._matches else "")
         self._count()
 
     def action_match(self, step: int) -> None:

@@ -1,0 +1,114 @@
+"""Transcripts: the one of the preview by Tab, and all lines of a video by F12, with search in them."""
+
+from textual.widgets import Static
+
+from subtitle_rag.domain import watch_url
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
+from tests.tui.conftest import MakeApp, Outside, scene, settle, toasts, typed
+
+
+def opened(app: SubtitleApp) -> TranscriptScreen:
+    assert isinstance(app.screen, TranscriptScreen)
+    return app.screen
+
+
+async def test_tab_reaches_the_lines_beside_the_list(app_of: MakeApp, outside: Outside) -> None:
+    app = app_of()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨 소스")
+        lines = app.search_screen.preview.transcript
+        video = app.search_screen.scenes.scene.video  # type: ignore[union-attr]
+        await settle(pilot)
+        await pilot.press("tab", "tab")
+        assert lines.has_focus
+        first = lines.line
+        await pilot.press("down", "down", "up")
+        assert lines.line
+        assert lines.line > first  # type: ignore[operator]
+        at_ms, words = lines.line
+        assert app.search_screen.scenes.highlighted == 0
+        await pilot.press("enter")
+        await settle(pilot)
+        assert [played["at_ms"] for played in outside.played] == [at_ms]
+        link = watch_url(video.id, at_ms)
+        await pilot.press("y", "ㅛ", "ctrl+y", "Y", "ctrl+e")
+        await settle(pilot)
+        assert outside.copied[:3] == [link] * 3
+        assert outside.copied[3] == outside.copied[4]
+        assert outside.copied[3].startswith(f"“{words}”\n{video.title} · {video.channel} · ")
+        assert outside.copied[3].endswith(link)
+        assert toasts(app)[-1] == "Quote copied, with its source."
+        await pilot.press("escape")
+        assert app.search_screen.scenes.has_focus
+        await pilot.press("tab", "tab")
+        assert app.search_screen.query_line.has_focus
+        await pilot.press("tab", "tab", "맛")
+        assert app.search_screen.query_line.value == "치킨 소스맛"
+
+
+async def test_the_whole_transcript_opens_at_the_scene_and_is_searched(app_of: MakeApp, outside: Outside) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("f12")
+        assert toasts(app) == ["No video is chosen yet."]
+        await typed(pilot, "치킨 소스")
+        found = app.search_screen.scenes.scene
+        assert found
+        await pilot.press("f12")
+        await settle(pilot)
+        screen = opened(app)
+        assert screen.lines.line
+        assert screen.lines.line[0] == found.at_ms
+        assert screen.lines.has_focus
+        assert found.video.title in str(screen.query_one("#transcript-title", Static).content)
+        await pilot.press("소", "스")
+        await settle(pilot)
+        assert screen.field.has_focus
+        matches = [at for at, (_start, text) in enumerate(screen._lines or ()) if "소스" in text]
+        assert len(matches) > 1
+        first = screen.lines.cursor
+        assert first in matches
+        await pilot.press("down")
+        assert screen.lines.cursor in {*matches} - {first}
+        await pilot.press("up", "enter")
+        await settle(pilot)
+        assert (screen.lines.cursor, screen.lines.has_focus, outside.played) == (first, True, [])
+        await pilot.press("ctrl+n", "enter", "Y")
+        await settle(pilot)
+        assert [played["at_ms"] for played in outside.played] == [screen.lines.line[0]]
+        assert "소스" in outside.copied[0].split("\n")[0]
+        await pilot.press("slash", "없", "는", "말")
+        await settle(pilot)
+        assert str(screen.query_bar.border_subtitle) == "! No line says this."
+        await pilot.press("escape", "escape")
+        assert screen.field.value == ""
+        await pilot.press("f12")
+        assert app.screen is app.search_screen
+
+
+async def test_a_video_of_the_library_opens_at_its_beginning(app_of: MakeApp) -> None:
+    app = app_of()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("f4")
+        await settle(pilot)
+        assert isinstance(app.screen, LibraryScreen)
+        app.screen.tables.videos.focus()
+        await pilot.pause()
+        await pilot.press("f12")
+        await settle(pilot)
+        assert opened(app).lines.cursor == 0
+
+
+async def test_a_scene_of_a_video_that_the_library_lacks_has_no_transcript(app_of: MakeApp) -> None:
+    app = app_of(scenes=[scene()])
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
+        await pilot.press("f12")
+        await settle(pilot)
+        assert str(opened(app).query_bar.border_subtitle) == "! This library has no captions of this video."
