@@ -93,6 +93,7 @@ PARTS = (
         ci=True,
         variables={"SUBTITLE_RAG_KILLS": KILLS},
     ),
+    Part("damage", "Library files damaged at random, each with its seed: no captions are lost.", 1, ci=True),
     Part(
         "hosts",
         "Real host processes of the index and the models under many clients, and the command line as real processes.",

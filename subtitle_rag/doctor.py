@@ -26,6 +26,7 @@ from subtitle_rag.installation.aging import EXTRACTOR, extractor_age
 from subtitle_rag.installation.extras import EXTRAS, NEURAL
 from subtitle_rag.installation.missing import require
 from subtitle_rag.library.app_state import PLAYER
+from subtitle_rag.library.backup import quick_check
 from subtitle_rag.library.connection import unwritable
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
 from subtitle_rag.platforms import on_windows
@@ -96,6 +97,9 @@ def _terminal(_runtime: Runtime) -> Check:
 
 
 def _library(runtime: Runtime) -> Check:
+    """Count the library, and look for damage in its file."""
+    if problem := quick_check(runtime.library.path):
+        raise AppError("library_damaged", path=str(runtime.library.path), reason=problem)
     counts = runtime.library.counts()
     message = _("{videos} videos, {windows} windows in {path}").format(
         videos=counts.videos, windows=counts.windows, path=runtime.library.path

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from subtitle_rag.fetching.fetcher import Fetcher
     from subtitle_rag.fetching.pictures import Pictures
     from subtitle_rag.indexing import Indexer
+    from subtitle_rag.library.rows import Counts
     from subtitle_rag.library.store import Library
     from subtitle_rag.llm import Llm
     from subtitle_rag.models.model_store import ModelStore
@@ -84,10 +85,23 @@ class Runtime:
         # they use the doors closed below
         for name in ("searcher", "indexer", "index", "fallback", "pictures"):
             self.__dict__.pop(name, None)
+        self.back_up()
         for name in ("host", "server", "neural", "library"):
             door = self.__dict__.pop(name, None)
             if door is not None:
                 door.close()
+
+    def back_up(self) -> None:
+        """Copy the library if a run has changed it; a failure is logged."""
+        from subtitle_rag.library.backup import back_up
+
+        library: Library | None = self.__dict__.get("library")
+        if library is None or not library.database.has_changed:
+            return
+        try:
+            back_up(library.database)
+        except AppError:
+            logger.warning("the library cannot be copied", exc_info=True)
 
     def preload(self) -> None:
         """Begin to load the query analyzer; a query waits for it."""
@@ -141,16 +155,20 @@ class Runtime:
         """The settings' index.
 
         Raises:
-            AppError: `index_elsewhere` if the library has filled another one, `index_damaged` if it has lost points.
+            AppError: `index_elsewhere` if the library has filled another one, `index_damaged` if it has lost points,
+                `index_orphaned` if it has points and the library nothing.
         """
         from subtitle_rag.library.app_state import index_address
 
         filled, configured = index_address(self.library), self.index_address
-        expected = self.library.counts().searchable
+        counts = self.library.counts()
+        expected = counts.searchable
         if expected and filled != configured:
             raise AppError("index_elsewhere", found=filled, wanted=configured)
         index: Index = self.server if self.settings.qdrant.url else self.host
         count = index.count()
+        if count and not self.settings.qdrant.url and self._is_new(counts):
+            raise AppError("index_orphaned", path=str(self.settings.paths.library), n=count)
         # a running indexer removes windows from the library first, then from the index
         expected = min(expected, self.library.counts().searchable)
         if expected > count:
@@ -158,6 +176,15 @@ class Runtime:
             reason = _("it holds {found} of {known} windows").format(found=count, known=expected)
             raise AppError("index_damaged", path=path, reason=reason)
         return index
+
+    def require_library(self) -> None:
+        """Raise `index_orphaned` if the library is empty beside a full index, which a lost file leaves."""
+        if (self.settings.paths.index / "shard").exists() and self._is_new(self.library.counts()):
+            _ = self.index
+
+    def _is_new(self, counts: "Counts") -> bool:
+        """Return whether the library has never had a video: removed ones are purged from the index first."""
+        return not (counts.videos or self.library.purges())
 
     @property
     def index_address(self) -> str:

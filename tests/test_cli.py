@@ -311,14 +311,15 @@ def test_status_counts(sample: Run) -> None:
 
 def test_paths_names_the_home_s_places(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = {name: str(home / name) for name in ("data", "cache", "log")}
-    expected = {"config": str(home / "config.toml"), **expected}
-    assert run("--home", home, "paths", "--json").result == expected
-    assert run(f"--home={home}", "paths", "--json").result == expected
+    expected = {"config": str(home / "config.toml"), **expected, "backups": str(home / "data" / "backups")}
+    stored = {"backup_count": 0, "backup_bytes": 0}
+    assert run("--home", home, "paths", "--json").result == expected | stored
+    assert run(f"--home={home}", "paths", "--json").result == expected | stored
     monkeypatch.setenv(config.HOME_VARIABLE, str(home))
-    assert run("paths", "--json").result == expected
-    assert [line.split(maxsplit=1) for line in run("paths").out.splitlines()] == [
-        list(pair) for pair in expected.items()
-    ]
+    assert run("paths", "--json").result == expected | stored
+    lines = run("paths").out.splitlines()
+    assert [line.split(maxsplit=1)[0] for line in lines] == list(expected)
+    assert all(path in line for path, line in zip(expected.values(), lines, strict=True))
     assert [path.name for path in home.iterdir()] == ["log"]
 
 

@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -32,6 +33,8 @@ def test_threads_that_read_a_door_at_the_same_time_get_the_same_one(
     built: list[object] = []
 
     class SlowLibrary:
+        database = SimpleNamespace(has_changed=False)
+
         def __init__(self, _path: Path) -> None:
             built.append(self)
             opening.set()

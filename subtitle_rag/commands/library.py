@@ -28,6 +28,7 @@ from subtitle_rag.runtime import Runtime
 @click.pass_obj
 def list_(settings: Settings, channel: str | None, as_json: bool) -> int:
     with Runtime(settings) as runtime:
+        runtime.require_library()
         states = runtime.library.videos()
     if channel:
         name = tidy(channel).casefold()
@@ -84,6 +85,7 @@ def _failure_values(state: VideoState) -> dict[str, Any] | None:
 @click.pass_obj
 def status_(settings: Settings, as_json: bool) -> int:
     with Runtime(settings) as runtime:
+        runtime.require_library()
         counts = runtime.library.counts()
         failed = [state for state in runtime.library.videos() if state.failure]
         followed = runtime.library.sources.followed()

@@ -1,5 +1,6 @@
-"""`paths`, `doctor`: the installation's folders and its checks."""
+"""`paths`, `doctor`: the installation's folders, its checks, and the repair of the library."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,22 +9,36 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import json_option
 from subtitle_rag.config import Settings
-from subtitle_rag.errors import UsageError
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.domain import byte_size
+from subtitle_rag.errors import BusyError, UsageError
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.library.connection import backup_folder
+from subtitle_rag.private_files import private_folder
+from subtitle_rag.redaction import one_line
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.doctor import Check
+    from subtitle_rag.library.recovery import Recovery
 
 
 @click.command("paths", help=N_("Show where config, data, cache and log lie."))
 @json_option
 @click.pass_obj
 def paths_(settings: Settings, as_json: bool) -> int:
+    from subtitle_rag.library.backup import backups
+
     paths = settings.paths
+    folder = backup_folder(paths.library)
     named_paths = {"config": paths.config, "data": paths.data, "cache": paths.cache, "log": paths.log}
-    values = {name: str(path) for name, path in named_paths.items()}
-    return output.finish("paths", output.Outcome(values), output.table(list(values.items())), as_json=as_json)
+    values = {name: str(path) for name, path in (*named_paths.items(), ("backups", folder))}
+    copies = backups(paths.library)
+    size = sum(copy.bytes for copy in copies)
+    stored = n_("{n} copy of the library, {size}", "{n} copies of the library, {size}", len(copies))
+    rows = [(name, path, "") for name, path in values.items()]
+    rows[-1] = (*rows[-1][:2], stored.format(n=len(copies), size=byte_size(size)))
+    result = {**values, "backup_count": len(copies), "backup_bytes": size}
+    return output.finish("paths", output.Outcome(result), output.table(rows), as_json=as_json)
 
 
 @click.command("doctor", help=N_("Check what is installed, what is missing, and how to fix it."))
@@ -31,11 +46,14 @@ def paths_(settings: Settings, as_json: bool) -> int:
 @click.option(
     "--report", "report", metavar="FILE", help=N_("Write a bug report to this new file, without secrets; - prints it.")
 )
+@click.option("--repair", is_flag=True, help=N_("Recover a damaged library into a new file, and list what is lost."))
 @json_option
 @click.pass_obj
-def doctor_(settings: Settings, offline: bool, report: str | None, as_json: bool) -> int:
+def doctor_(settings: Settings, offline: bool, report: str | None, repair: bool, as_json: bool) -> int:
     from subtitle_rag import doctor
 
+    if repair:
+        return _repair(settings, as_json=as_json)
     if (
         report is not None and report != "-" and Path(report).expanduser().exists()
     ):  # before the checks, which take their time
@@ -64,6 +82,56 @@ def doctor_(settings: Settings, offline: bool, report: str | None, as_json: bool
     elif report is not None:
         output.say(_("The bug report is in {path}. Read it before you attach it to anything.").format(path=report))
     return 1 if failed else 0
+
+
+def _repair(settings: Settings, *, as_json: bool) -> int:
+    from subtitle_rag.library.locks import hold_lock
+    from subtitle_rag.library.recovery import recover
+
+    path = settings.paths.library
+    private_folder(path.parent)
+    with hold_lock(path.with_suffix(".lock"), BusyError("library_busy", path=str(path.parent))):
+        recovery = recover(path)
+    backup, damaged = recovery.backup, recovery.damaged
+    result = {
+        "problem": recovery.problem or None,
+        "damaged": str(damaged) if damaged else None,
+        "backup": str(backup.path) if backup and recovery.restored else None,
+        "read": recovery.read,
+        "restored": recovery.restored,
+        "lost": [{"id": video.id, "title": video.title} for video in recovery.lost],
+    }
+    lines = list(_recovery_lines(recovery, str(path)))
+    return output.finish("doctor", output.Outcome(result), lines, as_json=as_json)
+
+
+def _recovery_lines(recovery: "Recovery", path: str) -> Iterator[str]:
+    if not recovery.problem:
+        yield _("The library {path} is sound; nothing was changed.").format(path=path)
+        return
+    yield _("The library {path} was damaged: {problem}.").format(path=path, problem=recovery.problem)
+    n = recovery.read.get("track", 0)
+    yield n_("{n} video was read from it.", "{n} videos were read from it.", n).format(n=n)
+    if recovery.backup and recovery.restored:
+        n = recovery.restored.get("track", 0)
+        when = f"{recovery.backup.made_at.astimezone():%Y-%m-%d %H:%M}"
+        text = n_(
+            "The copy of {when} filled the gaps, among them {n} video.",
+            "The copy of {when} filled the gaps, among them {n} videos.",
+            n,
+        )
+        yield text.format(when=when, n=n)
+    if recovery.lost:
+        n = len(recovery.lost)
+        yield n_(
+            "The captions of {n} video are lost; subtitle-rag sync fetches what YouTube has:",
+            "The captions of {n} videos are lost; subtitle-rag sync fetches what YouTube has:",
+            n,
+        ).format(n=n)
+        yield from (one_line(f"  {video.title} ({video.id})") for video in recovery.lost)
+    if recovery.damaged:
+        yield _("The damaged file was kept: {path}").format(path=recovery.damaged)
+    yield _("Now run subtitle-rag rebuild, so that the search index fits the library.")
 
 
 def _print_check(check: "Check") -> None:

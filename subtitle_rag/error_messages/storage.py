@@ -22,7 +22,19 @@ SENTENCES = {
     ),
     "library_damaged": (
         N_("The library file {path} is damaged: {reason}."),
-        N_("Put a backup in its place, or move it away and index your captions again."),
+        N_("Run subtitle-rag doctor --repair: it saves what can be read, and takes the rest from the last copy."),
+    ),
+    "library_lost": (
+        N_("The library file {path} is missing or empty, but there are copies of it."),
+        N_("Run subtitle-rag doctor --repair: it restores the last copy. To begin anew, delete {folder}."),
+    ),
+    "library_unrecoverable": (
+        N_("Nothing can be read from the library file {path}, and there is no copy of it: {reason}."),
+        N_("Move the file away and index your captions again."),
+    ),
+    "index_orphaned": (
+        N_("The library {path} is empty, but its search index holds {n} windows: the library file was lost."),
+        N_("Put the file back in its place. To begin anew, run subtitle-rag rebuild."),
     ),
     "library_newer": (
         N_("The library {path} was made by a newer subtitle-rag (schema {found}, this one knows {known})."),

@@ -83,7 +83,7 @@ def note_search(library: "Library", text: str) -> list[str]:
     if not text or searches[:1] == [text]:
         return searches
 
-    with library.database.write() as db:
+    with library.database.write(is_content=False) as db:
         searches = [text, *(search for search in _searches(read_setting(db, _SEARCHES)) if search != text)]
         searches = searches[:MAX_SEARCHES]
         write_setting(db, _SEARCHES, json.dumps(searches, ensure_ascii=False))

@@ -20,9 +20,11 @@ def connect(path: Path) -> sqlite3.Connection:
 
     Raises:
         BusyError: `library_readonly`, `disk_full`, `library_locked`.
-        AppError: `library_damaged`, `library_newer`.
+        AppError: `library_damaged`, `library_newer`, `library_lost`.
     """
     with translated(path):
+        if not has_content(path) and any(backup_folder(path).glob(f"{path.stem}-*{path.suffix}")):
+            raise AppError("library_lost", path=str(path), folder=str(backup_folder(path)))
         try:
             private_folder(path.parent)
             private_file(path)  # SQLite gives its journals the same rights
@@ -43,6 +45,19 @@ def connect(path: Path) -> sqlite3.Connection:
             db.close()
             raise
     return db
+
+
+def has_content(path: Path) -> bool:
+    """Return whether a library file exists and is not empty."""
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def backup_folder(path: Path) -> Path:
+    """Return the folder with the copies of a library file."""
+    return path.with_name("backups")
 
 
 def _enter_wal(db: sqlite3.Connection) -> None:
@@ -74,7 +89,8 @@ def translated(path: Path) -> Iterator[None]:
             raise BusyError("library_readonly", path=str(path.parent), reason=reason) from error
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise BusyError("library_locked", path=str(path.parent)) from error
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR):
+        is_torn = "Could not decode to UTF-8" in reason  # sqlite3's own, without a code of SQLite
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_IOERR) or is_torn:
             raise AppError("library_damaged", path=str(path), reason=reason) from error
         raise
 
@@ -91,6 +107,8 @@ class Database:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.has_changed = False
+        """Content was written since the last backup, not settings alone."""
         self._local = threading.local()
         self._version_lock = threading.Lock()
         self._version_db: sqlite3.Connection | None = None
@@ -129,13 +147,14 @@ class Database:
             yield self._db()
 
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
-        """One transaction."""
+    def write(self, *, is_content: bool = True) -> Iterator[sqlite3.Connection]:
+        """One transaction; `is_content` is false for settings, which are not worth a backup."""
         with translated(self.path):
             db = self._db()
             db.execute("BEGIN IMMEDIATE")
             with db:
                 yield db
+        self.has_changed = self.has_changed or is_content
 
     def get_setting(self, key: str) -> str | None:
         with self.read() as db:
@@ -144,7 +163,7 @@ class Database:
     def put_setting(self, key: str, value: str | None) -> None:
         """Write a row of the table `setting`, or delete it. An unchanged value is not written again."""
         if self.get_setting(key) != value:
-            with self.write() as db:
+            with self.write(is_content=False) as db:
                 write_setting(db, key, value)
 
 

@@ -94,11 +94,16 @@ class Library:
         return int(row[0])
 
     def stale(self, rule: str) -> list[str]:
-        """Return the videos with windows of another rule."""
+        """Return the videos with windows of another rule, or with captions and no windows."""
         if self.database.get_setting("rule") == rule:
             return []
         with self._read() as db:
-            return [id for (id,) in db.execute("SELECT DISTINCT video_id FROM window WHERE rule_hash <> ?", (rule,))]
+            ids = db.execute(
+                """SELECT DISTINCT video_id FROM window WHERE rule_hash <> ?
+                   UNION SELECT video_id FROM track WHERE video_id NOT IN (SELECT video_id FROM window)""",
+                (rule,),
+            )
+            return [id for (id,) in ids]
 
     def put_rule(self, rule: str) -> None:
         """Note that all windows are of this rule."""

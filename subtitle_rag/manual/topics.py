@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from subtitle_rag import config, log_file
 from subtitle_rag.config import SECTIONS, Settings, about, about_field
 from subtitle_rag.i18n import LANGUAGES, N_, _
+from subtitle_rag.library.connection import backup_folder
 from subtitle_rag.manual.blocks import Block, Heading, Lines, Paragraph, Terms
 from subtitle_rag.output import SCHEMA, ExitCode
 
@@ -266,6 +267,7 @@ def _backup(settings: Settings) -> Iterator[Block]:
         (
             (str(paths.config), _("the settings; the program only reads them")),
             (str(paths.library), _("the library: captions, contexts, answers; what cannot be made again is here")),
+            (str(backup_folder(paths.library)), _("its last copies, which runs make that change it")),
             (str(paths.index), _("the search index; subtitle-rag rebuild makes it anew")),
             (str(paths.models), _("fetched models; models get brings them again")),
             (str(paths.cache), _("may be deleted at any time")),
@@ -274,7 +276,15 @@ def _backup(settings: Settings) -> Iterator[Block]:
     )
     yield Paragraph(
         _(
-            "To keep a backup, copy the config and the library while nothing runs, or with SQLite's own command, which"
+            "Three copies of the library are kept: the last one, that of an earlier day, and that of an earlier week."
+            " If the library is damaged or lost, this command saves what can be read, takes the rest from a copy, and"
+            " lists what is lost; the damaged file stays:"
+        )
+    )
+    yield Lines(("subtitle-rag doctor --repair",))
+    yield Paragraph(
+        _(
+            "To keep a backup on another disk, copy the config and the library while nothing runs, or with SQLite's own command, which"
             " may be used at any time:"
         )
     )
@@ -294,6 +304,7 @@ def _troubleshooting(_settings: Settings) -> Iterator[Block]:
             ("subtitle-rag config validate", _("all that is wrong in the config, by line")),
             ("subtitle-rag self check", _("whether the packages that are installed fit")),
             ("subtitle-rag status", _("which videos failed, why, and what to do")),
+            ("subtitle-rag doctor --repair", _("recover a damaged library")),
             ("subtitle-rag rebuild", _("make a damaged search index anew; nothing is lost")),
             ("subtitle-rag models check", _("verify the files of fetched models")),
             ("subtitle-rag --debug …", _("write everything to the log, also queries and captions")),

@@ -48,6 +48,7 @@ class JobRun(AppThread):
         elif self._blocked:
             failure = AppError(self._blocked.code, **self._blocked.details)
         end = "stopped" if self.stop.is_set() else failure.code if failure else "done"
+        self._runtime.back_up()
         logger.info("job ends: %s, %s", end, " ".join(f"{key} {n}" for key, n in counts_of(self._job).items()))
         self._post(JobEnded(self._job, failure, self.stop.is_set()))
 
