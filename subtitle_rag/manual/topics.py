@@ -284,8 +284,8 @@ def _backup(settings: Settings) -> Iterator[Block]:
     yield Lines(("subtitle-rag doctor --repair",))
     yield Paragraph(
         _(
-            "To keep a backup on another disk, copy the config and the library while nothing runs, or with SQLite's own command, which"
-            " may be used at any time:"
+            "To keep a backup on another disk, copy the config and the library while nothing runs, or with SQLite's own"
+            " command, which may be used at any time:"
         )
     )
     yield Lines((f'sqlite3 "{paths.library}" ".backup library-backup.db"',))
