@@ -110,7 +110,7 @@ SENTENCES = {
         ),
     ),
     "sample_library": (
-        N_("The sample takes in nothing of yours: its library lies apart, in a folder that may be deleted."),
+        N_("The sample cannot be changed."),
         N_("{key} opens your own library. What you bring in there stays there."),
     ),
     "interrupted": (

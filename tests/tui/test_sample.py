@@ -6,6 +6,7 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag import tui
+from subtitle_rag.captions.addresses import parse
 from subtitle_rag.config import LlmSettings, Settings
 from subtitle_rag.library import app_state
 from subtitle_rag.runtime import Runtime
@@ -13,8 +14,11 @@ from subtitle_rag.tui import app as app_module
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.library_switch import LibrarySwitch
+from subtitle_rag.tui.state.source_field import FieldCheck
+from subtitle_rag.tui.text.library_text import field_line
 from subtitle_rag.tui.widgets import picture
-from tests.tui.conftest import drawn_by, settle
+from tests.cases import cases
+from tests.tui.conftest import drawn_by, settle, toasts
 from tests.tui.fake_app import FakeApp
 
 
@@ -63,11 +67,51 @@ async def test_the_users_library_opens_with_the_address_that_came_along(unindexe
         assert not app.screen.query("#sample-mark")
 
 
-def test_the_sample_gets_no_contexts(unindexed: Runtime) -> None:
-    unindexed.settings = replace(unindexed.settings, llm=LlmSettings(hosts=("http://127.0.0.1:1",)), is_sample=True)
+def test_the_sample_gets_neither_contexts_nor_vectors(unindexed: Runtime) -> None:
+    settings = unindexed.settings
+    models = replace(settings.models, encoder="BAAI/bge-m3")
+    llm = LlmSettings(hosts=("http://127.0.0.1:1",))
+    unindexed.settings = replace(settings, llm=llm, models=models, is_sample=True)
     background = BackgroundController(FakeApp(), unindexed, search_again=lambda: None, refresh_keys=lambda: None)
-    background.begin("contexts")
+    background.begin_all()
     assert not background.runs
+
+
+async def test_no_row_of_the_sample_is_removed_and_no_settings_of_it_open(filled: Runtime) -> None:
+    filled.settings = replace(filled.settings, is_sample=True)
+    app = SubtitleApp(filled)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("f4")
+        await settle(pilot)
+        library = app.connections.navigation.library
+        assert library is not None
+        await pilot.press("tab", "down")
+        await settle(pilot)
+        assert library.tables.has_focus
+        for letter in ("d", "e"):
+            app.clear_notifications()
+            await pilot.press(letter)
+            await settle(pilot)
+            assert app.screen is library, letter
+            assert ["ctrl+d opens your own library" in toast for toast in toasts(app)] == [True], letter
+        assert not app.connections.removals.removals.waiting
+
+
+@cases(
+    "check",
+    [
+        FieldCheck("source", source=parse("https://www.youtube.com/@slowkitchen")),
+        FieldCheck("source", source=parse("https://youtu.be/dQw4w9WgXcQ")),
+        FieldCheck("files", files=3),
+        FieldCheck("files", files=3, more=True),
+    ],
+)
+def test_the_field_of_the_sample_offers_the_users_library_and_no_import(check: FieldCheck) -> None:
+    assert "Enter" in field_line(check)
+    line = field_line(check, is_sample=True)
+    assert "Enter" not in line
+    assert "ctrl+d opens your own library" in line
 
 
 def test_the_other_library_opens_after_a_switch(unindexed: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:

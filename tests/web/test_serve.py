@@ -249,3 +249,34 @@ async def typed(page: str, *packets: list[str]) -> str:
         while packets[-1][-1].encode() not in drawn:
             drawn += await socket.receive_bytes()
     return drawn.decode("utf-8", "replace")
+
+
+@pytest.mark.programs("sh")  # a shell starts the app
+async def test_a_page_shows_the_sample_and_the_users_library_again(page: str) -> None:
+    """Ctrl+D opens the other library in the same process: the page stays, and takes keys."""
+    own = urlsplit(page)
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(f"{page}ws?width=100&height=30", origin=f"{own.scheme}://{own.netloc}") as socket,
+        asyncio.timeout(3 * STARTING_S),  # for three apps
+    ):
+        screen = b""
+
+        async def drawn(words: str) -> None:
+            nonlocal screen
+            while words.encode() not in screen:
+                message = await socket.receive()
+                assert message.type is aiohttp.WSMsgType.BINARY, message
+                screen += message.data
+            screen = screen.partition(words.encode())[2]
+
+        await drawn("구간 75")
+        await socket.send_json(["stdin", "\x1bOS"])  # the library
+        await drawn("채널 1 ·")
+        for mark in ("예제 보관함", "보관함을 여는 중"):
+            screen = b""
+            await socket.send_json(["stdin", "\x04"])
+            await drawn(mark)
+            await drawn("구간 75")
+        await socket.send_json(["stdin", "물회"])
+        await drawn("물회")

@@ -99,7 +99,9 @@ class BackgroundController:
 
     def _is_configured(self, stage: "StageName") -> bool:
         settings = self._runtime.settings
-        needed = {"contexts": settings.llm.hosts and not settings.is_sample, "vectors": settings.models.encoder}
+        if settings.is_sample and stage in AUTOMATIC:  # nothing changes the sample
+            return False
+        needed = {"contexts": settings.llm.hosts, "vectors": settings.models.encoder}
         return bool(needed.get(stage, True))
 
     def begin_all(self) -> None:

@@ -13,6 +13,7 @@ from subtitle_rag import output
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.library.removal_set import counts_without
+from subtitle_rag.tui.controllers.jobs import sample_refusal
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import ActionFailed, RemovalEnded, RemovalPlanned
 from subtitle_rag.tui.state.job_request import JobRequest
@@ -67,7 +68,10 @@ class RemovalController:
     # --- planning ---
 
     def remove(self, target: RemovalTarget) -> None:
-        """Plan a removal; `RemovalPlanned` follows."""
+        """Plan a removal; `RemovalPlanned` follows. The sample refuses."""
+        if self._runtime.settings.is_sample:
+            self._app.tell(sample_refusal())
+            return
         self._app.run_in_thread(
             lambda: Removal.of(target, self._runtime.library), RemovalPlanned, ActionFailed, group="removal"
         )

@@ -162,7 +162,9 @@ class LibraryScreen(BaseScreen):
     @on(library_messages.FieldChecked)
     def _field_checked(self, message: library_messages.FieldChecked) -> None:
         if message.typed == self.path.value:
-            self.check.update(Content(clean(library_text.field_line(message.check))))
+            self.check.update(
+                Content(clean(library_text.field_line(message.check, is_sample=self.context.settings.is_sample)))
+            )
             source = message.check.source
             self._set_list(source.playlist if source else None)
 
@@ -321,7 +323,10 @@ class LibraryScreen(BaseScreen):
             self._focus_table(self.tables.videos)
 
     def action_settings(self) -> None:
-        if channel := self.tables.channel_of_row:
+        channel = self.tables.channel_of_row
+        if channel and self.context.settings.is_sample:
+            self.context.app.tell(sample_refusal())
+        elif channel:
             from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 
             self.app.push_screen(ChannelScreen(self.context, channel))

@@ -19,10 +19,14 @@ FAILURES = 4
 """Most failures with lines of their own."""
 
 
-def field_line(check: FieldCheck) -> str:
-    """Say how the field was understood, and the effect of Enter."""
+def field_line(check: FieldCheck, *, is_sample: bool = False) -> str:
+    """Say how the field was understood, and the effect of Enter; in the sample the way to the user's own library."""
     if check.kind == "nothing":
         return ""
+    if is_sample and (check.source or check.more or check.files):
+        return _("! Not in the sample: {key} opens your own library with this address.").format(
+            key=key("library.sample")
+        )
     if check.source:
         return _source_line(check.source)
     if check.refusal:
