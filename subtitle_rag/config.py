@@ -105,7 +105,7 @@ class TuiSettings:
         "", N_("One of Textual's themes, or one from [themes]; empty: the one that was chosen last in the app.")
     )
     pictures: bool = setting(
-        False, N_("Show a picture of the chosen scene; each sheet of pictures is a request to YouTube.")
+        False, N_("Show the preview image of the chosen scene; each sheet of preview images is a request to YouTube.")
     )
     notify: bool = setting(
         False, N_("Tell the end of a long job by title, bell and desktop notice, when you are in another window.")

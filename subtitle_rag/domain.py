@@ -185,6 +185,13 @@ def byte_size(count: float) -> str:
     return f"{value:.{1 if has_tenths else 0}f} {unit}"
 
 
+def sizes(done: float, total: float) -> str:
+    """Return how much of a number of bytes is done, both in the unit of the whole: `0.8/2.3 GB`."""
+    unit = byte_size(total).rpartition(" ")[2]
+    power = {"TB": 12, "GB": 9, "MB": 6}[unit]
+    return f"{done / 10**power:.1f}/{total / 10**power:.1f} {unit}"
+
+
 def clock(ms: int) -> str:
     """`761000` as `12:41`, `3753000` as `1:02:33`."""
     minutes, seconds = divmod(max(0, ms) // 1000, 60)

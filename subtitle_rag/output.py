@@ -16,6 +16,7 @@ from datetime import UTC, date, datetime
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from subtitle_rag.domain import byte_size, sizes
 from subtitle_rag.errors import AppError, BusyError, LlmError, UsageError
 from subtitle_rag.events import (
     ContextEvent,
@@ -292,8 +293,8 @@ def document(value: Any) -> None:
 
 
 @contextmanager
-def progress() -> Iterator["Progress"]:
-    """Show a bar on stderr with counts, rate and time left; none if stderr is no terminal."""
+def progress(*, of_bytes: bool = False) -> Iterator["Progress"]:
+    """Show a bar on stderr with counts (`of_bytes`: with sizes), rate and time left; none if stderr is no terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.text import Text
@@ -302,15 +303,21 @@ def progress() -> Iterator["Progress"]:
         def render(self, task: Any) -> Text:
             if not task.speed:
                 return Text("")
+            if of_bytes:
+                return Text(f"{byte_size(task.speed)}/s")
             slow = task.speed < 1
             return Text(
                 (_("{rate:.0f}/min") if slow else _("{rate:.0f}/s")).format(rate=task.speed * (60 if slow else 1))
             )
 
+    class Sizes(TextColumn):
+        def render(self, task: Any) -> Text:
+            return Text(sizes(task.completed, task.total or task.completed))
+
     bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
+        Sizes("") if of_bytes else MofNCompleteColumn(),
         Rate(""),
         TimeRemainingColumn(),
         console=Console(stderr=True),
@@ -322,10 +329,15 @@ def progress() -> Iterator["Progress"]:
 
 
 def track(
-    events: Iterable[Event], label: str, update: Callable[[Event], Mapping[str, Any]], total: float | None = None
+    events: Iterable[Event],
+    label: str,
+    update: Callable[[Event], Mapping[str, Any]],
+    total: float | None = None,
+    *,
+    of_bytes: bool = False,
 ) -> Iterator[Event]:
     """Yield the events under a bar. `update` returns for each the arguments of rich's `Progress.update`."""
-    with progress() as bar:
+    with progress(of_bytes=of_bytes) as bar:
         task = bar.add_task(label, total=total)
         for event in events:
             bar.update(task, **update(event))

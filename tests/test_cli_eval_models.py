@@ -137,7 +137,7 @@ def test_questions_are_kept_edited_and_dropped(
     typed(monkeypatch, "k", "e", "국수 -가게", "국수를 파는 가게는 어디인가요?", "x", "d", "q")
     outcome = run("eval", "make", path, "--review", "--json")
     assert outcome.result["review"] == {"open": 2, "kept": 1, "edited": 1, "dropped": 1}
-    assert "not look for all of this" in outcome.err
+    assert "leave out a part of this" in outcome.err
     assert "국수를 파는 가게는 어디인가요?" in [entry["query"] for entry in questions(path)]
     typed(monkeypatch, "k", "k")
     outcome = run("eval", "make", path, "--review")

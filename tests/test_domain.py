@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subtitle_rag.domain import byte_size, clock, nfc, parse_clock, watch_url
+from subtitle_rag.domain import byte_size, clock, nfc, parse_clock, sizes, watch_url
 from tests.cases import cases
 
 
@@ -108,3 +108,16 @@ def test_nfc_joins_what_a_file_system_took_apart(text: str) -> None:
 )
 def test_a_size_is_told_in_the_largest_unit_that_fits(count: int, text: str) -> None:
     assert byte_size(count) == text
+
+
+@pytest.mark.parametrize(
+    ("done", "total", "text"),
+    [
+        (0, 69_239_000_000, "0.0/69.2 GB"),
+        (812_000_000, 2_300_000_000, "0.8/2.3 GB"),
+        (500_000, 6_000_000, "0.5/6.0 MB"),
+        (0, 0, "0.0/0.0 MB"),
+    ],
+)
+def test_sizes_have_the_unit_of_the_whole(done: int, total: int, text: str) -> None:
+    assert sizes(done, total) == text

@@ -30,6 +30,32 @@ AS_IN_ENGLISH: frozenset[str] = frozenset()
 """Ids whose translation may be the same, or hold no Hangul."""
 OTHER_WORDS = ("동영상", "비디오", "쿼리", "인덱스", "윈도우", "컨텍스트", "라이브러리", "캡션", "리트리버", "씬")
 """Words for what already has a name: 영상, 검색어, 검색 색인, 구간, 문맥, 보관함, 자막, 검색기, 장면."""
+OLD_WORDS = (
+    "닿지 못",
+    "견주",
+    "견준",
+    "잰다",
+    "재서",
+    "치웁니다",
+    "치우기",
+    "앞으로 이것으로",
+    "돌고",
+    "뒤에서 하는 일",
+    "늘어놓",
+    "무엇이 들었는지",
+    "재순위",
+    "장면의 그림",
+    "벡터",
+    "구독을 끝냈",
+    "십시오",
+)
+"""Wordings with a better one: 연결하지 못, 비교, 측정, 숨깁니다, 실행되고, 백그라운드 작업, 보여 줍니다, 재정렬,
+미리보기 이미지, 뜻 색인, 해제했습니다, 하세요."""
+OLD_ENGLISH = (r"\blook(s|ed|ing)? for\b", r"\bpictures? of (the |a )?(chosen )?scenes?\b", r"\bfor the time being\b")
+"""Patterns of English wordings with a plainer one: check for, search for, preview images, for now."""
+READ_BY_USERS = ("*.md", "docs/**/*.md", "models/*.toml", "subtitle_rag/web_page/*", "scripts/start", "scripts/setup")
+NOT_READ = {"ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"}
+"""Documents for developers and of the past."""
 HANGUL = re.compile("[가-힣]")
 
 
@@ -170,7 +196,25 @@ def test_translations_keep_signs_and_words(catalog: Catalog) -> None:
         for translation in translations(message):
             assert translation.startswith(sign[0] if sign else ""), translation
             assert "!" not in re.sub(r"^! |![rs]}", "", translation), translation
-            assert not [word for word in OTHER_WORDS if word in translation], translation
+            assert not [word for word in (*OTHER_WORDS, *OLD_WORDS) if word in translation], translation
+
+
+def old_english(text: str) -> list[str]:
+    return [pattern for pattern in OLD_ENGLISH if re.search(pattern, text, re.IGNORECASE)]
+
+
+def test_english_sentences_have_one_word_for_each_thing(said: set[str]) -> None:
+    assert [sentence for sentence in said if old_english(sentence)] == []
+
+
+def test_documents_and_pages_use_the_words_of_the_catalogue() -> None:
+    paths = {path for pattern in READ_BY_USERS for path in ROOT.glob(pattern) if path.name not in NOT_READ}
+    assert len(paths) > 20
+    old = []
+    for path in sorted(path for path in paths if path.is_file()):
+        text = path.read_text(encoding="utf-8", errors="ignore")
+        old += [f"{path.name}: {word}" for word in (*(word for word in OLD_WORDS if word in text), *old_english(text))]
+    assert old == []
 
 
 def test_filters_in_examples_are_known_to_the_query_syntax(catalog: Catalog) -> None:

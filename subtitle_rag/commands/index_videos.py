@@ -83,7 +83,7 @@ def index_(
         return _run("index", runtime, runs, IndexOptions(**options))
 
 
-@click.command("sync", help=N_("Look for new videos of followed channels, and retry videos that are due."))
+@click.command("sync", help=N_("Check followed channels for new videos, and retry videos that are due."))
 @click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]", shell_complete=completing.channels)
 @click.option("--retry", is_flag=True, help=N_("Try everything that failed again, without waiting for its time."))
 @run_options

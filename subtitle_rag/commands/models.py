@@ -30,7 +30,6 @@ HEADINGS = {
 }
 PROBLEMS = {"missing": N_("is missing"), "size": N_("is cut short"), "content": N_("holds other bytes than it should")}
 OFFER_FIELDS = ("disk_gb", "memory_gb", "licence")
-_MB = 1e6
 
 
 @click.group("models", help=N_("The local models: those that write contexts, and those that search by meaning."))
@@ -201,7 +200,10 @@ def _pull(runtime: Runtime, name: str) -> dict[str, Any]:
     with runtime.llms() as hosts:
         for host in hosts:
             for step in output.track(
-                host.pull(name), name[:40], lambda step: {"completed": step.completed, "total": step.total or None}
+                host.pull(name),
+                name[:40],
+                lambda step: {"completed": step.completed, "total": step.total or None},
+                of_bytes=True,
             ):
                 size = max(size, step.total)
     return {"kind": CONTEXT, "name": name, "revision": None, "bytes": size or None, "fetched_bytes": None}
@@ -218,10 +220,10 @@ def _download(runtime: Runtime, model: "NeuralModel") -> dict[str, Any]:
     def update(event: ModelFetching | ModelFetched) -> dict[str, Any]:
         if isinstance(event, ModelFetched):
             return {}
-        return {"completed": event.done_bytes / _MB, "total": event.all_bytes / _MB}
+        return {"completed": event.done_bytes, "total": event.all_bytes}
 
     with closing(runtime.models.fetch(model.name)) as events:
-        for event in output.track(events, _("{model}, MB").format(model=model.name), update):
+        for event in output.track(events, model.name, update, of_bytes=True):
             if isinstance(event, ModelFetched):
                 result = output.fields(event, "revision bytes fetched_bytes")
     return {"kind": model.kind, "name": model.name, **result}

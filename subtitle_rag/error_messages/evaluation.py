@@ -28,7 +28,7 @@ SENTENCES = {
         N_("Make some first: the same command without --review."),
     ),
     "not_plain": (
-        N_("The search would not look for all of this: {query}."),
+        N_("The search would leave out a part of this: {query}."),
         N_("Leave out double quotes, minus signs before words, and filters such as channel: or after:."),
     ),
     "bad_answers": (

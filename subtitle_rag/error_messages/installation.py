@@ -24,7 +24,7 @@ SENTENCES = {
         N_("Install them: {line}"),
     ),
     "pictures_missing": (
-        N_("Pictures of scenes need packages that are not installed here (extra pictures)."),
+        N_("Preview images need packages that are not installed here (extra pictures)."),
         N_("Take pictures out of the config, or install them: {line}"),
     ),
     "packages_refused": (

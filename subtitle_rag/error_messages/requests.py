@@ -13,7 +13,7 @@ SENTENCES = {
     ),
     "only_exclusions": (
         N_("The query only says what to leave out."),
-        N_("Add a word to look for."),
+        N_("Add a word to search for."),
     ),
     "bad_filter": (
         N_("{value} is not a date for {name}."),

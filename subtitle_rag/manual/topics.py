@@ -243,7 +243,7 @@ def _privacy(settings: Settings) -> Iterator[Block]:
     yield Terms(
         (
             ("YouTube", _("requests for the addresses that you give, on index and sync; one by doctor")),
-            (_("Pictures"), _("requests to YouTube for the scenes you look at, only with pictures = true")),
+            (_("Preview images"), _("requests to YouTube for the scenes you look at, only with pictures = true")),
             (_("Models"), _("requests to Ollama's registry and the Hugging Face hub, when you fetch one")),
             ("Ollama", _("captions and questions go to its hosts; others than this computer need remote = true")),
             ("Qdrant", _("captions and vectors go to the server that you name under [qdrant]")),

@@ -175,8 +175,8 @@ COMMANDS: dict[str, Command] = {
             "run('library.sync')",
             N_("New videos"),
             priority=True,
-            help=N_("look for new videos, or resume what was stopped"),
-            palette=(N_("Library: sync"), N_("Look for new videos, or resume what was stopped")),
+            help=N_("check for new videos, or resume what was stopped"),
+            palette=(N_("Library: sync"), N_("Check for new videos, or resume what was stopped")),
         ),
         Command(
             "library.stop",
@@ -398,8 +398,8 @@ COMMANDS: dict[str, Command] = {
             "run('channel.sync')",
             N_("New videos"),
             tooltip=N_("New videos of it"),
-            help=N_("look for new videos of the channel"),
-            palette=(N_("Channel: sync"), N_("Look for new videos of this channel only")),
+            help=N_("check the channel for new videos"),
+            palette=(N_("Channel: sync"), N_("Check this channel alone for new videos")),
         ),
         Command(
             "video.retry",

@@ -66,7 +66,7 @@ def _doing(job: Job) -> str:
         template = _("Captions from {source}") if job.videos else _("Asking YouTube for {source}")
         return template.format(source=job.source)
     if not job.videos:
-        return _("Looking for captions in {source}").format(source=job.source)
+        return _("Searching for captions in {source}").format(source=job.source)
     return _("Reading captions") if job.processed < job.videos else _("Making them searchable")
 
 
