@@ -25,6 +25,12 @@ def nfc(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def tidy(raw: str) -> str:
+    """Return NFC on one line, without invisible characters (some terminals send decomposed Hangul)."""
+    visible = (" " if c.isspace() else c for c in raw if c.isspace() or unicodedata.category(c)[0] != "C")
+    return nfc(" ".join("".join(visible).split()))
+
+
 @dataclass(frozen=True, slots=True)
 class Cue:
     """One line of captions: `text` is a single line without markup; `word_starts` has one time per

@@ -23,10 +23,11 @@ from subtitle_rag.commands.query_options import (
     video_option,
 )
 from subtitle_rag.config import Settings
+from subtitle_rag.domain import tidy
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Answer, AnswerPiece, Evidence
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval.query import Query, tidy
+from subtitle_rag.retrieval.query import Query
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:

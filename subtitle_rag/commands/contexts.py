@@ -11,9 +11,8 @@ from subtitle_rag.commands.query_options import model_option
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options
 from subtitle_rag.config import Settings
 from subtitle_rag.contexts import model_choice
-from subtitle_rag.domain import clock
+from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ from subtitle_rag import output
 from subtitle_rag.commands import completing, json_option, stage_runs
 from subtitle_rag.commands.query_options import model_option
 from subtitle_rag.config import Settings
-from subtitle_rag.domain import clock
+from subtitle_rag.domain import clock, tidy
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:

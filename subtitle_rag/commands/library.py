@@ -12,13 +12,13 @@ from subtitle_rag import output
 from subtitle_rag.captions.addresses import parse
 from subtitle_rag.commands import completing, json_option
 from subtitle_rag.config import Settings
+from subtitle_rag.domain import tidy
 from subtitle_rag.errors import EXPECTED, AppError, UsageError
 from subtitle_rag.events import WindowsIndexed
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library.removal_set import RemovalSet, of_channels
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.sources import FollowedSource
-from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.runtime import Runtime
 
 

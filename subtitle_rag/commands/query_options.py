@@ -6,8 +6,9 @@ from dataclasses import replace
 import click
 
 from subtitle_rag.commands import completing
+from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import N_
-from subtitle_rag.retrieval.query import Query, day, kind_named, parse, tidy
+from subtitle_rag.retrieval.query import Query, day, kind_named, parse
 
 channel_option = click.option(
     "--channel", multiple=True, shell_complete=completing.channels, help=N_("Only channels whose name holds this.")

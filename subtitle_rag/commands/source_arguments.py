@@ -11,11 +11,11 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.captions.addresses import Source, looks_like_address, parse
-from subtitle_rag.domain import TABS
+from subtitle_rag.domain import TABS, tidy
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
-from subtitle_rag.retrieval.query import day, tidy
+from subtitle_rag.retrieval.query import day
 
 if TYPE_CHECKING:
     from subtitle_rag.fetching.fetcher import FetchRequest

@@ -12,7 +12,7 @@ from subtitle_rag import output
 from subtitle_rag.commands import json_option, jsonl_option
 from subtitle_rag.commands.query_options import channel_option, video_option
 from subtitle_rag.config import Settings
-from subtitle_rag.domain import clock
+from subtitle_rag.domain import clock, tidy
 from subtitle_rag.errors import AppError, BusyError, LlmError, UsageError
 from subtitle_rag.events import (
     ContextEvent,
@@ -27,7 +27,6 @@ from subtitle_rag.events import (
     VectorsWaiting,
 )
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval.query import tidy
 
 if TYPE_CHECKING:
     from subtitle_rag.library.context_store import WindowSelection

@@ -11,11 +11,10 @@ import click
 from subtitle_rag import output, player
 from subtitle_rag.commands import completing, json_option
 from subtitle_rag.config import Settings
-from subtitle_rag.domain import Chapter, Details, Track, Video, clock, parse_clock, watch_url
+from subtitle_rag.domain import Chapter, Details, Track, Video, clock, parse_clock, tidy, watch_url
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library.app_state import PLAYER, found_scenes
-from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.runtime import Runtime
 
 AROUND_MS = 60_000

@@ -4,10 +4,10 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 
+from subtitle_rag.domain import tidy
 from subtitle_rag.evaluation.metrics import FAILURE
 from subtitle_rag.evaluation.report import Row, interval_text
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.query import tidy
 
 METRICS = (FAILURE, "mrr@10")
 LEAST_BAR = 12

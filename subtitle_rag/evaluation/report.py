@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from subtitle_rag.domain import tidy
 from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.arms import GIVEN, MODEL
 from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, is_real
 from subtitle_rag.evaluation.published_comparison import SOURCE, MeasuredStep
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.retrieval.query import tidy
 
 if TYPE_CHECKING:
     from subtitle_rag.evaluation.metrics import Values

@@ -6,13 +6,12 @@ No query is a pattern or a program: every character outside this syntax is text.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
-from subtitle_rag.domain import nfc
+from subtitle_rag.domain import tidy
 from subtitle_rag.errors import UsageError
 from subtitle_rag.retrieval.dates import period
 
@@ -123,12 +122,6 @@ def parts(tidied: str) -> Iterator[Part]:
             value = ""
         quoted = match["phrase"] is not None
         yield Part(_NAMES.get(name, name), value, bool(match["minus"]), quoted, match.start(), match.end())
-
-
-def tidy(raw: str) -> str:
-    """Return NFC on one line, without invisible characters (some terminals send decomposed Hangul)."""
-    visible = (" " if c.isspace() else c for c in raw if c.isspace() or unicodedata.category(c)[0] != "C")
-    return nfc(" ".join("".join(visible).split()))
 
 
 def day(name: Literal["after", "before", "since"], value: str, today: date | None = None) -> date:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from subtitle_rag.domain import tidy
 from subtitle_rag.errors import UsageError
-from subtitle_rag.retrieval.query import MAX_LENGTH, QUOTES, Query, parse, parts, tidy
+from subtitle_rag.retrieval.query import MAX_LENGTH, QUOTES, Query, parse, parts
 from tests.cases import cases
 
 TYPED = st.text(st.sampled_from('가나치킨 ab1"“”「-:.,*()\\🔥\u200d\t\n\0') | st.characters(codec="utf-8"), max_size=60)

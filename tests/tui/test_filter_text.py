@@ -9,9 +9,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from subtitle_rag import i18n
+from subtitle_rag.domain import tidy
 from subtitle_rag.errors import UsageError
 from subtitle_rag.library.names import VideoFacets, match_channels, match_videos
-from subtitle_rag.retrieval.query import Query, parse, parts, tidy
+from subtitle_rag.retrieval.query import Query, parse, parts
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.filter_options import LONGEST, MOST, FilterCatalogue, FilterOption, spelled
 from subtitle_rag.tui.state.query_filters import Chip

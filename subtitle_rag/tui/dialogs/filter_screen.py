@@ -16,9 +16,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.library.names import video_facets
-from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import ActionFailed

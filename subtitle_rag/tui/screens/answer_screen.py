@@ -13,9 +13,9 @@ from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.widgets import Input
 
+from subtitle_rag.domain import tidy
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.tui.answer_messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.controllers.dialogue import Dialogue

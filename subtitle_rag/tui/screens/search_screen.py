@@ -14,9 +14,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input
 
+from subtitle_rag.domain import tidy
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.query import tidy
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import AddressGiven, LibraryRetried
 from subtitle_rag.tui.screens.live_search import LiveSearch
