@@ -13,11 +13,13 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.answers import wording
-from subtitle_rag.commands import QueryCommand, answer_text, json_option
-from subtitle_rag.commands.query_options import (
+from subtitle_rag.commands import answer_text
+from subtitle_rag.commands.options import (
+    QueryCommand,
     after_option,
     before_option,
     channel_option,
+    json_option,
     model_option,
     parse_query,
     video_option,

@@ -22,7 +22,7 @@ from click.shell_completion import (
 )
 
 from subtitle_rag import output
-from subtitle_rag.commands import json_option
+from subtitle_rag.commands.options import json_option
 from subtitle_rag.i18n import N_
 
 PROGRAM = "subtitle-rag"

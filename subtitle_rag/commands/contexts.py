@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing, json_option, stage_runs
-from subtitle_rag.commands.query_options import model_option
+from subtitle_rag.commands import completing, stage_runs
+from subtitle_rag.commands.options import json_option, model_option
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options
 from subtitle_rag.config import Settings
 from subtitle_rag.contexts import model_choice

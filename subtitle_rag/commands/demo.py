@@ -3,8 +3,8 @@
 import click
 
 from subtitle_rag import output, sample_library
-from subtitle_rag.commands import json_option
 from subtitle_rag.commands.find_scenes import result_values, scene_lines
+from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import N_, _

@@ -6,7 +6,7 @@ import sys
 import click
 
 from subtitle_rag import config, output
-from subtitle_rag.commands import json_option
+from subtitle_rag.commands.options import json_option
 from subtitle_rag.i18n import N_, _
 
 

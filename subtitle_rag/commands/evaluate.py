@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import evaluate_models, json_option
+from subtitle_rag.commands import evaluate_models
+from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_

@@ -11,8 +11,15 @@ from typing import Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import QueryCommand, json_option
-from subtitle_rag.commands.query_options import after_option, before_option, channel_option, parse_query, video_option
+from subtitle_rag.commands.options import (
+    QueryCommand,
+    after_option,
+    before_option,
+    channel_option,
+    json_option,
+    parse_query,
+    video_option,
+)
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import AppError

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing, index_progress, json_option, jsonl_option, source_arguments, stage_runs
+from subtitle_rag.commands import completing, index_progress, source_arguments, stage_runs
+from subtitle_rag.commands.options import json_option, jsonl_option
 from subtitle_rag.config import Settings
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.runtime import Runtime

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing, json_option
+from subtitle_rag.commands import completing
+from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.config_file import did_you_mean, nearest
 from subtitle_rag.errors import UsageError

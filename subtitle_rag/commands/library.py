@@ -10,7 +10,8 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.captions.addresses import parse
-from subtitle_rag.commands import completing, json_option
+from subtitle_rag.commands import completing
+from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import tidy
 from subtitle_rag.errors import EXPECTED, AppError, UsageError

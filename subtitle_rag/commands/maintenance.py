@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import json_option
+from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import BusyError, UsageError

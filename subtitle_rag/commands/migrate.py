@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import json_option
+from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _, n_

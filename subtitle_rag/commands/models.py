@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing, json_option
+from subtitle_rag.commands import completing
+from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError, UsageError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import json_option
+from subtitle_rag.commands.options import json_option
 from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import PackagesAdvanced, PackagesEvent

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import json_option, jsonl_option
-from subtitle_rag.commands.query_options import channel_option, video_option
+from subtitle_rag.commands.options import channel_option, json_option, jsonl_option, video_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.errors import AppError, BusyError, LlmError, UsageError

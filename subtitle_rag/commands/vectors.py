@@ -6,7 +6,8 @@ from typing import Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import json_option, stage_runs
+from subtitle_rag.commands import stage_runs
+from subtitle_rag.commands.options import json_option
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.config import Settings
 from subtitle_rag.i18n import N_, _

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from subtitle_rag import output, player
-from subtitle_rag.commands import completing, json_option
+from subtitle_rag.commands import completing
+from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import Chapter, Details, Track, Video, clock, parse_clock, tidy, watch_url
 from subtitle_rag.errors import UsageError

@@ -1,0 +1,84 @@
+"""Options that several verbs have in common, and the query narrowed by them."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from subtitle_rag.commands import completing
+from subtitle_rag.i18n import N_
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from subtitle_rag.retrieval.query import Query
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help=N_("Print one JSON document."))
+jsonl_option = click.option("--jsonl", is_flag=True, help=N_("Print every event as a line of JSON while it happens."))
+channel_option = click.option(
+    "--channel", multiple=True, shell_complete=completing.channels, help=N_("Only channels whose name holds this.")
+)
+video_option = click.option(
+    "--video",
+    multiple=True,
+    shell_complete=completing.videos,
+    help=N_("Only this video: its id, or a part of its title."),
+)
+after_option = click.option("--after", metavar="DATE", help=N_("Only videos published on this day or later."))
+before_option = click.option("--before", metavar="DATE", help=N_("Only videos published on this day or earlier."))
+model_option = click.option(
+    "--model",
+    shell_complete=completing.context_models,
+    help=N_("Use this Ollama model instead of the one in the config."),
+)
+
+
+class QueryCommand(click.Command):
+    """A command whose argument is a query: `-word` excludes a word and is no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self.separated(ctx, args))
+
+    def separated(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return the arguments with excluded words behind `--`."""
+        options = {name: param for param in self.get_params(ctx) for name in (*param.opts, *param.secondary_opts)}
+        rest: list[str] = []
+        excluded: list[str] = []
+        remaining = iter(args)
+        for argument in remaining:
+            if argument == "--":
+                excluded += remaining
+            elif argument.startswith("-") and not argument.startswith("--") and argument not in ("-", *options):
+                if f"-{argument}" in options:  # -json
+                    raise click.NoSuchOption(argument, possibilities=[f"-{argument}"], ctx=ctx)
+                excluded.append(argument)
+            else:
+                rest.append(argument)
+                option = options.get(argument)
+                if isinstance(option, click.Option) and not (option.is_flag or option.count):
+                    rest += [value for _n, value in zip(range(option.nargs), remaining, strict=False)]
+        return [*rest, "--", *excluded] if excluded else rest
+
+
+def parse_query(
+    text: str,
+    channels: "Sequence[str]",
+    videos: "Sequence[str]",
+    after: str | None,
+    before: str | None,
+    kinds: "Sequence[str]" = (),
+) -> "Query":
+    """Parse the text, and add the options' filters to its own; raises UsageError."""
+    from subtitle_rag.domain import tidy
+    from subtitle_rag.retrieval.query import day, kind_named, parse
+
+    query = parse(text)
+    return replace(
+        query,
+        channels=(*query.channels, *map(tidy, channels)),
+        videos=(*query.videos, *map(tidy, videos)),
+        after=query.after if after is None else day("after", after),
+        before=query.before if before is None else day("before", before),
+        kinds=(*query.kinds, *map(kind_named, kinds)),
+    )
