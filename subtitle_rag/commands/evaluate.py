@@ -65,7 +65,7 @@ def eval_run(
     chart: bool | None,
     as_json: bool,
 ) -> int:
-    from subtitle_rag.evaluation import charts, eval_run, report
+    from subtitle_rag.evaluation import eval_run, report
     from subtitle_rag.evaluation.arms import ArmChoice
 
     choice = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
@@ -80,13 +80,13 @@ def eval_run(
             encoding=_EncodingProgress(bar),
         )
     if svg is not None:
-        _write(svg, charts.svg(evaluation.rows, _("How well scenes are found: {name}").format(name=queries.name)))
+        _write(svg, report.bars_svg(evaluation.rows, _("How well scenes are found: {name}").format(name=queries.name)))
     if as_json:
         output.envelope("eval run", output.Outcome(evaluation.to_json()))
         return 0
     output.data(report.render(evaluation))
     if sys.stdout.isatty() if chart is None else chart:
-        for line in charts.terminal(evaluation.rows, shutil.get_terminal_size((CHART_CELLS, 24)).columns):
+        for line in report.bars_text(evaluation.rows, shutil.get_terminal_size((CHART_CELLS, 24)).columns):
             output.data(line)
     return 0
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.evaluation import baselines, context_file, metrics, published_comparison
+from subtitle_rag.evaluation import baselines, context_file, metrics
 from subtitle_rag.evaluation.arms import NONE, Arm, ArmChoice, ArmResult, EvalModels, ProgressCallback, all_arms
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.questions import all_windows, gold_set
-from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row
+from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, published_steps
 from subtitle_rag.evaluation.views import Views
 from subtitle_rag.installation.extras import EVAL
 from subtitle_rag.installation.missing import require
@@ -74,7 +74,7 @@ def run(
         missing=gold.missing,
         left_out=tuple(question.id for question in dataset.questions if question.id not in counted),
         refused=tuple(results[0].refused),
-        steps=published_comparison.compare(arms, failures, models),
+        steps=published_steps(arms, failures, models),
         absent=models.absent,
         by_model=dataset.by_model,
     )

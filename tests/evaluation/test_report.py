@@ -5,9 +5,8 @@ from xml.etree import ElementTree
 import pytest
 from rich.cells import cell_len
 
-from subtitle_rag.evaluation.charts import LIKELY, METRICS, POSSIBLE, SURE, svg, terminal
 from subtitle_rag.evaluation.metrics import METRICS as FIGURES
-from subtitle_rag.evaluation.report import MetricMeans, Row
+from subtitle_rag.evaluation.report import CHART_METRICS, LIKELY, POSSIBLE, SURE, MetricMeans, Row, bars_svg, bars_text
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -21,10 +20,10 @@ ROWS = [row("bm25 + 문맥", 0.5, 0.25, 0.75), row("띄어쓰기 <기준> & \x1b
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_lines_fit_and_align_by_cells(width: int) -> None:
-    *bars, legend = terminal(ROWS, width)
+    *bars, legend = bars_text(ROWS, width)
 
     chart = [line for line in bars if SURE in line]
-    assert len(chart) == len(ROWS) * len(METRICS)
+    assert len(chart) == len(ROWS) * len(CHART_METRICS)
     assert all(cell_len(line) <= width for line in bars)
     begins = {cell_len(line[: line.index(SURE)]) for line in chart}
     assert len(begins) == 1
@@ -33,7 +32,7 @@ def test_lines_fit_and_align_by_cells(width: int) -> None:
 
 
 def test_a_bar_tells_the_mean_and_both_ends() -> None:
-    line = next(line for line in terminal(ROWS, 80) if line.startswith("bm25"))
+    line = next(line for line in bars_text(ROWS, 80) if line.startswith("bm25"))
 
     low, mean, high = line.count(SURE), line.count(SURE + LIKELY) and line.count(LIKELY), line.count(POSSIBLE)
     assert low == pytest.approx(mean, abs=1)
@@ -42,11 +41,11 @@ def test_a_bar_tells_the_mean_and_both_ends() -> None:
 
 
 def test_a_narrow_terminal_still_has_bars() -> None:
-    assert any(line.count(SURE) == 12 for line in terminal(ROWS, 20))
+    assert any(line.count(SURE) == 12 for line in bars_text(ROWS, 20))
 
 
 def test_the_svg_is_xml_with_the_names_and_bars_in_proportion() -> None:
-    picture = svg(ROWS, "<script>질문.jsonl</script>")
+    picture = bars_svg(ROWS, "<script>질문.jsonl</script>")
 
     tree = ElementTree.fromstring(picture)
     texts = ["".join(element.itertext()).replace("\xa0", " ") for element in tree.iter(f"{SVG}text")]
