@@ -16,6 +16,9 @@ REST_S = 2.0
 """Nothing was searched for so long: there is time to look through everything."""
 UNTIL = 20_000
 """Objects; more than a search makes."""
+SEARCHES = 100
+"""So many without a rest between them, before Python looks through everything on its own. Each `collect` counts towards
+this as one, and the tenth search would hold the event loop for 100 to 200 ms in the middle of a frame."""
 
 
 class Garbage:
@@ -24,7 +27,7 @@ class Garbage:
 
     def begin(self) -> None:
         """Before anything of the app is loaded, which is no garbage."""
-        gc.set_threshold(UNTIL, *gc.get_threshold()[1:])
+        gc.set_threshold(UNTIL, gc.get_threshold()[1], SEARCHES)
 
     def keep(self) -> None:
         """What is there at this moment stays until the end: it is never looked through again."""

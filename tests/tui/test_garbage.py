@@ -27,3 +27,31 @@ async def test_it_is_collected_after_an_answer_and_wholly_after_a_rest(
         await until(pilot, lambda: 2 in done[2:])
         assert done[2:].count(1) >= 1
         assert done[2] == 1
+
+
+def test_a_row_of_searches_has_no_whole_collection_in_a_frame() -> None:
+    before = gc.get_threshold()
+    generations: list[int] = []
+
+    def watch(phase: str, info: dict[str, int]) -> None:
+        if phase == "stop":
+            generations.append(info["generation"])
+
+    scenes: list[object] = []
+    collector = Garbage()
+    collector.begin()
+    collector.keep()
+    gc.collect()
+    gc.callbacks.append(watch)
+    try:
+        for _search in range(30):
+            scenes.append([[] for _object in range(1_000)])
+            gc.collect(1)
+        drawn = [[number] for number in range(2 * garbage.UNTIL)]
+    finally:
+        gc.callbacks.remove(watch)
+        gc.unfreeze()
+        gc.set_threshold(*before)
+    assert len(drawn) == 2 * garbage.UNTIL
+    assert len(generations) > 30
+    assert 2 not in generations
