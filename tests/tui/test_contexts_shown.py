@@ -11,7 +11,7 @@ from subtitle_rag.errors import LlmError
 from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.library.context_store import ContextCounts
 from subtitle_rag.tui.state.stage_progress import ContextProgress
-from subtitle_rag.tui.text import context_lines
+from subtitle_rag.tui.text.stage_lines import context_brief, context_line
 from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, transcript_text, typed, writing
 
 
@@ -86,13 +86,13 @@ class TestPreview:
 
 class TestLines:
     def test_rate_and_rest_are_told_once_they_can_be(self) -> None:
-        assert context_lines.brief(writing(taken=4, seconds=30.0)) == "Contexts 6,314/9,412  ax"
-        told = context_lines.line(writing(taken=40, seconds=1_115.0))
+        assert context_brief(writing(taken=4, seconds=30.0)) == "Contexts 6,314/9,412  ax"
+        told = context_line(writing(taken=40, seconds=1_115.0))
         assert told == (
             "Contexts 6,350/9,412  2.1/min  about 24 h 19 min left  ax  1,060,000 tokens read, 12,345 written"
         )
-        assert "1.0 windows/s  about 51 min left" in context_lines.line(writing(taken=40, seconds=39.0))
-        assert "! 2 failed" in context_lines.line(replace(writing(taken=1, seconds=0.0), failed=2))
+        assert "1.0 windows/s  about 51 min left" in context_line(writing(taken=40, seconds=39.0))
+        assert "! 2 failed" in context_line(replace(writing(taken=1, seconds=0.0), failed=2))
 
     @pytest.mark.parametrize(
         ("changes", "told"),
@@ -111,7 +111,7 @@ class TestLines:
         ],
     )
     def test_every_state_is_told_in_a_line(self, changes: dict[str, Any], told: str) -> None:
-        assert context_lines.line(replace(writing(), **changes)) == told
+        assert context_line(replace(writing(), **changes)) == told
 
     def test_sums_follow_the_events(self) -> None:
         counts = ContextCounts(windows=10, written=3, empty=1, suspect=0, prompt_tokens=100, tokens=10, ms=1)

@@ -26,7 +26,8 @@ from subtitle_rag.tui.state import extractor_update, model_offer
 from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
 from subtitle_rag.tui.state.job_request import JobRequest
 from subtitle_rag.tui.state.model_offer import ModelDownload
-from subtitle_rag.tui.text import extractor_lines, model_lines
+from subtitle_rag.tui.text import model_lines
+from subtitle_rag.tui.text.stage_lines import update_line
 from tests.installation.environments import program
 from tests.stand_ins.hub import Hub
 from tests.stand_ins.youtube import StandIn
@@ -231,12 +232,12 @@ class TestLines:
 
     def test_an_update_is_told_by_age_and_by_failure(self) -> None:
         old = ExtractorUpdate("offered", version="2026.1.1", days=120)
-        assert extractor_lines.line(None) == extractor_lines.line(ExtractorUpdate("done")) == ""
-        assert extractor_lines.line(old) == "yt-dlp 2026.1.1 is 120 days old and may soon fail: F7 updates it."
-        failed = extractor_lines.line(replace(old, has_failed=True))
+        assert update_line(None) == update_line(ExtractorUpdate("done")) == ""
+        assert update_line(old) == "yt-dlp 2026.1.1 is 120 days old and may soon fail: F7 updates it."
+        failed = update_line(replace(old, has_failed=True))
         assert failed.startswith("yt-dlp 2026.1.1 did not understand YouTube's answer: F7 updates")
         error = AppError("packages_failed", reason="{no} [b]room\x1b", line="x")
-        told = extractor_lines.line(replace(old, state="failed", error=error))
+        told = update_line(replace(old, state="failed", error=error))
         assert told.startswith("! The packages could not be installed: {no} [b]room.")
         assert told.endswith("F7 tries again")
 

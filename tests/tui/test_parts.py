@@ -23,7 +23,8 @@ from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.job_request import JobQueue, JobRequest
 from subtitle_rag.tui.state.scene_surroundings import Surroundings
-from subtitle_rag.tui.text import content, failure_reasons, job_lines, pace, transcript
+from subtitle_rag.tui.text import content, failure_reasons, job_lines, transcript
+from subtitle_rag.tui.text.stage_lines import remaining
 from tests.tui.conftest import NOON, SAMPLE, scene
 
 DAY_S = 86_400
@@ -234,4 +235,4 @@ class TestJobs:
         [(20, "less than a minute left"), (840, "about 14 min left"), (7_800, "about 2 h 10 min left")],
     )
     def test_what_is_left_is_told_roughly(self, seconds: float, left: str) -> None:
-        assert pace.remaining(seconds) == left
+        assert remaining(seconds) == left

@@ -14,8 +14,7 @@ from subtitle_rag.errors import LlmError
 from subtitle_rag.events import Resting, VideoFailed
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
-from subtitle_rag.tui.text import context_lines
-from subtitle_rag.tui.text.pace import pace
+from subtitle_rag.tui.text.stage_lines import context_brief, pace
 from subtitle_rag.tui.text.stage_rows import rows
 from subtitle_rag.tui.widgets.progress_bars import StageRows
 
@@ -88,7 +87,7 @@ def test_a_rate_is_told_after_five_windows_and_a_time_after_twenty(processed: in
 @pytest.mark.parametrize("seconds", [2.0, 30.0, 900.0])
 def test_the_bar_of_the_search_screen_tells_the_same_rate_and_time(processed: int, seconds: float) -> None:
     progress = writing(processed, seconds=seconds)
-    row, line = told(None, progress, None)["contexts"], context_lines.brief(progress)
+    row, line = told(None, progress, None)["contexts"], context_brief(progress)
     for said in pace(progress):
         assert said in row
         assert said in line

@@ -22,7 +22,7 @@ from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import background, stage_run
 from subtitle_rag.tui.state.stage_progress import VectorProgress
-from subtitle_rag.tui.text import vector_lines
+from subtitle_rag.tui.text.stage_lines import vector_line
 from tests.invented import end_hosts
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.conftest import (
@@ -393,7 +393,7 @@ class TestLines:
         ],
     )
     def test_every_state_is_told_in_a_line(self, changes: dict[str, Any], told: str) -> None:
-        line = vector_lines.line(replace(making(), **changes))
+        line = vector_line(replace(making(), **changes))
         assert line == told if not changes.get("error") else told in line
 
     def test_sums_follow_the_events(self) -> None:

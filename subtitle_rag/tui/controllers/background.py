@@ -8,7 +8,7 @@ from subtitle_rag.tui.controllers.context_run import ContextRun
 from subtitle_rag.tui.controllers.extractor_run import ExtractorUpdateRun
 from subtitle_rag.tui.controllers.model_run import ModelDownloadRun
 from subtitle_rag.tui.controllers.vector_run import VectorRun
-from subtitle_rag.tui.text import context_lines, vector_lines
+from subtitle_rag.tui.text.stage_lines import context_line, vector_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -181,8 +181,8 @@ class BackgroundController:
         contexts, vectors = self._app.contexts, self._app.vectors
         return bool(
             self.paused.intersection(AUTOMATIC)
-            or (contexts and context_lines.line(contexts))
-            or (vectors and vector_lines.line(vectors))
+            or (contexts and context_line(contexts))
+            or (vectors and vector_line(vectors))
         )
 
     def toggle(self) -> None:

@@ -5,7 +5,7 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.text import failure_reasons
-from subtitle_rag.tui.text.pace import remaining
+from subtitle_rag.tui.text.stage_lines import remaining
 
 BAR = 10
 WINDOWS_BEFORE_REMAINING = 20

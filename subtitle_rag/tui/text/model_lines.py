@@ -9,7 +9,7 @@ from subtitle_rag.installation.steps import step_text
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.model_offer import ModelDownload
-from subtitle_rag.tui.text import pace
+from subtitle_rag.tui.text.stage_lines import remaining
 
 RESUMABLE = frozenset({"hub_unreachable", "hub_busy", "download_damaged"})
 """Failures after which the user only has to resume."""
@@ -95,7 +95,7 @@ def brief(offer: ModelDownload) -> str:
     parts = [_megabytes(_("Fetching {models}  {done}/{all}"), offer)]
     if offer.rate:
         parts.append(_("{rate}/s").format(rate=byte_size(offer.rate)))
-        parts.append(pace.remaining(max(0, offer.all - offer.done) / offer.rate))
+        parts.append(remaining(max(0, offer.all - offer.done) / offer.rate))
     return "  ".join(parts)
 
 

@@ -15,8 +15,9 @@ from subtitle_rag.i18n import _
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.stage_progress import ContextProgress
-from subtitle_rag.tui.text import context_lines, job_lines, pace, vector_lines
+from subtitle_rag.tui.text import job_lines
 from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.text.stage_lines import context_cost, context_line, pace, vector_line
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.state.job import Job
@@ -64,8 +65,8 @@ def rows(
     if job is not None and (job.videos or not job.ended):
         stages |= {"captions": _captions(job), "windows": _windows(job)}
     for name, progress, line in (
-        ("contexts", contexts, context_lines.line(contexts) if contexts else ""),
-        ("vectors", vectors, vector_lines.line(vectors) if vectors else ""),
+        ("contexts", contexts, context_line(contexts) if contexts else ""),
+        ("vectors", vectors, vector_line(vectors) if vectors else ""),
     ):
         if progress is None or not progress.windows:
             continue
@@ -103,7 +104,7 @@ def _background(name: str, progress: "WindowProgress", line: str) -> StageRow:
         case "done":
             notes = ["✓"] if progress.done >= progress.windows else []
         case _:
-            notes = [*pace.pace(progress), *_trouble(progress), model, *_cost(progress)]
+            notes = [*pace(progress), *_trouble(progress), model, *_cost(progress)]
     return StageRow(title, progress.done, progress.windows, tuple(note for note in notes if note))
 
 
@@ -113,7 +114,7 @@ def _trouble(progress: "WindowProgress") -> list[str]:
 
 
 def _cost(progress: "WindowProgress") -> list[str]:
-    return context_lines.cost(progress) if isinstance(progress, ContextProgress) else []
+    return context_cost(progress) if isinstance(progress, ContextProgress) else []
 
 
 def _lines(stages: "list[StageRow]", width: int) -> Iterator[Content]:

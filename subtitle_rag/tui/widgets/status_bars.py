@@ -7,7 +7,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.text import context_lines, extractor_lines, job_lines, model_lines, vector_lines
+from subtitle_rag.tui.text import job_lines, model_lines
+from subtitle_rag.tui.text.stage_lines import context_brief, context_line, update_line, vector_brief, vector_line
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.state.job import Job
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 
 
 STAGE_LINES: dict["StageName", tuple[Callable[[Any], str], Callable[[Any], str]]] = {
-    "contexts": (context_lines.line, context_lines.brief),
-    "vectors": (vector_lines.line, vector_lines.brief),
+    "contexts": (context_line, context_brief),
+    "vectors": (vector_line, vector_brief),
     "offer": (model_lines.line, model_lines.brief),
-    "update": (extractor_lines.line, extractor_lines.line),
+    "update": (update_line, update_line),
 }
 """The line of each stage, and its short form while it runs."""
 

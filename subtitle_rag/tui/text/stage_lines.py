@@ -1,0 +1,138 @@
+"""Lines about the work in the background: contexts, vectors, the update of yt-dlp; their rates and remaining times."""
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
+from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress, WindowProgress
+
+WINDOWS_BEFORE_REMAINING = 20
+"""Windows of a run after which the remaining time is shown; the rate comes earlier."""
+
+
+def windows_rate(windows: float) -> str:
+    """Return windows per second, or per minute if they are few."""
+    if windows >= 1:
+        return _("{rate} windows/s").format(rate=f"{windows:.0f}" if windows >= 10 else f"{windows:.1f}")
+    return _("{rate}/min").format(rate=f"{windows * 60:.1f}")
+
+
+def remaining(seconds: float) -> str:
+    """Return the remaining time in minutes, or hours."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return _("less than a minute left")
+    if minutes < 60:
+        return _("about {minutes} min left").format(minutes=minutes)
+    return _("about {hours} h {minutes} min left").format(hours=minutes // 60, minutes=minutes % 60)
+
+
+def with_counts(template: str, progress: WindowProgress) -> str:
+    """Fill {done}, {all} and the {key} of pausing into `template`."""
+    return template.format(done=f"{progress.done:,}", all=f"{progress.windows:,}", key=key("library.background"))
+
+
+def pace(progress: WindowProgress) -> list[str]:
+    """Return the rate of a run and, when enough windows are done, its remaining time: the same on all screens."""
+    rate = progress.rate
+    if not rate:
+        return []
+    if progress.processed < WINDOWS_BEFORE_REMAINING:
+        return [windows_rate(rate)]
+    return [windows_rate(rate), remaining(max(0, progress.missing - progress.processed) / rate)]
+
+
+def context_line(progress: ContextProgress) -> str:
+    """Return the line of the library; empty without news."""
+    if not progress.windows:
+        return ""
+    match progress.state:
+        case "asking":
+            return _("Asking Ollama…")
+        case "working":
+            return "  ".join((context_brief(progress), *context_cost(progress)))
+        case "paused":
+            sentence = with_counts(_("Contexts paused at {done}/{all}; {key} resumes"), progress)
+            return "  ".join((sentence, *context_cost(progress)))
+        case "failed" if progress.missing and progress.error:
+            return _context_failure(progress, progress.error)
+    if not progress.failed:
+        return ""
+    return n_(
+        "! {n} window got no context; {key} asks for it again",
+        "! {n} windows got no context; {key} asks for them again",
+        progress.failed,
+    ).format(n=progress.failed, key=key("library.background"))
+
+
+def context_brief(progress: ContextProgress) -> str:
+    """Return counts, rate and remaining time of the run."""
+    parts = [with_counts(_("Contexts {done}/{all}"), progress), *pace(progress)]
+    if progress.failed:
+        parts.append(n_("! {n} failed", "! {n} failed", progress.failed).format(n=progress.failed))
+    return "  ".join((*parts, clean(progress.model)))
+
+
+def context_cost(progress: ContextProgress) -> list[str]:
+    """Return the tokens of all contexts of the library."""
+    if not progress.output_tokens:
+        return []
+    spent = _("{read} tokens read, {written} written")
+    return [spent.format(read=f"{progress.prompt_tokens:,}", written=f"{progress.output_tokens:,}")]
+
+
+def _context_failure(progress: ContextProgress, error: AppError) -> str:
+    if error.code == "llm_not_running" and not progress.has_contexts:
+        return _(
+            "A local model could note what each window is about, so that more scenes are found: "
+            "start Ollama (ollama.com), then press {key}."
+        ).format(key=key("library.background"))
+    hint = "" if error.code == "contexts_busy" else f" {error.hint}"
+    return clean(f"! {error.message}{hint}  " + _("{key} tries again").format(key=key("library.background")))
+
+
+def vector_line(progress: VectorProgress) -> str:
+    """Return the line of the library; empty without news."""
+    if not progress.windows:
+        return ""
+    match progress.state:
+        case "working" if progress.missing:
+            return vector_brief(progress)
+        case "waiting":
+            parts = with_counts(_("Vectors {done}/{all}"), progress), _("waiting for contexts"), clean(progress.model)
+            return "  ".join(parts)
+        case "paused":
+            return with_counts(_("Vectors paused at {done}/{all}; {key} resumes"), progress)
+        case "failed" if progress.error:
+            return _vector_failure(progress.error)
+    return ""
+
+
+def vector_brief(progress: VectorProgress) -> str:
+    """Return counts, rate and remaining time of the run."""
+    return "  ".join((with_counts(_("Vectors {done}/{all}"), progress), *pace(progress), clean(progress.model)))
+
+
+def _vector_failure(error: AppError) -> str:
+    if error.code == "vectors_busy":
+        return clean(error.message)
+    return clean(f"! {error.message} {error.hint}  " + _("{key} tries again").format(key=key("library.background")))
+
+
+def update_line(update: ExtractorUpdate | None) -> str:
+    """Return the line of the library; empty without news."""
+    match update:
+        case ExtractorUpdate(state="offered", has_failed=True):
+            sentence = _("yt-dlp {version} did not understand YouTube's answer: {key} updates it.")
+        case ExtractorUpdate(state="offered"):
+            sentence = _("yt-dlp {version} is {days} days old and may soon fail: {key} updates it.")
+        case ExtractorUpdate(state="working" | "asking"):
+            return _("Updating yt-dlp…")
+        case ExtractorUpdate(state="failed", error=error) if error:
+            sentence = clean(f"! {error.message} {error.hint}  ").replace("{", "{{").replace("}", "}}")
+            sentence += _("{key} tries again")
+        case _:
+            return ""
+    assert update is not None
+    return sentence.format(version=update.version, days=update.days, key=key("packages.update"))
