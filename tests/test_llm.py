@@ -140,6 +140,7 @@ def test_what_is_there_and_what_is_loaded(server: StandIn, llm: Llm) -> None:
     ask(llm)
     (loaded,) = llm.loaded()
     assert (loaded.name, loaded.context_length, loaded.size_vram) == (NAME, 4096, 0)
+    assert (llm.loaded_model(NAME), llm.loaded_model("other")) == (loaded, None)
 
 
 def test_two_hosts_share_the_work(server: StandIn, llm: Llm) -> None:

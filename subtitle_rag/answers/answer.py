@@ -20,7 +20,6 @@ from subtitle_rag.errors import AppError, BusyError, LlmError
 from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm, ModelInfo, Reply
-from subtitle_rag.llm.host_guard import canonical
 from subtitle_rag.retrieval.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.query import Query
 
@@ -95,7 +94,7 @@ class Answerer:
     def budget(self, ready: _ReadyHost) -> TokenBudget:
         """Return the model's token budget, by its own counts if known."""
         try:
-            loaded = next((each for each in ready.host.loaded() if canonical(each.name) == canonical(self.model)), None)
+            loaded = ready.host.loaded_model(self.model)
         except AppError:  # an old server cannot say; the model is loaded anew then
             logger.info("what is loaded is not known", exc_info=True)
             loaded = None

@@ -58,6 +58,10 @@ class Llm:
         """List the models in the host's memory."""
         return [responses.loaded_model(entry) for entry in responses.model_entries(self._wire.ask("GET", "/api/ps"))]
 
+    def loaded_model(self, model: str) -> Loaded | None:
+        """Return a model in the host's memory; None if it is not there."""
+        return next((each for each in self.loaded() if canonical(each.name) == canonical(model)), None)
+
     def check(self, model: str) -> ModelInfo:
         """Return the model if it may be used; `chat` asks this first, so that no prompt goes to a cloud."""
         self._refuse_cloud(model, is_cloud_name(model))
@@ -164,7 +168,7 @@ class Llm:
         key = canonical(model), num_ctx
         if key not in self._num_ctx_cache:
             try:
-                loaded = next((each for each in self.loaded() if canonical(each.name) == key[0]), None)
+                loaded = self.loaded_model(model)
             except LlmError:  # the answer is complete; the next request meets the failure
                 logger.info("what the server made of num_ctx is not known", exc_info=True)
                 return 0
