@@ -36,7 +36,7 @@ default = "mpv"
 comand = ["x"]
 
 [keys]
-"app.libary" = "f8"
+"app.libary" = "f10"
 "app.help" = "ctrl+m"
 """
 
@@ -317,7 +317,7 @@ def test_the_examples_of_init_are_right(run: Run, file: Path) -> None:
     file.write_text(re.sub("# (primary|background)", r"\1", text))
     assert run("config", "validate").out == ""
     settings = config.load()
-    assert (set(settings.players), settings.keys) == ({"celluloid"}, {"app.library": "F8,Ctrl+B"})
+    assert (set(settings.players), settings.keys) == ({"celluloid"}, {"app.library": "F10,Ctrl+B"})
     assert settings.themes["sea"].primary == "#3a86ff"
 
 

@@ -13,7 +13,7 @@ from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import LANGUAGES, _
 
 EXAMPLE_PLAYER = ("celluloid", "--mpv-start={seconds}", "{url}")
-EXAMPLE_KEY = ("app.library", "F8,Ctrl+B")
+EXAMPLE_KEY = ("app.library", "F10,Ctrl+B")
 EXAMPLE_THEME = {"primary": "#3a86ff", "background": "#081020"}
 
 

@@ -94,7 +94,7 @@ def _keys(settings: Settings) -> Iterator[Block]:
     rows = ((names, text) for names, text in key_help.rows(kinds) if text)
     yield Terms(tuple(dict.fromkeys(rows)))
     yield Paragraph(_("[keys] in the config changes them by their ids, which subtitle-rag keys lists:"))
-    yield Lines(("[keys]", '"app.library" = "F8,Ctrl+B"'))
+    yield Lines(("[keys]", '"app.library" = "F10,Ctrl+B"'))
 
 
 def _config(settings: Settings) -> Iterator[Block]:

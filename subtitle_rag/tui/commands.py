@@ -10,6 +10,9 @@ from textual.binding import Binding, BindingType
 
 from subtitle_rag.i18n import N_
 
+IMPORTANCE = 2
+"""Of most commands in the footer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -29,6 +32,8 @@ class Command:
     """A sentence. Empty if the tooltip or the footer's text is enough."""
     follows: str = ""
     """The id of another command: a new key for that is one for this too."""
+    importance: int = IMPORTANCE
+    """Where the footer has no room for all, it drops the least important first."""
     palette: tuple[str, str] | None = None
     """Title and sentence of the entry in the command palette."""
 
@@ -69,6 +74,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("this help"),
             palette=(N_("Open: help"), N_("Keys and how to write a query")),
+            importance=3,
         ),
         Command(
             "app.library",
@@ -124,6 +130,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("quit"),
             palette=(N_("Quit"), N_("Leave the app")),
+            importance=3,
         ),
         Command(
             "app.commands",
@@ -186,6 +193,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("stop the job; what is done stays"),
             palette=(N_("Library: stop"), N_("Stop the job; what is done stays")),
+            importance=3,
         ),
         Command(
             "library.undo",
@@ -195,6 +203,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             tooltip=N_("bring back what was removed in the last minute, the newest first"),
             palette=(N_("Library: restore"), N_("What was removed last")),
+            importance=3,
         ),
         Command(
             "answer.enter",
@@ -203,6 +212,7 @@ COMMANDS: dict[str, Command] = {
             N_("Ask/play"),
             priority=True,
             help=N_("ask, then ask further about the same scenes; play what is chosen"),
+            importance=3,
         ),
         Command(
             "answer.copy",
@@ -220,6 +230,16 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("copy the answer with what it cites"),
             palette=(N_("Ask: copy answer"), N_("The answer with the videos, times and links that it cites")),
+        ),
+        Command(
+            "answer.preview",
+            "f8",
+            "toggle_preview",
+            N_("Preview"),
+            priority=True,
+            help=N_("show or hide the preview"),
+            follows="search.preview",
+            importance=3,
         ),
         Command(
             "answer.play-with",
@@ -256,6 +276,7 @@ COMMANDS: dict[str, Command] = {
             N_("Stop/back"),
             priority=True,
             help=N_("stop the answer; then back to the search"),
+            importance=3,
         ),
         Command(
             "answer.switch",
@@ -270,15 +291,17 @@ COMMANDS: dict[str, Command] = {
         Command("answer.previous", "up", "step(-1)", N_("Up"), show=False, priority=True),
         Command("answer.page-down", "pagedown", "page(1)", N_("Page down"), show=False, priority=True),
         Command("answer.page-up", "pageup", "page(-1)", N_("Page up"), show=False, priority=True),
-        Command("settings.save", "ctrl+s", "save", N_("Save"), priority=True, help=N_("save the settings")),
-        Command("settings.back", "escape", "back", N_("Back")),
-        Command("channel.videos", "enter", "select", N_("Its videos"), help=N_("the channel's videos")),
+        Command(
+            "settings.save", "ctrl+s", "save", N_("Save"), priority=True, help=N_("save the settings"), importance=3
+        ),
+        Command("settings.back", "escape", "back", N_("Back"), importance=3),
+        Command("channel.videos", "enter", "select", N_("Its videos"), help=N_("the channel's videos"), importance=3),
         Command("channel.into", "right", "select", N_("Its videos"), show=False, help=N_("the channel's videos")),
         Command("checks.again", "r,ㄱ", "again", N_("Check again")),
         Command(
             "checks.network", "n,ㅜ", "network", N_("Ask YouTube, too"), tooltip=N_("ask YouTube whether it answers")
         ),
-        Command("checks.close", "escape,f6", "dismiss", N_("Back"), priority=True, follows="app.checks"),
+        Command("checks.close", "escape,f6", "dismiss", N_("Back"), priority=True, follows="app.checks", importance=3),
         Command(
             "library.remove",
             "d,ㅇ,delete",
@@ -294,6 +317,7 @@ COMMANDS: dict[str, Command] = {
             N_("Settings"),
             tooltip=N_("the channel's tabs, languages, names and model"),
             palette=(N_("Channel: settings"), N_("Tabs, languages, names and the model of its contexts")),
+            importance=1,
         ),
         Command(
             "library.bring-back",
@@ -330,7 +354,9 @@ COMMANDS: dict[str, Command] = {
             palette=(N_("Find: filter"), N_("By channel, video, date or kind")),
         ),
         Command("help.close", "escape,f1,q,ㅂ,enter", "dismiss", N_("Close"), follows="app.help"),
-        Command("history.open", "enter", "open", N_("Read"), priority=True, help=N_("read the answer again")),
+        Command(
+            "history.open", "enter", "open", N_("Read"), priority=True, help=N_("read the answer again"), importance=3
+        ),
         Command(
             "history.delete",
             "delete,backspace,d,ㅇ",
@@ -355,6 +381,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("back to the answers"),
             follows="answer.history",
+            importance=3,
         ),
         Command("history.down", "j,ㅓ", "move(1)", N_("Down"), show=False),
         Command("history.up", "k,ㅏ", "move(-1)", N_("Up"), show=False),
@@ -371,6 +398,7 @@ COMMANDS: dict[str, Command] = {
             N_("Import"),
             priority=True,
             help=N_("fetch the captions of the address, or read those of the folder"),
+            importance=3,
         ),
         Command(
             "library.list",
@@ -381,7 +409,15 @@ COMMANDS: dict[str, Command] = {
             help=N_("take the whole list that the video's address names"),
         ),
         Command("library.switch", "tab", "switch", N_("Field/table"), priority=True, help=N_("field ⇄ table")),
-        Command("library.back", "escape", "back", N_("Search"), priority=True, help=N_("table → field → search")),
+        Command(
+            "library.back",
+            "escape",
+            "back",
+            N_("Search"),
+            priority=True,
+            help=N_("table → field → search"),
+            importance=3,
+        ),
         Command(
             "library.close",
             "f4",
@@ -424,6 +460,7 @@ COMMANDS: dict[str, Command] = {
             N_("Failures"),
             help=N_("only the videos that failed, or all again"),
             palette=(N_("Library: failures"), N_("Only the videos that failed, or all again")),
+            importance=1,
         ),
         Command(
             "library.pause",
@@ -589,6 +626,7 @@ COMMANDS: dict[str, Command] = {
             N_("Play"),
             priority=True,
             help=N_("search at once; play the scene when its results are shown"),
+            importance=3,
         ),
         Command(
             "scene.play-with",
@@ -610,6 +648,16 @@ COMMANDS: dict[str, Command] = {
             palette=(N_("Find: copy link"), N_("Copy the link to the chosen scene")),
         ),
         Command(
+            "search.preview",
+            "f8",
+            "toggle_preview",
+            N_("Preview"),
+            priority=True,
+            help=N_("show or hide the preview"),
+            palette=(N_("Find: preview"), N_("Show or hide the preview of the scene")),
+            importance=3,
+        ),
+        Command(
             "search.explain",
             "f2",
             "explain",
@@ -617,9 +665,16 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("why the scene was found"),
             palette=(N_("Find: explain"), N_("Why the chosen scene was found")),
+            importance=1,
         ),
         Command(
-            "search.switch", "tab", "switch", N_("List/query"), priority=True, help=N_("query → list → transcript")
+            "search.switch",
+            "tab",
+            "switch",
+            N_("List/query"),
+            priority=True,
+            help=N_("query → list → transcript"),
+            importance=0,
         ),
         Command(
             "search.back",
@@ -644,7 +699,7 @@ COMMANDS: dict[str, Command] = {
             help=N_("try again to open a library that could not be opened"),
             follows="library.sync",
         ),
-        Command("video.find", "enter", "select", N_("Search in it"), help=N_("search in the video")),
+        Command("video.find", "enter", "select", N_("Search in it"), help=N_("search in the video"), importance=3),
         Command("video.back", "left", "screen.back", N_("Back"), show=False, help=N_("back to the channels")),
     )
 }

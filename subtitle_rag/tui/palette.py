@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.tui.context import AppContext
 
-SEARCH = ("scene.play-with", "scene.copy", "search.explain", "search.filter")
+SEARCH = ("scene.play-with", "scene.copy", "search.preview", "search.explain", "search.filter")
 SCREENS = ("app.transcript", "app.library", "app.ask")
 ANSWERS = ("answer.copy-text", "answer.new", "answer.history")
 ROWS = ("channel.sync", "video.retry", "video.open", "library.failures", "channel.settings", "library.remove")

@@ -1,15 +1,51 @@
 """The line of keys at the bottom: each can be clicked, and the mouse is told what a key does."""
 
+import pytest
 from textual.binding import Binding
 
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.footer import KeyBar, KeyHint, fitting
 from tests.tui.conftest import MakeApp, drawn_by, settle
 
 
 def column(bar: KeyBar, description: str) -> int:
     """Where a key's description begins on the line."""
     return str(bar.render()).index(description)
+
+
+def hint(key: str, description: str, importance: int = 2) -> KeyHint:
+    return KeyHint(key, key, description, "", True, importance)
+
+
+class TestFitting:
+    hints = (
+        hint("f1", "도움말", 3),
+        hint("a", "first", 1),
+        hint("b", "second", 1),
+        hint("c", "third"),
+        hint("q", "끝", 3),
+    )
+
+    @pytest.mark.parametrize(("width", "keys"), [(45, "f1 a b c q"), (44, "f1 a c q"), (35, "f1 a c q")])
+    def test_of_equally_important_keys_the_last_is_left_out_first(self, width: int, keys: str) -> None:
+        assert " ".join(each.key for each in fitting(self.hints, width)) == keys
+
+    @pytest.mark.parametrize(("width", "keys"), [(34, "f1 c q"), (25, "f1 q"), (16, "f1"), (10, ""), (0, "")])
+    def test_the_important_ones_stay_longest(self, width: int, keys: str) -> None:
+        assert " ".join(each.key for each in fitting(self.hints, width)) == keys
+
+
+async def test_no_key_is_cut_and_the_mouse_finds_none_that_is_left_out(app_of: MakeApp) -> None:
+    app = app_of("ko")
+    async with app.run_test(size=(60, 24)) as pilot:
+        await settle(pilot)
+        bar = app.screen.query_one(KeyBar)
+        drawn = "".join(f" {each.key_label} {each.description} " for each in bar.shown_hints)
+        assert drawn_by(app).split("\n")[-1].rstrip() == drawn.rstrip()
+        assert 0 < len(bar.shown_hints) < len(bar.hints)
+        at = [bar.hint_at(x) for x in range(60)]
+        assert list(dict.fromkeys(at)) == [*bar.shown_hints, None]
+        assert at.count(None) == 60 - sum(each.cells for each in bar.shown_hints)
 
 
 async def test_a_click_presses_the_key_that_is_drawn_there(app_of: MakeApp) -> None:

@@ -47,8 +47,8 @@ class TestReading:
     def test_ids_may_stand_in_quotes_or_as_tables(self, isolated_home: Path) -> None:
         isolated_home.mkdir()
         file = isolated_home / "config.toml"
-        file.write_text('[keys]\n"app.library" = "f8,ctrl+b"\nscene.copy = "ctrl+e"\n[keys.list]\npage-down = "ctrl+v"')
-        expected = {"app.library": "f8,ctrl+b", "scene.copy": "ctrl+e", "list.page-down": "ctrl+v"}
+        file.write_text('[keys]\n"app.library" = "f10,ctrl+b"\nscene.copy = "ctrl+e"\n[keys.list]\npage-down="ctrl+v"')
+        expected = {"app.library": "f10,ctrl+b", "scene.copy": "ctrl+e", "list.page-down": "ctrl+v"}
         assert config.load().keys == expected
         file.write_text("[keys]\napp.library = 3")
         with pytest.raises(UsageError, match=re.escape("keys.app.library must be of the type str")):
@@ -57,7 +57,7 @@ class TestReading:
 
 class TestWhatIsRefused:
     def test_an_unknown_id_is_named_with_the_nearest(self) -> None:
-        assert refusal({"scene.plya": "f8"}) == ("there is no setting keys.scene.plya (did you mean keys.scene.play?)")
+        assert refusal({"scene.plya": "f10"}) == ("there is no setting keys.scene.plya (did you mean keys.scene.play?)")
 
     @pytest.mark.parametrize(
         ("key", "why"),
@@ -118,7 +118,7 @@ class TestWhatIsRefused:
     @pytest.mark.campaign(part="app")
     def test_the_app_does_not_begin_and_says_why(self, tmp_path: Path, arguments: list[str]) -> None:
         """On a terminal of its own: the refusal stands on it as plain text, and no screen was drawn over it."""
-        (tmp_path / "config.toml").write_text('[keys]\n"app.librery" = "f8"')
+        (tmp_path / "config.toml").write_text('[keys]\n"app.librery" = "f10"')
         command = [sys.executable, "-m", "subtitle_rag", "--home", str(tmp_path), "--language", "en", *arguments]
         run = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
         done = subprocess.run(
@@ -137,8 +137,8 @@ class TestInForce:
         assert keymap.keys("list.down") == ("n", "ㅜ")
 
     def test_what_closes_a_place_changes_with_what_opens_it(self) -> None:
-        keymap.activate({"app.library": "f8", "app.help": "f7"})
-        assert keymap.keys("library.close") == ("f8",)
+        keymap.activate({"app.library": "f10", "app.help": "f7"})
+        assert keymap.keys("library.close") == ("f10",)
         assert keymap.keys("help.close") == ("escape", "q", "ㅂ", "enter", "f7")
 
     def test_every_follower_is_a_binding_that_has_its_leaders_key(self) -> None:
@@ -148,7 +148,7 @@ class TestInForce:
     @pytest.mark.parametrize(
         ("key", "said"),
         [
-            *(("ctrl+r", "Ctrl+R"), ("F8", "F8"), ("enter", "Enter"), ("escape", "Esc"), ("?", "?")),
+            *(("ctrl+r", "Ctrl+R"), ("F10", "F10"), ("enter", "Enter"), ("escape", "Esc"), ("?", "?")),
             *(("pageup", "PgUp"), ("y", "y"), ("shift+tab", "Shift+Tab"), ("ctrl+pageup", "Ctrl+PgUp"), ("up", "↑")),
         ],
     )
@@ -166,23 +166,23 @@ class TestInForce:
     def test_sentences_name_the_key_in_force(self) -> None:
         stopped = Job("채널", ended=True, stopped=True)
         assert job_lines.line(stopped).endswith("Ctrl+R resumes")
-        keymap.activate({"library.sync": "f8"})
-        assert job_lines.line(stopped).endswith("F8 resumes")
-        assert "F8 tries again" in str(empty_states.failure(UsageError("empty_query")))
+        keymap.activate({"library.sync": "f10"})
+        assert job_lines.line(stopped).endswith("F10 resumes")
+        assert "F10 tries again" in str(empty_states.failure(UsageError("empty_query")))
 
     @pytest.mark.campaign(part="app")
     async def test_another_key_opens_and_closes_and_stands_in_the_footer(
         self, runtime: Runtime, app_of: MakeApp
     ) -> None:
-        runtime.settings = replace(runtime.settings, keys={"app.library": "f8,ctrl+b"})
+        runtime.settings = replace(runtime.settings, keys={"app.library": "f10,ctrl+b"})
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             footer = {one.binding.id: key for key, one in app.screen.active_bindings.items()}
-            assert footer["app.library"] in ("f8", "ctrl+b")
+            assert footer["app.library"] in ("f10", "ctrl+b")
             await pilot.press("f4")
             assert isinstance(app.screen, SearchScreen)
-            for key in ("f8", "ctrl+b"):
+            for key in ("f10", "ctrl+b"):
                 await pilot.press(key)
                 assert isinstance(app.screen, LibraryScreen)
                 await settle(pilot)
@@ -192,7 +192,7 @@ class TestInForce:
             assert isinstance(app.screen, HelpScreen)
             await pilot.pause()
             text = str(app.screen.query_one("#keys", Static).content)
-            assert re.search(r"F8 Ctrl\+B +library: videos", text)
+            assert re.search(r"F10 Ctrl\+B +library: videos", text)
             assert "F4" not in text
 
     @pytest.mark.campaign(part="app")
@@ -215,14 +215,14 @@ class TestInForce:
 
 class TestTheCommand:
     def test_ids_keys_and_meanings_are_listed(self, tmp_path: Path) -> None:
-        (tmp_path / "config.toml").write_text('[keys]\n"app.library" = "f8"')
+        (tmp_path / "config.toml").write_text('[keys]\n"app.library" = "f10"')
         command = [sys.executable, "-m", "subtitle_rag", "--home", str(tmp_path), "--language", "en", "keys"]
         rows = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-        assert any(re.fullmatch(r"app\.library +F8 +library: videos, new captions", row) for row in rows)
+        assert any(re.fullmatch(r"app\.library +F10 +library: videos, new captions", row) for row in rows)
         told = subprocess.run([*command, "--json"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
         listed = {one["id"]: one for one in json.loads(told)["result"]["keys"]}
         assert set(listed) == set(keymap.declared())
-        assert listed["library.close"]["keys"] == ["f8"]
+        assert listed["library.close"]["keys"] == ["f10"]
         assert all(one["meaning"] for one in listed.values())
 
 

@@ -38,14 +38,15 @@ if TYPE_CHECKING:
 
 
 class AnswerScreen(PreviewScreen):
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
+    BESIDE_ROWS = 30
+    BELOW_ROWS = 40
     AUTO_FOCUS = "#question"
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library", "app.transcript"})
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "answer.enter",
         "answer.copy",
         "answer.copy-text",
+        "answer.preview",
         "answer.play-with",
         "answer.new",
         "answer.history",
@@ -135,6 +136,7 @@ class AnswerScreen(PreviewScreen):
             self.query_bar.set_hint(error.message)
             return
         self.query_bar.set_hint("")
+        self.uncover()
         # a syllable that an input method commits after Enter belongs to this question and must not replace it
         self.question.cursor_position = len(self.question.value)
         self._cursor, self._cursor_moved = None, False
@@ -192,6 +194,7 @@ class AnswerScreen(PreviewScreen):
 
     def _restart(self, *turns: QuestionTurn) -> None:
         self.dialogue.restart(turns)
+        self.uncover()
         self._cursor, self._cursor_moved = None, False
         self._draw()
         self.question.focus()
@@ -330,7 +333,12 @@ class AnswerScreen(PreviewScreen):
             self.moving_rows.move(pages * self.moving_rows.page)
 
     def action_back(self) -> None:
-        """Stop the answer; then go from the list to the question; then leave. A stopping answer does not hold it."""
+        """Close the preview over the answer; then stop the answer; then go from the list to the question; then leave.
+
+        A stopping answer does not hold it.
+        """
+        if self.uncover():
+            return
         if self.running and not self.dialogue.stopping:
             self.dialogue.stop()
             self._draw_counter()

@@ -40,7 +40,7 @@ FOOTER_ORDER = {
     "app.transcript": 10,
     "app.quit": 11,
 }
-"""Order of the keys in the footer, whose end is cut off on narrow terminals. All others have 1."""
+"""Order of the keys in the footer. All others have 1."""
 
 
 class BaseScreen(Screen[None]):

@@ -53,14 +53,14 @@ UNFINISHED = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
 
 
 class SearchScreen(PreviewScreen):
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it so
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
     AUTO_FOCUS = "#query"
     FOOTER_HIDDEN = frozenset({"library.sync", "library.background"})
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "scene.play",
         "scene.play-with",
         "scene.copy",
+        "search.preview",
         "search.explain",
         "search.switch",
         "search.back",
@@ -122,6 +122,7 @@ class SearchScreen(PreviewScreen):
 
     @on(Input.Changed, "#query")
     def _query_changed(self) -> None:
+        self.uncover()
         self._search_typed()
         self.filter_bar.show(query_filters.of(self.query_line.value))
         self.choices.leave()  # Enter must not take a query that the user typed past
@@ -368,7 +369,7 @@ class SearchScreen(PreviewScreen):
         self.query_line.focus()
 
     def action_back(self) -> None:
-        if self.leave_transcript():
+        if self.uncover() or self.leave_transcript():
             return
         if not self.query_line.has_focus:
             self.query_line.focus()

@@ -1,15 +1,18 @@
-"""The last line of a screen: its keys and their actions.
+"""The last line of a screen: its keys and their actions. Where not all fit, the least important ones are left out.
 
 Textual's own footer has a widget for each key and makes all of them anew with every move of the focus: a third of the
 cost of a key press here. This one is a line of text.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from rich.text import Text
 from textual.reactive import reactive
 from textual.widget import Widget
+
+from subtitle_rag.tui.commands import COMMANDS, IMPORTANCE
 
 if TYPE_CHECKING:
     from textual import events
@@ -24,14 +27,23 @@ class KeyHint(NamedTuple):
     description: str
     tooltip: str
     enabled: bool
+    importance: int = IMPORTANCE
 
     @property
     def cells(self) -> int:
         return cell_len(self.key_label) + cell_len(self.description) + 3
 
 
+def fitting(hints: Sequence[KeyHint], width: int) -> list[KeyHint]:
+    """Return the hints that fit into `width` cells: the least important are left out, of equal ones the last first."""
+    fit = list(hints)
+    while sum(hint.cells for hint in fit) > width:
+        del fit[min(range(len(fit)), key=lambda at: (fit[at].importance, -at))]
+    return fit
+
+
 class KeyBar(Widget, can_focus=False):
-    """The enabled keys of the screen, clickable; a narrow terminal cuts off the end."""
+    """The enabled keys of the screen that fit, clickable."""
 
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"key-bar--key", "key-bar--description", "key-bar--hover"}
@@ -75,14 +87,21 @@ class KeyBar(Widget, can_focus=False):
         for _node, binding, enabled, tooltip in self.screen.active_bindings.values():
             if binding.show and binding.action not in hints:
                 key_label = self.app.get_key_display(binding)
-                hints[binding.action] = KeyHint(binding.key, key_label, binding.description, tooltip, enabled)
+                command = COMMANDS.get(binding.id or "")
+                importance = command.importance if command else IMPORTANCE
+                hint = KeyHint(binding.key, key_label, binding.description, tooltip, enabled, importance)
+                hints[binding.action] = hint
         self.hints = tuple(hints.values())
+
+    @property
+    def shown_hints(self) -> list[KeyHint]:
+        return fitting(self.hints, self.size.width)
 
     def render(self) -> Text:
         key_style = self.get_component_rich_style("key-bar--key")
         description_style = self.get_component_rich_style("key-bar--description")
         line = Text(no_wrap=True, end="")
-        for hint in self.hints:
+        for hint in self.shown_hints:
             style = self.rich_style
             if hint is self.hovered:
                 style += self.get_component_rich_style("key-bar--hover", partial=True)
@@ -95,7 +114,7 @@ class KeyBar(Widget, can_focus=False):
 
     def hint_at(self, x: int) -> KeyHint | None:
         """Return the key at this column."""
-        for hint in self.hints:
+        for hint in self.shown_hints:
             if x < hint.cells:
                 return hint
             x -= hint.cells

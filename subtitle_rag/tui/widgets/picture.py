@@ -47,7 +47,7 @@ def prepare(settings: "Settings") -> AppError | None:
 
 
 class ScenePicture(Container):
-    """Keeps its room, so that nothing jumps between scenes; hidden without pictures."""
+    """Without a picture it takes no room; while the next one comes, it keeps that of the one before."""
 
     def __init__(self, find: "Callable[[Scene], Picture | None] | None") -> None:
         """`find` fetches the picture of a scene, in a thread; None without pictures."""
@@ -61,7 +61,6 @@ class ScenePicture(Container):
             from textual_image.widget import Image
 
             self._image = Image()
-            self.add_class("-shown")
             self.mount(self._image)
 
     def show(self, scene: "Scene | None") -> None:
@@ -70,15 +69,21 @@ class ScenePicture(Container):
         if self._image is None or key == ((before.video.id, before.at_ms) if before else None):
             return
         self._image.image = None
-        if scene is not None:
+        if scene is None:
+            self.remove_class("-shown")
+        else:
             self._draw(scene)
 
     @work(group="picture", exclusive=True, exit_on_error=False)
     async def _draw(self, scene: "Scene") -> None:
         await asyncio.sleep(REST_S)
-        image = await asyncio.to_thread(self._read, scene)
-        if self._scene is scene and self.is_attached:
-            self._image.image = image
+        image = None
+        try:
+            image = await asyncio.to_thread(self._read, scene)
+        finally:  # whatever fails
+            if self._scene is scene and self.is_attached:
+                self._image.image = image
+                self.set_class(image is not None, "-shown")
 
     def _read(self, scene: "Scene") -> "Image | None":
         try:

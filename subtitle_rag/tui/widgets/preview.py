@@ -48,6 +48,10 @@ REST_S = 0.15
 TYPED_REST_S = 0.6
 """The same after a search moved it: a slow typist of Hangul has the next syllable by then, and its search need not
 wait for the surroundings of half a word."""
+PICTURE_ROWS = 24
+"""Rows of a preview that has room for a picture."""
+EXPLANATION_ROWS = 16
+"""The same for an explanation: lower ones leave it to a page of its own."""
 
 
 class TimelineBar(Static):
@@ -141,7 +145,7 @@ class Preview(Vertical):
         if scene is None or before is None or appearance(scene) != appearance(before):
             self._draw_about()
             self._draw_lines()
-        self.query_one(ScenePicture).show(scene)
+        self._draw_picture()
         self._draw_timeline()
         self._draw_explanation()
         self._look_soon(TYPED_REST_S if new else REST_S)
@@ -161,6 +165,7 @@ class Preview(Vertical):
             self._around = replace(self._around, matches=None)
 
     def on_resize(self) -> None:
+        self._draw_picture()
         self._draw_timeline()
         self._draw_explanation()
         self._look_soon(REST_S)
@@ -227,10 +232,10 @@ class Preview(Vertical):
     # --- explanation ---
 
     def explain(self) -> None:
-        """Show or hide the explanation; a folded preview leaves it to a page of its own."""
+        """Show or hide the explanation; a folded or low preview leaves it to a page of its own."""
         if self._scene is None or self._result is None:
             return
-        if self.display:
+        if self.display and (self.explaining or self.size.height >= EXPLANATION_ROWS):
             self.explaining = not self.explaining
             self._draw_explanation()
         else:
@@ -245,6 +250,10 @@ class Preview(Vertical):
             self.query_one("#reasons", Static).update(Content("\n").join(rows))
 
     # --- drawing ---
+
+    def _draw_picture(self) -> None:
+        has_room = self.display and self.size.height >= PICTURE_ROWS
+        self.query_one(ScenePicture).show(self._scene if has_room else None)
 
     def _draw_context(self) -> None:
         context = _context_text(self._scene)
