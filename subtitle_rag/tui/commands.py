@@ -33,7 +33,7 @@ class Command:
     follows: str = ""
     """The id of another command: a new key for that is one for this too."""
     importance: int = IMPORTANCE
-    """Where the footer has no room for all, it drops the least important first."""
+    """Where the footer has no room for all, it drops the least important."""
     palette: tuple[str, str] | None = None
     """Title and sentence of the entry in the command palette."""
 
@@ -221,6 +221,7 @@ COMMANDS: dict[str, Command] = {
             N_("Copy link"),
             priority=True,
             help=N_("copy the link to the scene's second"),
+            importance=1,
         ),
         Command(
             "answer.copy-text",
@@ -646,6 +647,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("copy the link to the scene's second"),
             palette=(N_("Find: copy link"), N_("Copy the link to the chosen scene")),
+            importance=1,
         ),
         Command(
             "search.preview",

@@ -30,22 +30,27 @@ class TestFitting:
     def test_of_equally_important_keys_the_last_is_left_out_first(self, width: int, keys: str) -> None:
         assert " ".join(each.key for each in fitting(self.hints, width)) == keys
 
-    @pytest.mark.parametrize(("width", "keys"), [(34, "f1 c q"), (25, "f1 q"), (16, "f1"), (10, ""), (0, "")])
+    @pytest.mark.parametrize(("width", "keys"), [(34, "f1 c q"), (25, "f1 q"), (16, "f1"), (10, "q"), (0, "")])
     def test_the_important_ones_stay_longest(self, width: int, keys: str) -> None:
         assert " ".join(each.key for each in fitting(self.hints, width)) == keys
+
+    def test_a_long_one_leaves_its_room_to_shorter_ones(self) -> None:
+        long, short = hint("Ctrl+Y", "Copy link"), hint("F3", "New", 1)
+        assert fitting((long, short), long.cells - 1) == [short]
+        assert fitting((short, long), long.cells) == [long]
 
 
 async def test_no_key_is_cut_and_the_mouse_finds_none_that_is_left_out(app_of: MakeApp) -> None:
     app = app_of("ko")
-    async with app.run_test(size=(60, 24)) as pilot:
+    async with app.run_test(size=(63, 24)) as pilot:
         await settle(pilot)
         bar = app.screen.query_one(KeyBar)
         drawn = "".join(f" {each.key_label} {each.description} " for each in bar.shown_hints)
         assert drawn_by(app).split("\n")[-1].rstrip() == drawn.rstrip()
         assert 0 < len(bar.shown_hints) < len(bar.hints)
-        at = [bar.hint_at(x) for x in range(60)]
+        at = [bar.hint_at(x) for x in range(63)]
         assert list(dict.fromkeys(at)) == [*bar.shown_hints, None]
-        assert at.count(None) == 60 - sum(each.cells for each in bar.shown_hints)
+        assert at.count(None) == 63 - sum(each.cells for each in bar.shown_hints)
 
 
 async def test_a_click_presses_the_key_that_is_drawn_there(app_of: MakeApp) -> None:

@@ -35,11 +35,16 @@ class KeyHint(NamedTuple):
 
 
 def fitting(hints: Sequence[KeyHint], width: int) -> list[KeyHint]:
-    """Return the hints that fit into `width` cells: the least important are left out, of equal ones the last first."""
-    fit = list(hints)
-    while sum(hint.cells for hint in fit) > width:
-        del fit[min(range(len(fit)), key=lambda at: (fit[at].importance, -at))]
-    return fit
+    """Return the hints that fit into `width` cells, in their order.
+
+    The most important are taken first, of equal ones the first. One that is too long leaves its room to shorter ones.
+    """
+    fit: set[int] = set()
+    for at in sorted(range(len(hints)), key=lambda at: -hints[at].importance):
+        if hints[at].cells <= width:
+            width -= hints[at].cells
+            fit.add(at)
+    return [hint for at, hint in enumerate(hints) if at in fit]
 
 
 class KeyBar(Widget, can_focus=False):
