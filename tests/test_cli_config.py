@@ -182,7 +182,7 @@ def test_a_program_reads_them_too(run: Run, file: Path) -> None:
         (b"\n[themes.a]\nprimary = 'rot'", 3),
         (b"[themes.a]\nprimary = 'red'\n[themes.a.variables]\nnonsense = 'red'", 4),
         (b"language = 'fr'", 1),
-        (b"[keys]\n'app.library' = 'F8'\n'app.help' = 'F8'", 3),
+        (b"[keys]\n'app.library' = 'F10'\n'app.help' = 'F10'", 3),
     ],
 )
 def test_a_mistake_of_any_kind_has_a_line(run: Run, file: Path, text: bytes, line: int) -> None:
@@ -266,10 +266,10 @@ def test_every_setting_of_the_schema_has_type_default_and_description() -> None:
         "themes.a = {primary = 'red', dark = true, text_alpha = 1}",
         "themes.a = {dark = true}",
         "themes.a = {primary = 'red', variables = {border = 3}}",
-        "keys = {'app.library' = 'F8'}",
-        "keys.app.library = 'F8'",
-        "keys.app.libary = 'F8'",
-        "keys = {'app.libary' = 'F8'}",
+        "keys = {'app.library' = 'F10'}",
+        "keys.app.library = 'F10'",
+        "keys.app.libary = 'F10'",
+        "keys = {'app.libary' = 'F10'}",
         "keys.app.library = 8",
     ],
 )
