@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.suggestions import Suggestion
     from subtitle_rag.tui.state.filter_options import FilterCatalogue
     from subtitle_rag.tui.state.scene_surroundings import Surroundings
-    from subtitle_rag.tui.state.transcript import SpokenLines
+    from subtitle_rag.tui.state.spoken_lines import SpokenLines
 
 
 @dataclass

@@ -6,7 +6,7 @@ from textual.geometry import Offset
 from textual.selection import Selection
 
 from subtitle_rag.domain import clock
-from subtitle_rag.tui.state import transcript
+from subtitle_rag.tui.state import spoken_lines
 from subtitle_rag.tui.text.transcript import TranscriptLines, video_lines
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
@@ -25,7 +25,7 @@ class Shown(App[None]):
     def list(self) -> TranscriptList:
         return self.query_one(TranscriptList)
 
-    def content(self, lines: transcript.SpokenLines, matched: int | None = None) -> TranscriptLines:
+    def content(self, lines: spoken_lines.SpokenLines, matched: int | None = None) -> TranscriptLines:
         own = video_lines(lines, {}, matched)
 
         def words(index: int):  # type: ignore[no-untyped-def]
@@ -116,8 +116,10 @@ class TestFind:
             (" ", {}),
         ],
     )
-    def test_spaces_and_letter_cases_do_not_matter(self, typed: str, places: dict[int, list[transcript.Span]]) -> None:
-        assert transcript.find(self.LINES, typed) == places
+    def test_spaces_and_letter_cases_do_not_matter(
+        self, typed: str, places: dict[int, list[spoken_lines.Span]]
+    ) -> None:
+        assert spoken_lines.find(self.LINES, typed) == places
 
     def test_a_line_is_found_by_its_time(self) -> None:
-        assert [transcript.line_at(self.LINES, at) for at in (-5, 0, 1_500, 99_000)] == [0, 0, 1, 2]
+        assert [spoken_lines.line_at(self.LINES, at) for at in (-5, 0, 1_500, 99_000)] == [0, 0, 1, 2]

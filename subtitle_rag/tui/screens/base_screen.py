@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.errors import AppError
     from subtitle_rag.tui.context import AppContext
-    from subtitle_rag.tui.state.transcript import VideoMoment
+    from subtitle_rag.tui.state.spoken_lines import VideoMoment
 
 T = TypeVar("T")
 

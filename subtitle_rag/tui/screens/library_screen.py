@@ -25,7 +25,7 @@ from subtitle_rag.tui.screens.row_actions import COMMANDS, RowActions
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job_request import JobRequest
-from subtitle_rag.tui.state.transcript import VideoMoment
+from subtitle_rag.tui.state.spoken_lines import VideoMoment
 from subtitle_rag.tui.text import job_lines, library_text
 from subtitle_rag.tui.text.content import MUTED, paragraphs
 from subtitle_rag.tui.widgets import onboarding

@@ -8,7 +8,7 @@ from textual import events, getters, on
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.preview_room import WIDE, PreviewRoom, preview_room
-from subtitle_rag.tui.state.transcript import VideoMoment
+from subtitle_rag.tui.state.spoken_lines import VideoMoment
 from subtitle_rag.tui.text import quotes
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
@@ -85,8 +85,8 @@ class PreviewScreen(BaseScreen):
             self.context.playback.copy_text(quote, _("Quote copied, with its source."))
 
     @on(SceneList.Typed)
-    @on(TranscriptList.Typed)
-    def _typed_in_rows(self, message: SceneList.Typed | TranscriptList.Typed) -> None:
+    @on(TranscriptList.CharacterTyped)
+    def _typed_in_rows(self, message: SceneList.Typed | TranscriptList.CharacterTyped) -> None:
         self.text_field.focus()
         self.text_field.insert_text_at_cursor(message.character)
 

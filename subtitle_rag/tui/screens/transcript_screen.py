@@ -13,9 +13,9 @@ from subtitle_rag.tui import messages
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.search_messages import TranscriptRead
-from subtitle_rag.tui.state import transcript
+from subtitle_rag.tui.state import spoken_lines
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.transcript import Span, SpokenLines, VideoMoment
+from subtitle_rag.tui.state.spoken_lines import Span, SpokenLines, VideoMoment
 from subtitle_rag.tui.text import quotes
 from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.text.transcript import TranscriptLines, video_lines
@@ -70,7 +70,7 @@ class TranscriptScreen(BaseScreen):
         self.query_bar.counter.say(_("reading…"))
         library, video_id = self.context.runtime.library, self._moment.video.id
         self.run_in_thread(
-            lambda: transcript.spoken_lines(library.windows_of(video_id)),
+            lambda: spoken_lines.spoken_lines(library.windows_of(video_id)),
             TranscriptRead,
             messages.ActionFailed,
             group="transcript",
@@ -80,7 +80,7 @@ class TranscriptScreen(BaseScreen):
     def _transcript_read(self, message: TranscriptRead) -> None:
         self._lines = message.lines
         if self._moment.at_ms is not None and self._lines:
-            self._matched = transcript.line_at(self._lines, self._moment.at_ms)
+            self._matched = spoken_lines.line_at(self._lines, self._moment.at_ms)
         self.lines.put(self._content, at=self._matched or 0)
         self._find()
         if not self._lines:
@@ -97,7 +97,7 @@ class TranscriptScreen(BaseScreen):
         """Mark the matches, and go to the first one from the cursor on."""
         if self._lines is None:
             return
-        self._matches = transcript.find(self._lines, self.field.value)
+        self._matches = spoken_lines.find(self._lines, self.field.value)
         self.lines.mark(self._content)
         cursor = self.lines.cursor or 0
         if self._matches and cursor not in self._matches:
@@ -125,8 +125,8 @@ class TranscriptScreen(BaseScreen):
             text = n_("{n} line", "{n} lines", self.lines.line_count).format(n=f"{self.lines.line_count:,}")
         self.query_bar.counter.say(text)
 
-    @on(TranscriptList.Typed)
-    def _typed_in_list(self, message: TranscriptList.Typed) -> None:
+    @on(TranscriptList.CharacterTyped)
+    def _typed_in_list(self, message: TranscriptList.CharacterTyped) -> None:
         self.field.focus()
         self.field.insert_text_at_cursor(message.character)
 
@@ -134,7 +134,7 @@ class TranscriptScreen(BaseScreen):
 
     @property
     def _scene(self) -> "Scene | None":
-        return transcript.scene_of_line(self._moment.video, *self.lines.line) if self.lines.line else None
+        return spoken_lines.scene_of_line(self._moment.video, *self.lines.line) if self.lines.line else None
 
     def action_play(self) -> None:
         self.after_typing(self._enter)

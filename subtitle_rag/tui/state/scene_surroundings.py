@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import Heat
-from subtitle_rag.tui.state.transcript import SpokenLines, spoken_lines
+from subtitle_rag.tui.state.spoken_lines import SpokenLines, spoken_lines
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Mention

@@ -10,7 +10,7 @@ from textual.content import Content
 from subtitle_rag.domain import clock
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.scene_surroundings import Surroundings
-from subtitle_rag.tui.state.transcript import Span, SpokenLines
+from subtitle_rag.tui.state.spoken_lines import Span, SpokenLines
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, best_line, hanging, marked
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from subtitle_rag.tui.search_messages import SurroundingsRead
 from subtitle_rag.tui.state import scene_surroundings
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.scene_surroundings import Surroundings
-from subtitle_rag.tui.state.transcript import scene_of_line
+from subtitle_rag.tui.state.spoken_lines import scene_of_line
 from subtitle_rag.tui.text import explain, timeline
 from subtitle_rag.tui.text.content import MUTED, paragraphs
 from subtitle_rag.tui.text.timeline import Timeline

@@ -58,7 +58,7 @@ class TranscriptList(ScrollView, can_focus=True):
     cursor: reactive[int | None] = reactive(None, repaint=False)
     """The index of a line."""
 
-    class Typed(Message):
+    class CharacterTyped(Message):
         """A letter that is no key of the list was typed."""
 
         def __init__(self, character: str) -> None:
@@ -202,7 +202,7 @@ class TranscriptList(ScrollView, can_focus=True):
         if event.is_printable and event.character and event.key not in bound:
             event.stop()
             event.prevent_default()
-            self.post_message(self.Typed(event.character))
+            self.post_message(self.CharacterTyped(event.character))
 
     def on_click(self, event: events.Click) -> None:
         row = event.y + self.scroll_offset.y
