@@ -20,6 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 KILLS = "20"
 """Of each kind; with --ci as many as the tests choose themselves, which is three to five."""
+FUZZ = "2000"
+"""Mutated caption files; with --ci as many as the test chooses itself. SUBTITLE_RAG_SEED names another seed."""
 CI_EXAMPLES = "100"
 """Of each property with --ci, in the place of the campaign profile's own number."""
 FAST = "not campaign and not youtube and not ollama"
@@ -126,6 +128,14 @@ PARTS = (
         ci=True,
         arguments=("--hypothesis-profile=campaign",),
         ci_variables={"SUBTITLE_RAG_EXAMPLES": CI_EXAMPLES},
+    ),
+    Part(
+        "fuzz",
+        "Giants and mutations of caption files: each is read within bounds or refused in words, and stops no other.",
+        3,
+        ci=True,
+        parallel=False,
+        variables={"SUBTITLE_RAG_FUZZ": FUZZ},
     ),
     Part("documents", "The commands of README*.md and docs/ run in a throw-away home and end as they say.", 2, ci=True),
     Part(

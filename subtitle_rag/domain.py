@@ -20,14 +20,39 @@ TABS = ("videos", "shorts", "streams")
 """Tabs of a channel with its own videos."""
 
 
+MAX_MARKS = 30
+"""Combining marks in a row, as in Unicode's stream-safe format; the rest of a run is cut off. No writing has as many,
+and normalisation sorts a run of them in quadratic time."""
+_MARK_RUN = re.compile(rf"[^\w\s\x00-\x7f]{{{MAX_MARKS + 1},}}")
+"""A run that may be of combining marks: none of them is of `\\w`."""
+
+
 def nfc(text: str) -> str:
     """`text` with composed syllables: macOS file names and some keyboards deliver decomposed Hangul."""
-    return unicodedata.normalize("NFC", text)
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _MARK_RUN.sub(lambda match: _cut_marks(match[0]), text))
+
+
+def _cut_marks(run: str) -> str:
+    """`run` without what follows `MAX_MARKS` combining marks in a row."""
+    characters: list[str] = []
+    count = 0
+    for character in run:
+        count = count + 1 if unicodedata.combining(character) else 0
+        if count <= MAX_MARKS:
+            characters.append(character)
+    return "".join(characters)
+
+
+MAX_TYPED = 10_000
+"""Characters of a typed or pasted text that are read: ten times the longest query, for spaces do not count."""
 
 
 def tidy(raw: str) -> str:
-    """Return NFC on one line, without invisible characters (some terminals send decomposed Hangul)."""
-    visible = (" " if c.isspace() else c for c in raw if c.isspace() or unicodedata.category(c)[0] != "C")
+    """Return the first `MAX_TYPED` characters as NFC on one line, without invisible ones (some terminals send decomposed
+    Hangul)."""
+    visible = (" " if c.isspace() else c for c in raw[:MAX_TYPED] if c.isspace() or unicodedata.category(c)[0] != "C")
     return nfc(" ".join("".join(visible).split()))
 
 

@@ -379,5 +379,16 @@ def _select(entries: list[Discovered], since: date | None, limit: int | None) ->
 
 
 def _windows(video: Video, track: Track, path: str) -> list[Window]:
-    cues = parse(track.raw, track.format, path=path)
-    return windows(video.id, cues, [chapter.start_ms for chapter in video.chapters])
+    """Read a track and cut it.
+
+    Raises:
+        CaptionError: also for an error that no rule foresees; one file never stops the others.
+    """
+    try:
+        cues = parse(track.raw, track.format, path=path)
+        return windows(video.id, cues, [chapter.start_ms for chapter in video.chapters])
+    except AppError:
+        raise
+    except Exception as error:  # whatever is in a file, the others come
+        logger.exception("a caption track of %s cannot be read", video.id)
+        raise CaptionError("caption_unexpected", path=path, reason=type(error).__name__) from error

@@ -29,6 +29,8 @@ OPTIONS = (
     "SUBTITLE_RAG_DATA",
     "SUBTITLE_RAG_EXAMPLES",
     "SUBTITLE_RAG_KILLS",
+    "SUBTITLE_RAG_FUZZ",
+    "SUBTITLE_RAG_SEED",
     "SUBTITLE_RAG_TEST_HOSTS",
 )
 """Variables by which a maintainer says something to the test run."""

@@ -15,6 +15,8 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag import indexing
+from subtitle_rag.captions import files
+from subtitle_rag.captions import parse as parsing
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
@@ -426,3 +428,40 @@ def test_a_limit_takes_the_newest(place: Place, captions: Path) -> None:
     ids = dated(captions, "2026-01-01", "2026-03-01", "2026-02-01")
     events = list(place.indexer.index([captions], limit=2))
     assert done(events, "new") == ids[1:]
+
+
+def test_one_file_never_stops_the_others_whatever_it_raises(
+    place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long_number = '{"events":[{"tStartMs":' + "9" * 400 + ',"segs":[{"utf8":"코뿔소"}]}]}'
+    (captions / "number [number00001].ko.json3").write_text(long_number, encoding="utf-8")
+    inner = parsing.parse
+
+    def parse(raw: bytes, format: str, *, path: str) -> Any:
+        if ID in path:
+            raise RecursionError
+        return inner(raw, format, path=path)
+
+    monkeypatch.setattr(indexing, "parse", parse)
+    events = place.run(captions)
+    assert failed(events) == ["caption_unexpected"]
+    assert len(done(events, "new")) == 4
+    assert place.report(captions).failed == 1, "the failure is stored, and tried again"
+    monkeypatch.setattr(indexing, "parse", inner)
+    assert done(place.run(captions), "new") == [ID]
+
+
+def test_a_file_that_cannot_be_described_never_stops_the_others(
+    place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = files._video
+
+    def video(path: Path, *rest: Any) -> Any:
+        if ID in path.name:
+            raise OverflowError
+        return inner(path, *rest)
+
+    monkeypatch.setattr(files, "_video", video)
+    events = place.run(captions)
+    assert failed(events) == ["caption_unexpected"]
+    assert len(done(events, "new")) == 3

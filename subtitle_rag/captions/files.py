@@ -21,6 +21,7 @@ from typing import Any
 
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.metadata import named
+from subtitle_rag.captions.parse import LIMIT_MB
 from subtitle_rag.domain import Details, Track, Video, nfc
 from subtitle_rag.errors import CaptionError, UsageError
 from subtitle_rag.events import VideoFailed
@@ -129,15 +130,24 @@ def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> 
                     entry, "not_captions", _("its name does not end in .vtt, .srt, .sbv or .json3")
                 )
     for group in groups.values():
-        yield group if isinstance(group, VideoFailed) else _group(group, languages)
+        if isinstance(group, VideoFailed):
+            yield group
+            continue
+        try:
+            yield _group(group, languages)
+        except Exception as error:  # whatever is wrong with one video, the others come
+            logger.exception("a caption file cannot be described")
+            yield unexpected(next(iter(group)), error)
 
 
-def read(file: CaptionFile, *, limit_mb: int = 64) -> Track:
+def read(file: CaptionFile, *, limit_mb: int | None = None) -> Track:
     """The file's bytes as a track of kind `file`.
 
-    Raises CaptionError `too_large` (judged before reading) above `limit_mb` MiB, `unreadable` when the system refuses.
+    Raises CaptionError `too_large` (judged before reading) above `limit_mb` MiB (by default the
+    format's), `unreadable` when the system refuses.
     """
     path = shown(file.path)
+    limit_mb = LIMIT_MB[file.format] if limit_mb is None else limit_mb
     limit = limit_mb * 2**20
     try:
         info = file.path.stat()
@@ -225,6 +235,11 @@ def _failure(path: Path, code: str, reason: str) -> VideoFailed:
         code=code,
         details={"path": shown(path), "reason": reason},
     )
+
+
+def unexpected(path: Path, error: Exception) -> VideoFailed:
+    """Return the failure of a file for an error that no rule foresees."""
+    return _failure(path, "caption_unexpected", type(error).__name__)
 
 
 def _reason(error: OSError) -> str:

@@ -16,14 +16,14 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator
-from itertools import chain, groupby, pairwise
+from itertools import chain, groupby, islice, pairwise
 from typing import Any, NamedTuple
 
 from subtitle_rag.domain import Cue, nfc
 from subtitle_rag.errors import CaptionError
 from subtitle_rag.i18n import _
 
-LIBRARY_LIMIT = 8_000_000
+LIBRARY_LIMIT = 3_000_000
 """Characters up to which webvtt-py reads: it takes five times the block reader's time, and 10 bytes of memory for
 each character. Tracks of real videos stay far below."""
 
@@ -32,6 +32,22 @@ SCREEN_ROWS = 15
 
 SETTLED_MS = 20
 """A rolling cue this short only repeats: YouTube's last 10 ms, some tools round them up."""
+
+LIMIT_MB = {"json3": 32, "vtt": 16, "srt": 16, "sbv": 16}
+"""MiB that a caption file may have. Tracks of real videos have less than 1 MB an hour, those with a time for each
+word 13 MB in 12 hours as YouTube indents them."""
+
+MAX_CUES = 200_000
+"""Cues of one track; 12 hours of a rolling one have 70,000."""
+
+MAX_CHARACTERS = 2_000_000
+"""Characters that are spoken in one track; 24 hours of fast speech have 900,000."""
+
+MAX_RAW_LINE = 2 * MAX_CHARACTERS
+"""Characters of a line with its markup."""
+
+MAX_OBJECTS, MAX_VALUES = 600_000, 2_000_000
+"""Brackets and commas in the JSON of one track; 12 hours of timed words have 180,000 and 550,000."""
 
 MAX_MS = 2**53 - 1
 """The largest time that every reader of JSON keeps exact; later ones, damaged or hostile, count as this."""
@@ -88,18 +104,22 @@ def parse(raw: bytes, format: str, *, path: str = "") -> list[Cue]:
     `format` is `vtt`, `srt`, `sbv` or `json3`; a text format under another's name is read all the same. `path` only
     serves the details of errors. Cues of rolling and json3 tracks end where the next begins; others may overlap.
 
-    Raises CaptionError `not_captions` for anything that is no caption file, `no_cues` for one without spoken lines.
+    Raises CaptionError `not_captions` for anything that is no caption file, `no_cues` for one without spoken lines,
+    `too_large` and `too_much_text` for more than any video has.
     """
+    limit = LIMIT_MB[format]
+    if len(raw) > limit * 2**20:
+        raise CaptionError("too_large", path=path, size=math.ceil(len(raw) / 2**20), limit=limit)
     text = decode(raw, path=path).lstrip("\ufeff \t\n")
     _refuse_other_files(text, path)
     if _JSON_START.match(text) or (format == "json3" and not text.startswith("WEBVTT")):
         cues = _json3_cues(text, path)
     else:
-        blocks = _blocks(text, format)
+        blocks = _blocks(text, format, path)
         if not blocks and not text.startswith("WEBVTT"):
             raise CaptionError("not_captions", path=path, reason=_("no line in it has caption times"))
         blocks.sort(key=lambda block: block.start_ms)
-        cues = _cues([_screen(block) for block, _same in groupby(blocks)])
+        cues = _cues(list(_screens((block for block, _same in groupby(blocks)), path)))
     if not cues:
         raise CaptionError("no_cues", path=path)
     return cues
@@ -176,15 +196,30 @@ def _refuse_other_files(text: str, path: str) -> None:
 # --- text formats ---
 
 
-def _blocks(text: str, format: str) -> list[_Block]:
+def _blocks(text: str, format: str, path: str) -> list[_Block]:
     is_vtt = format == "vtt" or text.startswith("WEBVTT")
     if is_vtt:
         text = _CUT_TAG.sub("", text.rstrip("\n"))
-    if text.startswith("WEBVTT") and len(text) <= LIBRARY_LIMIT:
+    if text.startswith("WEBVTT") and len(text) <= LIBRARY_LIMIT and text.count("-->") <= MAX_CUES:
         blocks = _library_blocks(text)
         if blocks is not None:
             return blocks
-    return list(_tolerant_blocks(text, _ARROW_LINE, is_vtt)) or list(_tolerant_blocks(text, _SBV_LINE, False))
+    for pattern in (_ARROW_LINE, _SBV_LINE):
+        blocks = list(islice(_tolerant_blocks(text, pattern, is_vtt and pattern is _ARROW_LINE), MAX_CUES + 1))
+        if len(blocks) > MAX_CUES:
+            raise _too_many_cues(path)
+        if blocks:
+            return blocks
+    return []
+
+
+def _too_many_cues(path: str) -> CaptionError:
+    return CaptionError("too_much_text", path=path, reason=_("more than {n:,} cues").format(n=MAX_CUES))
+
+
+def _too_many_characters(path: str) -> CaptionError:
+    reason = _("more than {n:,} characters of text").format(n=MAX_CHARACTERS)
+    return CaptionError("too_much_text", path=path, reason=reason)
 
 
 def _library_blocks(text: str) -> list[_Block] | None:
@@ -268,6 +303,7 @@ def _line(pieces: Iterable[tuple[int, str]], timed: bool) -> _Line:
     """Join pieces of text, each with its time, to words with their starts. A piece that does not begin with a space
     goes on with the word before it; several words in one piece share its time."""
     words: list[str] = []
+    rest: list[str] = []  # of the last word, joined once
     starts: list[int] = []
     glue = False
     for time, piece in pieces:
@@ -277,11 +313,30 @@ def _line(pieces: Iterable[tuple[int, str]], timed: bool) -> _Line:
             glue = glue and not text
             continue
         if glue and not text[0].isspace():
-            words[-1] = nfc(words[-1] + new.pop(0))
+            rest.append(new.pop(0))
+        if new and rest:
+            words[-1] = nfc("".join([words[-1], *rest]))
+            rest.clear()
         words += new
         starts += [max(time, starts[-1] if starts else time)] * len(new)
         glue = not text[-1].isspace()
+    if rest:
+        words[-1] = nfc("".join([words[-1], *rest]))
     return _Line(" ".join(words), tuple(starts), timed)
+
+
+def _screens(blocks: Iterable[_Block], path: str) -> Iterator[_Screen]:
+    """Yield the blocks' screens; raise CaptionError `too_much_text` as soon as they hold too much."""
+    count = 0
+    for block in blocks:
+        if max(map(len, block.lines), default=0) <= MAX_RAW_LINE:
+            screen = _screen(block)
+            count += sum(len(line.text) for line in screen.lines)
+            yield screen
+        else:
+            count = MAX_CHARACTERS + 1
+        if count > MAX_CHARACTERS:
+            raise _too_many_characters(path)
 
 
 def _screen(block: _Block) -> _Screen:
@@ -363,6 +418,8 @@ def _end_at_next(cues: Iterable[Cue]) -> list[Cue]:
 
 
 def _json3_cues(text: str, path: str) -> list[Cue]:
+    if text.count("{") + text.count("[") > MAX_OBJECTS or text.count(",") > MAX_VALUES:
+        raise CaptionError("too_much_text", path=path, reason=_("more than {n:,} values").format(n=MAX_OBJECTS))
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
@@ -373,6 +430,10 @@ def _json3_cues(text: str, path: str) -> list[Cue]:
         raise CaptionError("not_captions", path=path, reason=_("its JSON is not YouTube's json3"))
     # aAppend only feeds a line; events without segs set up the window
     captions = [(event, segs) for event in events if not event.get("aAppend") and (segs := _segs(event))]
+    if len(captions) > MAX_CUES:
+        raise _too_many_cues(path)
+    if sum(len(seg["utf8"]) for _event, segs in captions for seg in segs) > MAX_CHARACTERS:
+        raise _too_many_characters(path)
     timed = any("tOffsetMs" in seg for _event, segs in captions for seg in segs)
     return _end_at_next(cue for event, segs in captions if (cue := _json3_cue(event, segs, timed)))
 
@@ -395,6 +456,6 @@ def _json3_cue(event: dict[str, Any], segs: list[dict[str, Any]], timed: bool) -
 
 def _number_ms(value: object) -> int:
     """A field's milliseconds; missing or strange ones count as 0."""
-    if isinstance(value, int | float) and math.isfinite(value):
-        return _bounded(int(value))
-    return 0
+    if isinstance(value, float):  # an int of 309 digits is finite, but no float
+        value = int(value) if math.isfinite(value) else 0
+    return _bounded(value) if isinstance(value, int) else 0

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain
 
 from subtitle_rag.domain import NAMESPACE, Cue, Line, Window
 
@@ -178,6 +178,8 @@ def _cut_cost(before: Cue, after: Cue) -> float:
 
 def _divided(cue: Cue, rule: WindowRule) -> list[Cue]:
     """Yield the cue, or parts of half a window's size if it exceeds a window in time or text."""
+    if len(cue.text) > MAX_CHARS:
+        cue = _with_short_words(cue)
     words = cue.text.split()
     if len(words) < 2 or (cue.end_ms - cue.start_ms <= rule.max_ms and len(cue.text) <= MAX_CHARS):
         return [cue]
@@ -192,6 +194,20 @@ def _divided(cue: Cue, rule: WindowRule) -> list[Cue]:
             result.append(Cue(starts[first], end, " ".join(words[first:at]), cue.word_starts[first:at]))
             first, chars = at, 0
     return result
+
+
+def _with_short_words(cue: Cue) -> Cue:
+    """Cut words longer than a window into parts of half its size."""
+    words = cue.text.split()
+    if max(map(len, words), default=0) <= MAX_CHARS:
+        return cue
+    parts = [[word] if len(word) <= MAX_CHARS else _slices(word, MAX_CHARS // 2) for word in words]
+    starts = [start for start, part in zip(cue.word_starts, parts, strict=False) for _slice in part]
+    return Cue(cue.start_ms, cue.end_ms, " ".join(chain.from_iterable(parts)), tuple(starts))
+
+
+def _slices(text: str, length: int) -> list[str]:
+    return [text[at : at + length] for at in range(0, len(text), length)]
 
 
 def _spread(words: Sequence[str], cue: Cue) -> list[int]:

@@ -20,6 +20,14 @@ SENTENCES = {
         N_("{path} is {size} MB; caption files of more than {limit} MB are refused."),
         N_("Split the file, or check that it really holds captions."),
     ),
+    "too_much_text": (
+        N_("{path} holds {reason}; no captions of a video do."),
+        N_("Split the file, or check that it really holds captions."),
+    ),
+    "caption_unexpected": (
+        N_("{path} cannot be used: reading it failed with {reason}, a fault of this program."),
+        N_("The others are not affected. subtitle-rag doctor --report writes what a bug report needs."),
+    ),
     "no_caption_files": (
         N_("No caption files in {path}."),
         N_("Name a folder that holds .vtt, .srt, .sbv or .json3 files."),

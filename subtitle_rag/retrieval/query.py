@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Literal
 
-from subtitle_rag.domain import tidy
+from subtitle_rag.domain import MAX_TYPED, tidy
 from subtitle_rag.errors import UsageError
 from subtitle_rag.retrieval.dates import period
 
@@ -91,6 +91,8 @@ def parse(raw: str) -> Query:
         UsageError: `empty_query`, `only_exclusions`, `query_too_long`, `bad_filter`, `unknown_kind`,
             `excluded_filter`.
     """
+    if len(raw) > MAX_TYPED:
+        raise UsageError("query_too_long", length=len(raw), limit=MAX_LENGTH)
     typed = tidy(raw)
     if len(typed) > MAX_LENGTH:
         raise UsageError("query_too_long", length=len(typed), limit=MAX_LENGTH)

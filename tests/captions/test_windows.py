@@ -175,11 +175,10 @@ def test_a_word_of_ten_minutes_is_a_window_of_the_greatest_length() -> None:
     assert made[1].start_ms == 10_000
 
 
-def test_a_word_of_a_million_letters_stays_whole_and_alone() -> None:
+def test_a_word_of_a_million_letters_is_cut_and_nothing_of_it_is_lost() -> None:
     made = windows("v", [*speech(30), cue(30, 33, "가" * 1_000_000), *speech(30, start=33)])
-    assert [len(w.text) for w in made][1] == 1_000_000
-    assert len(made) == 3
-    assert (made[0].overlap_after, made[2].overlap_before) == ("", "")
+    assert max(len(w.text) for w in made) <= MAX_CHARS + 1
+    assert sum(w.text.count("가") for w in made) >= 1_000_000
 
 
 def test_three_hours_in_one_cue_are_divided_evenly_at_its_words() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from subtitle_rag.domain import tidy
+from subtitle_rag.domain import MAX_TYPED, tidy
 from subtitle_rag.errors import UsageError
 from subtitle_rag.retrieval.query import MAX_LENGTH, QUOTES, Query, parse, parts
 from tests.cases import cases
@@ -280,3 +280,10 @@ def test_a_filter_cannot_be_excluded_and_says_so(raw: str) -> None:
 @pytest.mark.parametrize("begun", ["after:", "이전:", "채널:", 'video:""', "after: ", "종류:"])
 def test_a_filter_that_is_still_being_typed_filters_nothing(begun: str) -> None:
     assert parse(f"치킨 {begun}") == dataclasses.replace(parse("치킨"), raw=parse(f"치킨 {begun}").raw)
+
+
+def test_a_text_far_too_long_is_refused_unread() -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(" " * 100_000)
+    assert (caught.value.code, caught.value.details["length"]) == ("query_too_long", 100_000)
+    assert len(tidy("가" * 100_000)) == MAX_TYPED

@@ -1,8 +1,10 @@
 """The caret of a field stands where the terminal draws a composition."""
 
 import pytest
+from textual import events
 from textual.geometry import Offset
 
+from subtitle_rag.tui.widgets.text_field import MAX_PASTED, TextField
 from tests.tui.conftest import MakeApp, settle, typed
 
 
@@ -20,3 +22,9 @@ async def test_a_composition_begins_at_the_caret(app_of: MakeApp, size: tuple[in
         await typed(pilot, "가" * 60)
         await pilot.press("end")
         assert field.content_region.contains(*app.cursor_position)
+
+
+def test_a_pasted_text_is_cut_before_anything_reads_it() -> None:
+    pasted = events.Paste("가" * 50_000)
+    TextField("", "field")._on_paste(pasted)
+    assert len(pasted.text) == MAX_PASTED

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from textual import events
 
 
+MAX_PASTED = 10_000
+"""Characters of a pasted text: no query, address or path is as long, and every key draws the field."""
+
+
 class VisibleHighlighter(Highlighter):
     def highlight(self, text: "Text") -> None:
         text.plain = visible(text.plain)
@@ -67,6 +71,7 @@ class TextField(Input):
             event.stop()
             event.prevent_default()
             self.post_message(self.AddressPasted(address))
+        event.text = event.text[:MAX_PASTED]
 
     def replace_value(self, text: str) -> None:
         """Put a text in the place of the value, with the cursor at its end."""
@@ -76,4 +81,4 @@ class TextField(Input):
     def put(self, text: str) -> None:
         """Insert text pasted elsewhere on the screen."""
         self.focus()
-        self.insert_text_at_cursor(next(iter(text.strip().splitlines()), ""))
+        self.insert_text_at_cursor(next(iter(text[:MAX_PASTED].strip().splitlines()), ""))
