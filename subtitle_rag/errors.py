@@ -11,10 +11,12 @@ A code's two sentences live in `error_messages`: a failure is stored in the libr
 in the reader's language. Exit codes belong to the faces (`output.exit_code_for`).
 """
 
+from pathlib import Path
 from typing import Any
 
 from subtitle_rag.error_messages import SENTENCES
 from subtitle_rag.i18n import _
+from subtitle_rag.terminal_text import one_line
 
 EXPECTED = frozenset(
     {"members_only", "private", "age_restricted", "geo_blocked", "not_found", "upcoming", "live", "no_captions"}
@@ -32,11 +34,15 @@ class AppError(Exception):
 
     @property
     def message(self) -> str:
-        return _(SENTENCES[self.code][0]).format(**self.details)
+        return self._sentence(0)
 
     @property
     def hint(self) -> str:
-        return _(SENTENCES[self.code][1]).format(**self.details)
+        return self._sentence(1)
+
+    def _sentence(self, number: int) -> str:
+        details = {name: one_line(str(v)) if isinstance(v, str | Path) else v for name, v in self.details.items()}
+        return _(SENTENCES[self.code][number]).format(**details)
 
     def __str__(self) -> str:
         return f"{self.message} {self.hint}"

@@ -41,6 +41,7 @@ from subtitle_rag.events import (
 )
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import draws_escapes, on_windows
+from subtitle_rag.terminal_text import MARKS, one_line, terminal_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -203,13 +204,13 @@ def flush() -> None:
 def data(text: str = "") -> None:
     """Write a line of data."""
     with _as_broken_pipe():
-        sys.stdout.write(text + "\n")
+        sys.stdout.write(terminal_text(text) + "\n")
 
 
 def piece(text: str) -> None:
     """Write a part of a line of data, unbuffered."""
     with _as_broken_pipe():
-        sys.stdout.write(text)
+        sys.stdout.write(terminal_text(text))
     flush()
 
 
@@ -222,7 +223,14 @@ def json_line(values: Mapping[str, Any]) -> None:
 def say(text: str) -> None:
     """Write a line of narration to stderr."""
     flush()
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(terminal_text(text) + "\n")
+
+
+def confirm(question: str) -> bool:
+    """Ask on stderr."""
+    import click
+
+    return click.confirm(terminal_text(question), err=True)
 
 
 def say_error(error: AppError | Mapping[str, Any]) -> None:
@@ -348,6 +356,7 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
     """Align columns by terminal cells, those of `right` at their right edge; yield lines."""
     from rich.cells import cell_len
 
+    rows = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(cell_len(cell) for cell in column) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = []
@@ -357,8 +366,7 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
         yield "  ".join(cells).rstrip()
 
 
-TYPED_MARK = "\x1b[1;4m"
-RELATED_MARK = "\x1b[4m"
+TYPED_MARK, RELATED_MARK, MARK_END = MARKS
 
 
 def marked(text: str, spans: Sequence[tuple[int, int]], related: Sequence[tuple[int, int]] = ()) -> str:
@@ -369,6 +377,6 @@ def marked(text: str, spans: Sequence[tuple[int, int]], related: Sequence[tuple[
     parts: list[str] = []
     at = 0
     for start, end, mark in sorted([*((*s, TYPED_MARK) for s in spans), *((*s, RELATED_MARK) for s in related)]):
-        parts += [text[at:start], mark, text[start:end], "\x1b[0m"]
+        parts += [text[at:start], mark, text[start:end], MARK_END]
         at = end
     return "".join(parts) + text[at:]

@@ -314,7 +314,7 @@ SHOWN = {
     "click.UsageError": (0,),
     "click.ClickException": (0,),
     "click.BadParameter": (0,),
-    "click.confirm": (0,),
+    "output.confirm": (0,),
     "click.prompt": (0,),
 }
 """Calls whose arguments at these places are read by a user."""

@@ -85,6 +85,8 @@ def _failure_values(state: VideoState) -> dict[str, Any] | None:
 @json_option
 @click.pass_obj
 def status_(settings: Settings, as_json: bool) -> int:
+    from subtitle_rag.fetching.stored_rest import stored_rest
+
     with Runtime(settings) as runtime:
         runtime.require_library()
         counts = runtime.library.counts()
@@ -93,7 +95,7 @@ def status_(settings: Settings, as_json: bool) -> int:
         contexts = runtime.library.contexts.counts()
         encoder = runtime.library.vectors.active()
         vectors = runtime.library.vectors.counts(encoder)
-        rest, rest_code = runtime.library.sources.rest()
+        rest, rest_code = stored_rest(runtime.library.sources, settings.youtube.rest)
     result = {
         **output.fields(counts, "channels videos windows"),
         "stages": {
@@ -181,7 +183,7 @@ def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool
         if not yes:
             if not sys.stdin.isatty():
                 raise click.UsageError(_("Without a terminal to ask on, --yes is needed."))
-            if not click.confirm(question, err=True):
+            if not output.confirm(question):
                 leaving = RemovalSet()
         events = runtime.indexer.remove(sorted(leaving.videos))
         removed = [{"id": event.video, "title": event.title} for event in events]

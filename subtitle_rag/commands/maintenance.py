@@ -16,6 +16,7 @@ from subtitle_rag.library.connection import backup_folder
 from subtitle_rag.private_files import private_folder
 from subtitle_rag.redaction import one_line
 from subtitle_rag.runtime import Runtime
+from subtitle_rag.terminal_text import one_line
 
 if TYPE_CHECKING:
     from subtitle_rag.doctor import Check
@@ -136,9 +137,9 @@ def _recovery_lines(recovery: "Recovery", path: str) -> Iterator[str]:
 
 def _print_check(check: "Check") -> None:
     marks = {"ok": "✓", "warning": "!", "error": "✗"}
-    output.data(f"{marks[check.severity]} {check.name:<9} {check.message}")
+    output.data(f"{marks[check.severity]} {check.name:<9} {one_line(check.message)}")
     if check.remedy:
-        output.data(f"            → {check.remedy}")
+        output.data(f"            → {one_line(check.remedy)}")
 
 
 def _write_report(runtime: Runtime, checks: "list[Check]", report: str) -> str:

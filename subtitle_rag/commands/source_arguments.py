@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from subtitle_rag import output
 from subtitle_rag.captions.addresses import Source, looks_like_address, parse
 from subtitle_rag.domain import TABS, tidy
@@ -53,7 +51,7 @@ def _video_or_list(source: Source, playlist: bool | None) -> Source:
     if playlist is None:
         if sys.stdin.isatty():
             question = _("The link names a video and the list {list}. Take the whole list?")
-            playlist = click.confirm(question.format(list=source.playlist), err=True)
+            playlist = output.confirm(question.format(list=source.playlist))
         else:
             output.say(_("Only the video is taken; --playlist takes the list {list}.").format(list=source.playlist))
     return Source("playlist", source.playlist) if playlist else replace(source, playlist=None)

@@ -25,6 +25,7 @@ from subtitle_rag.domain import Video
 from subtitle_rag.errors import BusyError, CaptionError, FetchError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, Resting, VideoDone, VideoFailed
 from subtitle_rag.fetching.lister import Lister, pattern
+from subtitle_rag.fetching.stored_rest import stored_rest
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
@@ -341,10 +342,10 @@ class _Run:
 
     def _wait_for_stored_rest(self) -> Iterator[IndexEvent]:
         """Wait for the rest of an earlier run, whose block may still hold."""
-        until, code = self.library.sources.rest()
-        if self.options.retry:
+        until, code = stored_rest(self.library.sources, self.settings.rest)
+        if self.options.retry or not until:
             self.library.sources.end_rest()
-        elif until > time.time():
+        else:
             yield from self._wait_until(until, code, {"title": "YouTube"})
 
     def _wait_until(self, until: int, code: str, details: dict[str, Any]) -> Iterator[IndexEvent]:

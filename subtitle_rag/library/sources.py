@@ -198,14 +198,16 @@ class Sources:
     def due(self, now: int, *, source_id: int | None = None, all_failed: bool = False) -> list[str]:
         """Return the due videos at `now` (Unix seconds), in the order of the lists: of one source, or of all.
 
-        `all_failed` adds failed videos before their retry, and those without one. Videos of files are never due.
+        `all_failed` adds failed videos before their retry, and those without one. Videos of files are never due. A
+        failure of the future was noted by a clock that was wrong: its retry is due.
         """
         with self._read() as db:
             ids = db.execute(
                 """SELECT video.id FROM stage JOIN video ON video.id = video_id
                    WHERE stage.name = 'captions' AND video.source IS NULL
                      AND (:source IS NULL OR video.id IN (SELECT video_id FROM listed WHERE source_id = :source))
-                     AND (state = 'due' OR state = 'failed' AND (:all OR retry_at <= :now)) ORDER BY video.rowid""",
+                     AND (state = 'due' OR state = 'failed' AND (:all OR retry_at <= :now
+                       OR retry_at >= since AND since > :now)) ORDER BY video.rowid""",
                 {"source": source_id, "now": now, "all": all_failed},
             )
             return [id for (id,) in ids]

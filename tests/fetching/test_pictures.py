@@ -1,6 +1,7 @@
 """Pictures of scenes: where they are on a storyboard, what they cost, and what is kept of them."""
 
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -88,7 +89,7 @@ def test_a_block_ends_all_asking(desk: Desk, video: Video, kept: Pictures) -> No
 
 
 def test_while_the_queue_rests_nothing_is_asked_for(desk: Desk, video: Video, kept: Pictures) -> None:
-    desk.place.library.sources.put_rest(2**40, "rate_limited")
+    desk.place.library.sources.put_rest(int(time.time()) + 3_600, "rate_limited")
     assert kept.of(video, 0) is None
     assert desk.asked == {}
     desk.place.library.sources.end_rest()

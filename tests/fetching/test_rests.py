@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag.domain import Video
 from subtitle_rag.errors import FetchError
 from subtitle_rag.events import IndexEvent, Resting
 from subtitle_rag.fetching.fetcher import RESTS, RunOptions
@@ -356,3 +357,29 @@ def test_the_pauses_lie_between_one_video_and_the_next(desk: Desk, clock: Clock)
     assert len(clock.waits) == 3
     assert all(4.5 < wait <= 10 for wait in clock.waits)
     assert len(set(clock.waits)) == 3
+
+
+@pytest.mark.parametrize("rest", [3_600, 7 * 86_400])
+def test_a_rest_of_a_wrong_clock_is_over(desk: Desk, rest: int) -> None:
+    desk.youtube.add(channel(*clips(2)))
+    desk.settings = replace(QUICK, rest=rest)
+    longest = max(rest, 86_400)
+    desk.place.library.sources.put_rest(int(time.time()) + longest - 60, "rate_limited")
+    assert rests(desk.run(HANDLE, run_options=IMPATIENT)) == [("rate_limited", False)]
+    desk.place.library.sources.put_rest(int(time.time()) + longest + 60, "rate_limited")
+    assert rests(desk.run(HANDLE, run_options=IMPATIENT)) == []
+    assert len(desk.done) == 2
+    assert desk.place.library.sources.rest() == (0, "")
+
+
+def test_a_retry_of_a_wrong_clock_is_due(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources, now = desk.place.library.sources, int(time.time())
+    sources.put_refused(clip_video("slowcook000"), "no_captions", {}, now + 3_600)
+    monkeypatch.setattr(time, "time", lambda: now + 400 * 86_400)
+    sources.put_refused(clip_video("slowcook001"), "no_captions", {}, now + 401 * 86_400)
+    sources.put_refused(clip_video("slowcook002"), "private", {}, None)
+    assert sources.due(now) == ["slowcook001"]
+
+
+def clip_video(id: str) -> Video:
+    return Video(id, id, "c", "c")

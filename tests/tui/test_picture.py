@@ -1,6 +1,7 @@
 """The picture of the chosen scene: where it is wished for, from a sheet that lies in the cache."""
 
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +39,7 @@ def pictured(runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert video
     path = made._path(video, BOARD, 0)
     Image.new("RGB", (64, 36), "red").save(path, "PNG")
-    runtime.library.sources.put_rest(2**40, "rate_limited")
+    runtime.library.sources.put_rest(int(time.time()) + 3_600, "rate_limited")
     yield path
     runtime.library.sources.end_rest()
     runtime.library.put_details(VIDEO, before)
