@@ -16,7 +16,7 @@ from typing import Any
 
 from subtitle_rag.error_messages import SENTENCES
 from subtitle_rag.i18n import _
-from subtitle_rag.terminal_text import one_line
+from subtitle_rag.terminal_text import line_text
 
 EXPECTED = frozenset(
     {"members_only", "private", "age_restricted", "geo_blocked", "not_found", "upcoming", "live", "no_captions"}
@@ -41,7 +41,7 @@ class AppError(Exception):
         return self._sentence(1)
 
     def _sentence(self, number: int) -> str:
-        details = {name: one_line(str(v)) if isinstance(v, str | Path) else v for name, v in self.details.items()}
+        details = {name: line_text(str(v)) if isinstance(v, str | Path) else v for name, v in self.details.items()}
         return _(SENTENCES[self.code][number]).format(**details)
 
     def __str__(self) -> str:

@@ -41,7 +41,7 @@ from subtitle_rag.events import (
 )
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import draws_escapes, on_windows
-from subtitle_rag.terminal_text import MARKS, one_line, terminal_text
+from subtitle_rag.terminal_text import MARKS, line_text, terminal_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -356,7 +356,7 @@ def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset())
     """Align columns by terminal cells, those of `right` at their right edge; yield lines."""
     from rich.cells import cell_len
 
-    rows = [[one_line(cell) for cell in row] for row in rows]
+    rows = [[line_text(cell) for cell in row] for row in rows]
     widths = [max(cell_len(cell) for cell in column) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = []

@@ -18,7 +18,7 @@ def terminal_text(text: str) -> str:
     return text if text.isprintable() else _TEXT.sub(lambda match: match[1] or UNSEEN, text)
 
 
-def one_line(text: str) -> str:
+def line_text(text: str) -> str:
     """Return outside text, for a sentence: on one line, without anything that a terminal obeys."""
     if text.isprintable():
         return text

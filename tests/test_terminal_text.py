@@ -8,7 +8,7 @@ import pytest
 import subtitle_rag
 from subtitle_rag import output
 from subtitle_rag.errors import CaptionError
-from subtitle_rag.terminal_text import MARKS, one_line, terminal_text
+from subtitle_rag.terminal_text import MARKS, line_text, terminal_text
 from tests.commandline import ran
 
 ROOT = Path(subtitle_rag.__file__).parent
@@ -27,7 +27,7 @@ STREAMS = {"sys.stdout", "sys.stderr", "console", "click"}
 def test_what_a_terminal_obeys_is_replaced_and_our_marks_stay() -> None:
     assert not OBEYED & set(terminal_text(HOSTILE))
     assert terminal_text(f"가\n\t나{MARKS[0]}다{MARKS[2]}") == f"가\n\t나{MARKS[0]}다{MARKS[2]}"
-    assert one_line("a\nb\tc\r\x1b[4m") == "a b c ·[4m"
+    assert line_text("a\nb\tc\r\x1b[4m") == "a b c ·[4m"
 
 
 def test_the_writers_of_output_show_outside_text(capsys: pytest.CaptureFixture[str]) -> None:

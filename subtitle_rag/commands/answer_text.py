@@ -8,7 +8,7 @@ from subtitle_rag.answers import wording
 from subtitle_rag.domain import clock, watch_url
 from subtitle_rag.events import Answer, Citation, EvidenceSource
 from subtitle_rag.i18n import _
-from subtitle_rag.terminal_text import one_line
+from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
     from subtitle_rag.library.answers import StoredAnswer
@@ -40,7 +40,7 @@ def _lines(source: EvidenceSource, at_ms: int) -> Iterator[str]:
     text = text if len(text) <= LINE else f"{text[:LINE].rsplit(' ', 1)[0]} …"
     yield f"{f'[{source.number}]':>5}  {clock(at_ms):>8}  {text}"
     yield f"{'':>15}  {' · '.join(filter(None, (video.channel, video.title, str(video.published or ''))))}"
-    yield f"{'':>15}  {_link(source, at_ms) or one_line(video.source or video.id)}"
+    yield f"{'':>15}  {_link(source, at_ms) or line_text(video.source or video.id)}"
 
 
 def remarks(answer: Answer) -> Iterator[str]:

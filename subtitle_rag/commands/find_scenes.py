@@ -30,7 +30,7 @@ from subtitle_rag.retrieval.reasons import REASONS, RELATED
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, SearchResult
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.terminal_text import one_line
+from subtitle_rag.terminal_text import line_text
 
 logger = logging.getLogger(__name__)
 
@@ -173,7 +173,7 @@ def scene_lines(scene: Scene) -> Iterator[str]:
     if scene.context:
         context = _("Context: {text}").format(text=scene.context)
         yield f"               {context}"
-    yield f"               {scene.jump_url or one_line(video.source or video.id)}"
+    yield f"               {scene.jump_url or line_text(video.source or video.id)}"
 
 
 def _reason(scene: Scene) -> str:

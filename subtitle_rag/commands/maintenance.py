@@ -16,7 +16,6 @@ from subtitle_rag.library.connection import backup_folder
 from subtitle_rag.private_files import private_folder
 from subtitle_rag.redaction import one_line
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.terminal_text import one_line
 
 if TYPE_CHECKING:
     from subtitle_rag.doctor import Check
