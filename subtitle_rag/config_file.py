@@ -6,17 +6,24 @@ raises the first mistake (`bad_config`).
 
 import difflib
 import re
+import stat
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from subtitle_rag.config_lines import line_of
+from subtitle_rag.config_lines import extreme_of, line_of
+from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
 
 Section = TypeVar("Section")
+
+MAX_BYTES = 1_000_000
+"""Bytes of a config file; one with every setting and comment has 20,000."""
+MAX_NUMBER = 10**12
+"""The largest number of a setting, seconds and bytes included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,18 @@ def mistake_in(path: Path, key: str, message: str, nearest: str = "") -> Mistake
     return Mistake(str(path), key, message, nearest, ConfigFile.read(path).line(key))
 
 
+def _read_regular(path: Path) -> bytes:
+    """Return the content; raises OSError for a pipe, which would be waited for, and for a file without end."""
+    info = path.stat()
+    if not stat.S_ISREG(info.st_mode):
+        raise OSError(0, _("it is not a regular file"))
+    with path.open("rb") as file:
+        raw = file.read(MAX_BYTES + 1)
+    if len(raw) > MAX_BYTES:
+        raise OSError(0, _("it is larger than {size}").format(size=byte_size(MAX_BYTES)))
+    return raw
+
+
 class _WrongValueError(Exception):
     """Carries the name of an unusable value, and the reason."""
 
@@ -72,7 +91,11 @@ class ConfigFile:
     @classmethod
     def read(cls, path: Path) -> "ConfigFile":
         try:
-            text = path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+            text = _read_regular(path).decode("utf-8-sig").replace("\r\n", "\n")
+            if extreme := extreme_of(text):
+                key, line, reason = extreme
+                message = f"{key}: {_(reason)}" if key else _(reason)
+                return cls(path, {}, mistakes=[Mistake(str(path), key, message, line=line)])
             return cls(path, tomllib.loads(text), text)
         except FileNotFoundError:
             return cls(path, {})
@@ -152,6 +175,8 @@ def _value(name: str, expected: type[Any], rules: Mapping[Any, Any], value: Any)
     """Return the value if it has the expected type and follows `least`, `among`, `one_of` and `empty`."""
     if expected is tuple:
         value = () if value == [] and rules.get("empty") else _strings(name, value)
+    if type(value) in (int, float) and not -MAX_NUMBER <= value <= MAX_NUMBER:  # nan is in no range
+        raise _WrongValueError(name, _("{name} is no number that can be used").format(name=name))
     if expected is float and type(value) is int:
         value = float(value)
     if expected is dict and isinstance(value, dict):

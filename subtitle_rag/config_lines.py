@@ -9,6 +9,8 @@ import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 
+from subtitle_rag.i18n import N_
+
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _NAME_PART = re.compile(r"[ \t]*(\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[\w-]+)[ \t]*(\.?)")
 _VALUE_PIECE = re.compile(
@@ -19,6 +21,41 @@ _VALUE_PIECE = re.compile(
     r"|#[^\n]*|[\[\]{}\n]|[^\"'#\[\]{}\n]+",
     re.DOTALL,
 )
+
+
+MAX_DEPTH = 32
+"""Brackets within each other, and parts of a name."""
+_EXTREME = re.compile(
+    r'"""(?:[^\\]|\\.)*?(?:"{3,5}(?!")|\Z)'
+    r"|'''.*?(?:'{3,5}(?!')|\Z)"
+    r'|"(?:[^"\\\n]|\\.)*"?'
+    r"|'[^'\n]*'?"
+    r"|#[^\n]*"
+    r"|(?P<number>[0-9][0-9_]{99,})"
+    r"|[^\"'#\[\]{}\n.=,0-9]+|[0-9]|(?P<sign>[\[\]{}.=,\n])",
+    re.DOTALL,
+)
+"""Pieces of any text, TOML or not."""
+
+
+def extreme_of(text: str) -> tuple[str, int, str] | None:
+    """Find what `tomllib` would choke on: return the key, the line and the reason."""
+    depth = dots = 0
+    for match in _EXTREME.finditer(text):
+        sign = match["sign"]
+        reason = N_("a number of more than 100 digits") if match["number"] else ""
+        if sign:
+            depth += (sign in "[{") - (sign in "]}")
+            dots = dots + 1 if sign == "." else 0
+            if depth > MAX_DEPTH:
+                reason = N_("brackets within more than 32 others")
+            if dots >= MAX_DEPTH:
+                reason = N_("a name of more than 32 parts")
+        if reason:
+            begin = text.rfind("\n", 0, match.start()) + 1
+            key = re.match(r"[ \t]*([\w.-]{1,60})", text[begin : begin + 200])
+            return (key[1] if key else ""), 1 + text.count("\n", 0, begin), reason
+    return None
 
 
 @lru_cache(maxsize=2)

@@ -1,3 +1,4 @@
+import os
 from dataclasses import fields
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from subtitle_rag.config import (
     TuiSettings,
     YoutubeSettings,
 )
+from subtitle_rag.config_file import MAX_BYTES
+from subtitle_rag.config_lines import extreme_of
 from subtitle_rag.errors import UsageError
 from tests.cases import cases
 from tests.commandline import ran
@@ -277,3 +280,43 @@ def test_a_byte_order_mark_in_front_is_no_mistake(file: Path) -> None:
     """Editors of Windows write one."""
     file.write_bytes("\ufeffsearch.limit = 7\n".encode())
     assert config.load().search.limit == 7
+
+
+@cases(
+    ("text", "line", "key"),
+    [
+        ("\na = 1\nlist = " + "[" * 5_000 + "]" * 5_000, 3, "list"),
+        ("\nq = " + "{a=" * 1_000, 2, "q"),
+        ("[search]\nlimit = " + "9" * 5_000, 2, "limit"),
+        ("[search]\nlimit = " + "9" * 90, 2, "search.limit"),
+        ("[youtube]\npause_min = nan", 2, "youtube.pause_min"),
+        ("[youtube]\npause_min = inf", 2, "youtube.pause_min"),
+        ("\n" + ".".join("a" * 3_000) + " = 1", 2, "a.a.a"),
+        ("[" + ".".join("a" * 3_000) + "]", 1, "32"),
+    ],
+)
+def test_what_no_reader_can_bear_is_refused_by_file_key_and_line(file: Path, text: str, line: int, key: str) -> None:
+    file.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        config.load()
+    assert f"{file}:{line}" in caught.value.message
+    assert key in caught.value.message
+
+
+def test_brackets_and_dots_within_strings_are_no_depth() -> None:
+    assert (
+        extreme_of('a = "' + ".[" * 100 + '"\nb = """\n' + "9" * 200 + '\n"""\nc = \'' + "{" * 99 + "' # " + "[" * 99)
+        is None
+    )
+
+
+def test_a_config_that_never_ends_is_refused(file: Path) -> None:
+    os.mkfifo(file)
+    with pytest.raises(UsageError) as caught:
+        config.load()
+    assert str(file) in caught.value.message
+    file.unlink()
+    file.write_bytes(b"#" * (MAX_BYTES + 1))
+    with pytest.raises(UsageError) as caught:
+        config.load()
+    assert "1.0 MB" in caught.value.message

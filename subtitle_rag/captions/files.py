@@ -218,7 +218,17 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
         # real folders now, linked ones at the very end: a file keeps the path that does not hang on a link
         below = [entry for entry, is_folder in listed if is_folder]
         folders.extendleft(Path(e.path) for e in reversed(below) if not e.is_symlink())
-        folders.extend(Path(e.path) for e in below if e.is_symlink())
+        for linked in (Path(e.path) for e in below if e.is_symlink()):
+            if _leads_above(linked, source):
+                yield _failure(linked, "unreadable", _("the link leads to a folder above"))
+            else:
+                folders.append(linked)
+
+
+def _leads_above(link: Path, source: Path) -> bool:
+    """Whether the link's folder holds the whole source: the disk, at worst."""
+    target, real = link.resolve(), source.resolve()
+    return target in real.parents
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -284,7 +284,7 @@ def _history(runtime: Runtime, options: AskOptions) -> int:
 
 
 def _forget(runtime: Runtime, id: str, *, as_json: bool) -> int:
-    if id != ALL and not id.isdecimal():
+    if id != ALL and not (id.isdecimal() and len(id) < 19):  # SQLite's numbers have 64 bits
         raise UsageError("unknown_answer", answer=tidy(id))
     count = runtime.library.answers.forget(None if id == ALL else int(id))
     if id != ALL and not count:

@@ -14,9 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import replace_path
+
+MAX_BYTES = 64_000_000
+"""Bytes that are read of one file; the largest set of questions in use has a thousandth of it."""
 
 
 def bad_queries(path: Path, line: int, reason: str) -> UsageError:
@@ -32,12 +36,22 @@ def refusing(path: Path, line: int, code: str = "bad_queries") -> Iterator[None]
         raise UsageError(code, path=str(path), line=line, reason=str(error)) from error
 
 
-def read_text(path: Path) -> str:
-    """Read a file as UTF-8; raises UsageError `unreadable`, `bad_queries`."""
+def _read_bytes(path: Path) -> bytes:
+    """Read a file, a pipe too, up to `MAX_BYTES`; raises UsageError `unreadable`."""
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise UsageError("unreadable", path=str(path), reason=error.strerror or str(error)) from error
+    if len(raw) > MAX_BYTES:
+        reason = _("it is larger than {size}").format(size=byte_size(MAX_BYTES))
+        raise UsageError("unreadable", path=str(path), reason=reason)
+    return raw
+
+
+def read_text(path: Path) -> str:
+    """Read a file as UTF-8; raises UsageError `unreadable`, `bad_queries`."""
+    raw = _read_bytes(path)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

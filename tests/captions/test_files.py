@@ -362,3 +362,15 @@ def test_a_broken_link_is_found_and_fails_when_read(folder: Path) -> None:
     with pytest.raises(CaptionError) as caught:
         read(only(folder))
     assert caught.value.details == {"path": str(folder / "강연.vtt"), "reason": os.strerror(2)}
+
+
+def test_a_link_to_a_folder_above_is_told_and_not_followed(tmp_path: Path) -> None:
+    source = tmp_path / "above" / "captions"
+    source.mkdir(parents=True)
+    (tmp_path / "beside.srt").write_text("")
+    (source / "own.srt").write_text("")
+    (source / "up").symlink_to(tmp_path)
+    (source / "root").symlink_to("/")
+    entries = list(discover([source]))
+    assert [entry.code for entry in entries if isinstance(entry, VideoFailed)] == ["unreadable"] * 2
+    assert len(entries) == 3
