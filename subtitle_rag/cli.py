@@ -233,13 +233,14 @@ def _known_options(arguments: Sequence[str]) -> list[str]:
 
 
 def _run_to_end(arguments: list[str]) -> int:
+    status: int = ExitCode.DONE
     try:
         status = _run(arguments)
         output.flush()  # a failure to write shows here, not when the interpreter ends
         return status
     except BrokenPipeError:  # the reader has seen enough
         output.discard()
-        return ExitCode.DONE
+        return status
     except OSError as error:
         output.discard()
         output.say_error(_log_unexpected(error))
@@ -305,10 +306,13 @@ def _fail(arguments: Sequence[str], error: AppError) -> int:
 
 
 def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitCode) -> int:
-    output.say_error(entry)
-    if "--json" in arguments:
-        _options, rest = _split_frame_options(arguments)
-        output.envelope(_command(rest), output.Outcome(None, [entry], code))
+    try:
+        output.say_error(entry)
+        if "--json" in arguments:
+            _options, rest = _split_frame_options(arguments)
+            output.envelope(_command(rest), output.Outcome(None, [entry], code))
+    except BrokenPipeError:  # whoever read has left; the command has failed all the same
+        output.discard()
     return code
 
 
