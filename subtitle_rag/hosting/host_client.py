@@ -14,6 +14,7 @@ from subtitle_rag import log_file
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, host_entry
 from subtitle_rag.hosting.handshake import greet_host
+from subtitle_rag.hosting.temp_folders import sweep_temp_folders
 from subtitle_rag.i18n import _
 from subtitle_rag.private_files import private_file, private_folder
 
@@ -233,6 +234,7 @@ class _Starter:
             private_file(path)
             log = path.open("ab")
             if self._reports is None:
+                sweep_temp_folders()
                 self._reports = tempfile.TemporaryDirectory(prefix=SOCKET_PREFIX)
                 self._order["report"] = str(Path(self._reports.name) / "error.json")
         except OSError as error:
