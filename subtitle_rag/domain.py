@@ -50,8 +50,8 @@ MAX_TYPED = 10_000
 
 
 def tidy(raw: str) -> str:
-    """Return the first `MAX_TYPED` characters as NFC on one line, without invisible ones (some terminals send decomposed
-    Hangul)."""
+    """Return the first `MAX_TYPED` characters as NFC on one line, without invisible ones: some terminals send
+    decomposed Hangul."""
     visible = (" " if c.isspace() else c for c in raw[:MAX_TYPED] if c.isspace() or unicodedata.category(c)[0] != "C")
     return nfc(" ".join("".join(visible).split()))
 
