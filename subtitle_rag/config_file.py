@@ -61,8 +61,8 @@ def mistake_in(path: Path, key: str, message: str, nearest: str = "") -> Mistake
 
 def _read_regular(path: Path) -> bytes:
     """Return the content; raises OSError for a pipe, which would be waited for, and for a file without end."""
-    info = path.stat()
-    if not stat.S_ISREG(info.st_mode):
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # the system has its own words for a folder
         raise OSError(0, _("it is not a regular file"))
     with path.open("rb") as file:
         raw = file.read(MAX_BYTES + 1)

@@ -19,7 +19,7 @@ ELSEWHERE = {
     ("commands/ask.py", "write"): "the prompt, a constant",
     ("commands/evaluate_models.py", "prompt"): "keys that are constants, and a question of the user's own",
     ("doctor.py", "write"): "JSON of a process that looks, for the one that asked",
-    ("evaluation/charts.py", "print"): "into a picture",
+    ("evaluation/report.py", "print"): "into a picture",
 }
 STREAMS = {"sys.stdout", "sys.stderr", "console", "click"}
 
