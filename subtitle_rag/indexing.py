@@ -6,7 +6,7 @@ the index has them on disk. A run that is stopped at any point leaves work to do
 
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import date
 from itertools import islice
@@ -24,7 +24,7 @@ from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.analysis_ahead import AnalysisAhead
-from subtitle_rag.retrieval.index import Index, Point
+from subtitle_rag.retrieval.index import Index, Point, StagedIndex
 from subtitle_rag.retrieval.index_document import DEFAULT_PARAMS, Bm25Params, IndexDocument
 from subtitle_rag.retrieval.index_rules import BM25
 from subtitle_rag.retrieval.morphemes import ANALYZER, TextMorphemes
@@ -38,6 +38,9 @@ logger = logging.getLogger(__name__)
 
 BATCH = 256
 """Windows analysed and written together."""
+
+REMOVALS = 250
+"""Videos removed together: one transaction, one deletion from the index."""
 
 BACKGROUND_TIMEOUT_S = 600
 """Longest wait of background work for another indexer: one with many files is done by then, or takes very long."""
@@ -69,6 +72,14 @@ class _IndexedVideo:
     transcript: str
     document: IndexDocument
     analyses: list[Morphemes]
+
+
+@dataclass(frozen=True, slots=True)
+class _Staging:
+    """A staged index, and the neural vectors in it by window, which the library notes when it is adopted."""
+
+    index: StagedIndex
+    vectors: "dict[str, list[StoredVector]]"
 
 
 class Indexer:
@@ -148,30 +159,51 @@ class Indexer:
 
     def rebuild(self) -> Iterator[WindowsIndexed]:
         """Build the index again from the library, and bring back the neural vectors that it held."""
-        with (
-            self._working(rebuild=True),
-            closing(VectorBackup(backup_path(self._library))) as backup,
-            logged_stage(logger, "rebuild") as counts,
-        ):
+        with self._working(rebuild=True), logged_stage(logger, "rebuild") as counts:
             self._rewindow()
+            staged = self._index.stage()
+            for event in self._rebuild_in_place() if staged is None else self._rebuild_aside(staged):
+                counts["windows"] = counts.get("windows", 0) + event.count
+                yield event
+
+    def _rebuild_in_place(self) -> Iterator[WindowsIndexed]:
+        with closing(VectorBackup(backup_path(self._library))) as backup:
             backup.save(self._index, self._library)
             self._library.forget_index()
             put_index_address(self._library, self._index.place)
             self._purge()
             backup.add_vector_names(self._index)
-            for event in self._make_searchable(self._pending(), backup):
-                counts["windows"] = counts.get("windows", 0) + event.count
-                yield event
+            yield from self._make_searchable(self._pending(), backup)
+            backup.delete_on_close()
+
+    def _rebuild_aside(self, staged: StagedIndex) -> Iterator[WindowsIndexed]:
+        """Fill the staged index, and have it adopted once it is complete; until then the earlier one is in use."""
+        vectors: dict[str, list[StoredVector]] = {}
+        with ExitStack() as stack:
+            stack.callback(staged.discard)  # harmless after its adoption
+            backup = stack.enter_context(closing(VectorBackup(backup_path(self._library))))
+            if backup.is_new:
+                backup.delete_on_close()  # also after a failure: the index still has the vectors
+            backup.save(self._index, self._library)
+            backup.add_vector_names(staged)
+            staging = _Staging(staged, vectors)
+            yield from self._make_searchable(self._pending(all_windows=True), backup, staging)
+            self._library.vectors.replace(vectors)
+            self._index.adopt(staged)
+            self._library.vectors.replace(vectors)  # those made meanwhile went with the earlier index
+            put_index_address(self._library, self._index.place)
+            self._library.finish_purge(ALL)
             backup.delete_on_close()
 
     def remove(self, video_ids: Iterable[str]) -> Iterator[VideoRemoved]:
         """Remove videos from the library and the index."""
         with self._working():
-            for video_id in video_ids:
-                video = self._library.video(video_id)
-                if video is not None:
-                    self._library.remove_video(video_id)
-                    yield VideoRemoved(video.id, video.title)
+            ids = list(video_ids)
+            for start in range(0, len(ids), REMOVALS):
+                videos = self._library.videos_by_id(*ids[start : start + REMOVALS])
+                self._library.remove_videos(list(videos))
+                yield from (VideoRemoved(video.id, video.title) for video in videos.values())
+                self._purge()
             self._purge()
 
     def _read_tracks(self, entries: list[Discovered]) -> Iterator[VideoDone | VideoFailed | Batch]:
@@ -233,10 +265,10 @@ class Indexer:
                     logger.info("%s keeps the windows that it has", video_id, exc_info=True)
         self._library.put_rule(RULE)
 
-    def _pending(self) -> Iterator[Batch]:
+    def _pending(self, *, all_windows: bool = False) -> Iterator[Batch]:
         """Yield the windows without vectors, in batches of whole videos."""
         batch: Batch = []
-        for video, video_windows in self._library.pending(ANALYZER):
+        for video, video_windows in self._library.pending(None if all_windows else ANALYZER):
             batch.append((video, video_windows))
             if _window_count(batch) >= BATCH:
                 yield batch
@@ -287,7 +319,7 @@ class Indexer:
         return IndexDocument(video, video_windows, {id: (each.key, each.text) for id, each in contexts.items()})
 
     def _make_searchable(
-        self, batches: Iterable[E | Batch], backup: VectorBackup | None = None
+        self, batches: Iterable[E | Batch], backup: VectorBackup | None = None, staging: _Staging | None = None
     ) -> Iterator[E | WindowsIndexed]:
         """Write the points of these windows batch by batch, and pass on the events between the batches.
 
@@ -302,17 +334,20 @@ class Indexer:
                 documents = [self._document(video, video_windows) for video, video_windows in each]
                 following = _BegunBatch(documents, ahead.begin([text for d in documents for text in d.texts()]))
                 if begun is not None:
-                    yield self._write_points(begun, backup)
+                    yield self._write_points(begun, backup, staging)
                 begun = following
             if begun is not None:
-                yield self._write_points(begun, backup)
+                yield self._write_points(begun, backup, staging)
 
-    def _write_points(self, batch: "_BegunBatch", backup: VectorBackup | None) -> WindowsIndexed:
+    def _write_points(
+        self, batch: "_BegunBatch", backup: VectorBackup | None, staging: "_Staging | None"
+    ) -> WindowsIndexed:
         """Write the points of a batch, after purging old points of its videos.
 
         Existing points keep their neural vectors; new ones get those in the backup.
         """
-        self._purge()
+        if staging is None:
+            self._purge()
         points: list[Point] = []
         indexed: dict[str, tuple[str, Morphemes]] = {}
         restored: dict[str, list[StoredVector]] = {}
@@ -327,11 +362,7 @@ class Indexer:
                 _key, context = document.contexts.get(window.id, ("", None))
                 points.append(Point(window.id, named, to_payload(document.video, window, context)))
                 indexed[window.id] = document.source(window.id), analysis
-        if points:
-            self._index.insert(points)
-            self._library.put_indexed(ANALYZER, indexed)
-            self._library.vectors.put(restored)
-        return WindowsIndexed(len(points))
+        return points, indexed, restored
 
     def _purge(self) -> None:
         purges = self._library.purges()
@@ -340,9 +371,10 @@ class Indexer:
             self._index.clear([*present, *(video_id for video_id in purges if video_id != ALL)])
             self._library.finish_purge(ALL)
             return
-        for video_id in purges:
-            self._index.delete_video(video_id)
-            self._library.finish_purge(video_id)
+        for start in range(0, len(purges), REMOVALS):
+            batch = purges[start : start + REMOVALS]
+            self._index.delete_videos(batch)
+            self._library.finish_purge(*batch)
 
     @contextmanager
     def _working(self, timeout_s: float | None = None, *, rebuild: bool = False) -> Iterator[None]:

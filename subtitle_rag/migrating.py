@@ -9,11 +9,11 @@ import math
 import random
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import _
-from subtitle_rag.library.app_state import EMBEDDED, put_index_address
+from subtitle_rag.library.app_state import EMBEDDED, put_index_address, put_migration
 from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import Library
 from subtitle_rag.log_file import logged_stage
@@ -78,8 +78,10 @@ class Migration:
             self._check_count()
             point_count, query_count = self._spot_check()
             counts.update(windows=len(self._ids), points=point_count, queries=query_count)
+            done = Migrated(len(self._ids), point_count, query_count)
+            put_migration(self._library, {"from": self._source.place, "to": self._target.place, **asdict(done)})
             put_index_address(self._library, self._target.place)
-            yield Migrated(len(self._ids), point_count, query_count)
+            yield done
 
     @contextmanager
     def _working(self) -> Iterator[None]:

@@ -357,7 +357,7 @@ class Runtime:
         return Indexer(self.library, self.usable_index(), self.analyzer)
 
     def usable_index(self) -> "Index":
-        """Return the settings' index without a check; an unusable one is replaced.
+        """Return the settings' index without a check; an unusable one is replaced, after a backup of its vectors.
 
         On a server it is replaced only if it has no windows of other libraries.
         """
@@ -370,8 +370,7 @@ class Runtime:
         except AppError as error:
             logger.info("the index cannot be used as it is", exc_info=True)
             if not self.settings.qdrant.url:
-                if error.code == "index_mismatch":
-                    back_up_vectors(self.settings.paths.index, self.library)
+                back_up_vectors(self.settings.paths.index, self.library)
                 self.__dict__["host"] = self._open_host(fresh=True)
                 return self.host
             if error.code != "index_mismatch":

@@ -8,6 +8,7 @@ Tests of the processes themselves carry the marker `hosts`.
 import json
 import os
 import socket
+import subprocess
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -47,8 +48,10 @@ class ThreadHost:
     def poll(self) -> int | None:
         return None if self._thread.is_alive() else self._status
 
-    def wait(self) -> int | None:
-        self._thread.join()
+    def wait(self, timeout: float | None = None) -> int | None:
+        self._thread.join(timeout)
+        if self._thread.is_alive():
+            raise subprocess.TimeoutExpired("host", timeout or 0)
         return self._status
 
     def end(self) -> None:

@@ -15,7 +15,9 @@ from filelock import FileLock
 from subtitle_rag import config
 from subtitle_rag.library import connection
 from subtitle_rag.library.rows import Counts
+from subtitle_rag.library.sources import Sources
 from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval import index_edge
 from subtitle_rag.retrieval.index_client import HostedIndex
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
@@ -295,3 +297,45 @@ def test_an_interruption_ends_with_130(run: Run, monkeypatch: pytest.MonkeyPatch
     stopped = run("status")
     assert (stopped.code, stopped.out) == (130, "")
     assert stopped.err.strip().startswith("! Interrupted.")
+
+
+class KillError(BaseException):
+    """Stands for the end of the process: nothing behind it is done."""
+
+
+def killed(monkeypatch: pytest.MonkeyPatch, target: type, method: str) -> pytest.MonkeyPatch:
+    def end(*_arguments: object, **_options: object) -> None:
+        raise KillError
+
+    monkeypatch.setattr(target, method, end)
+    return monkeypatch
+
+
+@pytest.mark.parametrize(
+    ("target", "method"),
+    [(Library, "remove_videos"), (HostedIndex, "delete_videos"), (Library, "finish_purge"), (Sources, "unfollow")],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.parametrize("name", [ID, "captions"])
+def test_the_same_command_finishes_a_removal(
+    indexed: Run, monkeypatch: pytest.MonkeyPatch, target: type, method: str, name: str
+) -> None:
+    with monkeypatch.context() as patch:
+        killed(patch, target, method)
+        with pytest.raises(KillError):
+            indexed("remove", name, "--yes")
+    again = indexed("remove", name, "--yes")
+    expected = ["Removed: 영상 0"] if name == ID else [f"Removed: 영상 {n}" for n in range(3)]
+    assert (again.code, again.out.splitlines()) == (0, expected)
+    with Runtime(config.load()) as runtime:
+        assert not runtime.library.purges()
+        assert runtime.index.count() == runtime.library.counts().windows
+    assert indexed("remove", name, "--yes", "--json").failure == "unknown_video"
+
+
+def test_a_removal_needs_no_space(indexed: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_edge, "SPARE_BYTES", 2**62)
+    assert indexed("remove", ID, "--yes").out == "Removed: 영상 0\n"
+    rebuilt = indexed("rebuild", "--json")
+    assert (rebuilt.code, rebuilt.failure) == (3, "rebuild_space")
+    assert indexed(*QUERY).code == 0

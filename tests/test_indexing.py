@@ -288,7 +288,7 @@ class StopError(Exception):
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("call", [0, 2])
-@pytest.mark.parametrize("method", ["put_video", "insert", "put_indexed", "delete_video", "finish_purge"])
+@pytest.mark.parametrize("method", ["put_video", "insert", "put_indexed", "delete_videos", "finish_purge"])
 @pytest.mark.campaign(part="kills")
 def test_a_run_ended_at_any_write_goes_on_from_there(
     whole: Place, captions: Path, method: str, call: int, after: bool, monkeypatch: pytest.MonkeyPatch

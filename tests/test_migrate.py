@@ -265,6 +265,8 @@ def test_the_command_moves_the_index_and_says_what_to_write(machine: Machine, se
     assert back.out == '[qdrant]\nurl = ""\n'
     assert f"{windows} windows are in the index embedded" in back.err
     assert "config.toml" in back.err
+    again = machine("migrate", "--to", "embedded")  # as if the first run had been killed after its last commit
+    assert (again.code, again.out, again.err) == (0, back.out, back.err)
     machine.use("")
     assert ranking(machine(*QUERY)) == before
 

@@ -17,6 +17,7 @@ from subtitle_rag.domain import tidy
 from subtitle_rag.errors import EXPECTED, AppError, UsageError
 from subtitle_rag.events import WindowsIndexed
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.library.app_state import put_unfinished_removal, unfinished_removal
 from subtitle_rag.library.removal_set import RemovalSet, of_channels
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.sources import FollowedSource
@@ -177,7 +178,8 @@ def _failure_lines(failed: Sequence[VideoState]) -> Iterator[str]:
 @click.pass_obj
 def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool) -> int:
     with Runtime(settings) as runtime:
-        leaving = _removal_set(runtime, [tidy(target) for target in targets])
+        names = [tidy(target) for target in targets]
+        leaving = _removal_set(runtime, names)
         videos = len(leaving.videos)
         question = n_("Remove {n} video?", "Remove {n} videos?", videos).format(n=videos)
         if not yes:
@@ -185,9 +187,7 @@ def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool
                 raise click.UsageError(_("Without a terminal to ask on, --yes is needed."))
             if not output.confirm(question):
                 leaving = RemovalSet()
-        events = runtime.indexer.remove(sorted(leaving.videos))
-        removed = [{"id": event.video, "title": event.title} for event in events]
-        runtime.library.sources.unfollow(leaving.sources)
+        removed = _remove(runtime, names, leaving)
     urls = sorted(leaving.sources.values())
     lines = [_("Removed: {title}").format(title=video["title"]) for video in removed]
     lines += [_("Unfollowed: {url}").format(url=url) for url in urls]
@@ -195,17 +195,38 @@ def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool
     return output.finish("remove", outcome, lines, as_json=as_json)
 
 
+def _remove(runtime: Runtime, names: Sequence[str], leaving: RemovalSet) -> list[dict[str, str]]:
+    """Remove the videos and return their ids and titles, with those of the same removal before it was killed."""
+    library, ids = runtime.library, sorted(leaving.videos)
+    indexer = runtime.indexer
+    titles = {id: video.title for id, video in library.videos_by_id(*ids).items()}
+    noted_names, noted_titles = unfinished_removal(library)
+    titles |= {id: noted_titles[id] for id in ids if id in noted_titles and id not in titles}
+    if titles:
+        put_unfinished_removal(library, [*noted_names, *names], noted_titles | titles)
+    for _removed in indexer.remove(ids):
+        pass
+    library.sources.unfollow(leaving.sources)
+    put_unfinished_removal(library, [], {})
+    return [{"id": id, "title": titles[id]} for id in ids if id in titles]
+
+
 def _removal_set(runtime: Runtime, targets: Sequence[str]) -> RemovalSet:
     """Resolve ids, channels and addresses; raises UsageError `unknown_video`."""
     leaving = RemovalSet()
     states, followed = runtime.library.videos(), runtime.library.sources.followed()
+    noted_names, noted_titles = unfinished_removal(runtime.library)
     for target in targets:
+        if target in noted_names:  # the removal was killed: it may have removed them from the library already
+            leaving |= RemovalSet(frozenset(noted_titles))
+        elif target in noted_titles:
+            leaving |= RemovalSet(frozenset({target}))
         if any(state.video.id == target for state in states):
             leaving |= RemovalSet(frozenset({target}))
             continue
         sources = [s for s in followed if target in (s.name, s.channel_id)] or _followed_at(runtime, target)
         removal = of_channels(runtime.library, {target, *(s.channel_id for s in sources if s.channel_id)}, sources)
-        if not removal.videos and not sources:
+        if not removal.videos and not sources and target not in noted_names and target not in noted_titles:
             raise UsageError("unknown_video", video=target)
         leaving |= removal
     return leaving

@@ -12,7 +12,7 @@ from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.app_state import EMBEDDED, index_address
+from subtitle_rag.library.app_state import EMBEDDED, index_address, last_migration
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -24,14 +24,18 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_obj
 def migrate_(settings: Settings, to: str, as_json: bool) -> int:
+    from subtitle_rag.migrating import Migrated
     from subtitle_rag.retrieval.server_terms import address
 
     target = EMBEDDED if to == EMBEDDED else address(to)
     with Runtime(settings) as runtime:
-        source = index_address(runtime.library)
-    if source == target:
+        source, last = index_address(runtime.library), last_migration(runtime.library)
+    if source != target:
+        done = _migrate(settings, source, target)
+    elif last.get("to") == target:  # the run before may have been killed after its last commit
+        source, done = last["from"], Migrated(last["windows"], last["points"], last["queries"])
+    else:
         raise UsageError("same_index", place=source)
-    done = _migrate(settings, source, target)
     config = _config_text(target)
     if not as_json:
         output.say(

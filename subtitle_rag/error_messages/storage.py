@@ -52,6 +52,18 @@ SENTENCES = {
         N_("The search index in {path} is held by another program."),
         N_("Close that program and try again."),
     ),
+    "system_limit": (
+        N_("The system gives the search index in {path} no more memory, threads or files: {reason}."),
+        N_("Nothing is lost. Close other programs, or raise the limit that ulimit -a shows, and try again."),
+    ),
+    "disk_error": (
+        N_("The disk of {path} reports an error: {reason}."),
+        N_("Nothing was deleted. See whether the disk is well, copy the folder to another one, and try again."),
+    ),
+    "rebuild_space": (
+        N_("A new search index in {path} needs {needed} MB of free space, and {free} MB are free."),
+        N_("Free some space and run the same command again. The search index stays as it is until then."),
+    ),
     "index_unreachable": (
         N_("The process that holds the search index did not answer: {reason}."),
         N_("Try again; if it happens again, subtitle-rag doctor says more."),

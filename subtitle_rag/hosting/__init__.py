@@ -3,12 +3,16 @@
     folder/
       host.json    the address, key and pid of this folder's host; readable by the owner alone
       host.lock    held by the host for its life: if two start at once, the second one exits
+    opening.json the pid of the host while it opens its service, and since when
       host.log     the host's stderr, for crashes of the interpreter; everything else is logged by `log_file`
 
 There is one kind of entry, protocol and client; a `HostKind` adds its service and lifetime. The first client
 (`host_client`) starts the host as a detached process. The host (`server`) exits when no client has been connected for
 its linger time, so runs in a row share it. A client counts while its connection is open, so a killed one does not. If a
 host was killed, the next call starts another; every call is idempotent and is repeated once.
+
+A host that takes longer than `HostKind.open_s` to open ends itself. If it cannot, having been stopped, the client that
+started it ends it, or a later one of the same user. Until then clients give up after `host_client.START_S` and name it.
 
 A connection carries `(method, args, options)` one way and `(True, value)` or `(False, exception)` back. Its first
 message is `hello`, which compares protocols. Both ends prove by HMAC that they have the key before they unpickle.

@@ -3,6 +3,7 @@
 import json
 import os
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,6 +63,8 @@ class HostKind:
     """Returns the failure behind an error of the system in the folder."""
     signals: Mapping[int, str] = field(default_factory=dict)
     """Signal that killed a host → code of the BusyError, with the folder's `path`."""
+    open_s: float = 120.0
+    """Longest time for opening the service; an index of 100,000 windows takes 2 s."""
     prepare_process: Callable[[], None] = lambda: None
     """Called first in a new host process."""
 
@@ -84,6 +87,15 @@ def host_entry(folder: Path) -> dict[str, Any] | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return None
+
+
+def opening_entry(folder: Path) -> tuple[int, float] | None:
+    """Return the pid of the host that is opening its service, and for how many seconds it has; None if none is."""
+    try:
+        entry = json.loads((folder / "opening.json").read_text(encoding="utf-8"))
+        return int(entry["pid"]), time.time() - float(entry["since"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def identity(folder: Path) -> list[int]:

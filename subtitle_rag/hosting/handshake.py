@@ -1,15 +1,21 @@
 """The handshake of client and host: that of `multiprocessing.connection`, with a timeout.
 
-Without one, a process stopped in the middle of a handshake would block its peer for ever.
+Without one, a process that is stopped in the middle of a handshake, or of one message of it, would block its peer for
+ever.
 """
 
+import os
+import sys
+import threading
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from multiprocessing.connection import Connection
 
 HANDSHAKE_S = 10.0
-"""Timeout of each part; a part takes about a millisecond."""
+"""Timeout of a handshake, and of each part of it on Windows; it takes about a millisecond."""
 
 
 class _BoundedConnection:
@@ -25,19 +31,46 @@ class _BoundedConnection:
         return self._connection.recv_bytes(maxlength)
 
 
+@contextmanager
+def _deadline(connection: "Connection") -> "Iterator[_BoundedConnection]":
+    """Hang up after `HANDSHAKE_S`: a read that waits for the rest of a message ends with an EOFError or OSError."""
+    if sys.platform == "win32":  # a pipe there has whole messages
+        yield _BoundedConnection(connection)
+        return
+    import socket
+
+    lock, done = threading.Lock(), False
+
+    def hang_up() -> None:
+        with lock:
+            if not done:  # else the descriptor may be another file's
+                with socket.socket(fileno=os.dup(connection.fileno())) as peer:
+                    peer.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(HANDSHAKE_S, hang_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield _BoundedConnection(connection)
+    finally:
+        timer.cancel()
+        with lock:
+            done = True
+
+
 def greet_host(connection: "Connection", key: bytes) -> None:
-    """Do the client's half. Raises OSError, EOFError, AuthenticationError."""
+    """Do the client's half. Raises OSError, EOFError, AuthenticationError, RuntimeError (no more threads)."""
     from multiprocessing.connection import answer_challenge, deliver_challenge
 
-    bounded = _BoundedConnection(connection)
-    answer_challenge(bounded, key)  # type: ignore[arg-type]
-    deliver_challenge(bounded, key)  # type: ignore[arg-type]
+    with _deadline(connection) as bounded:
+        answer_challenge(bounded, key)  # type: ignore[arg-type]
+        deliver_challenge(bounded, key)  # type: ignore[arg-type]
 
 
 def greet_client(connection: "Connection", key: bytes) -> None:
-    """Do the host's half. Raises OSError, EOFError, AuthenticationError."""
+    """Do the host's half. Raises OSError, EOFError, AuthenticationError, RuntimeError (no more threads)."""
     from multiprocessing.connection import answer_challenge, deliver_challenge
 
-    bounded = _BoundedConnection(connection)
-    deliver_challenge(bounded, key)  # type: ignore[arg-type]
-    answer_challenge(bounded, key)  # type: ignore[arg-type]
+    with _deadline(connection) as bounded:
+        deliver_challenge(bounded, key)  # type: ignore[arg-type]
+        answer_challenge(bounded, key)  # type: ignore[arg-type]

@@ -12,8 +12,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 from subtitle_rag import log_file
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, host_entry
-from subtitle_rag.hosting.handshake import greet_host
+from subtitle_rag.hosting.entry import SOCKET_PREFIX, HostKind, host_entry, opening_entry
+from subtitle_rag.hosting.handshake import HANDSHAKE_S, greet_host
 from subtitle_rag.hosting.temp_folders import sweep_temp_folders
 from subtitle_rag.i18n import _
 from subtitle_rag.private_files import private_file, private_folder
@@ -27,6 +27,10 @@ logger = logging.getLogger(__name__)
 
 START_S = 20.0
 """Longest wait for a host to start or exit."""
+EXIT_S = 2.0
+"""Longest wait for the status of a host that has hung up."""
+GRACE_S = 10.0
+"""Time for a host to end itself after `HostKind.open_s`."""
 LOG_BYTES = 100_000
 """Size above which the next host truncates `host.log`."""
 
@@ -44,6 +48,8 @@ class Client:
         self._lock = threading.Lock()
         self._closed = False
         self._idle: list[Connection] = []
+        self._process: subprocess.Popen[bytes] | None = None
+        """The last host that this client started."""
         self.host_pid = 0
         """Process id of the host of the last connection."""
 
@@ -59,7 +65,10 @@ class Client:
             return self._call_twice(self._connect, method, *args, **options)
         except (EOFError, OSError) as error:
             lost = isinstance(error, EOFError | ConnectionError)
-            raise self._kind.unreachable(_("it ended during the call") if lost else str(error)) from None
+            failure = self._kind.unreachable(_("it ended during the call") if lost else str(error))
+            if lost and (name := self._signal_name()):
+                failure.details["signal"] = name
+            raise failure from None
 
     def _call_running(self, method: str) -> Any:
         """Call without starting a host; None if none runs."""
@@ -91,6 +100,18 @@ class Client:
         if done:
             return value
         raise value
+
+    def _signal_name(self) -> str:
+        """Return the signal that ended the last host, if this client started it; "" if it is not known."""
+        import signal
+        import subprocess
+
+        if self._process is None:
+            return ""
+        try:
+            return signal.Signals(-self._process.wait(EXIT_S)).name
+        except (subprocess.TimeoutExpired, ValueError):
+            return ""
 
     def _pooled(self) -> "Connection | None":
         """Return an idle connection, if there is one."""
@@ -130,9 +151,20 @@ class Client:
                         self.host_pid,
                     )
                     return connection
-                starter.step()
+                self._process = starter.step() or self._process
                 time.sleep(0.01)
-        raise self._silent(START_S)
+        raise self._not_started()
+
+    def _not_started(self) -> BusyError:
+        """Return the failure after `START_S`, with the pid of the host in the way."""
+        opening, entry = opening_entry(self._folder), host_entry(self._folder)
+        if opening is not None:
+            reason = _("process {pid} has been opening it for {n} s").format(pid=opening[0], n=round(opening[1]))
+            return self._kind.unreachable(reason)
+        if entry is not None:
+            reason = _("process {pid} gives no answer in {n} s").format(pid=entry.get("pid"), n=round(START_S))
+            return self._kind.unreachable(reason)
+        return self._silent(START_S)
 
     def _greeted(self, order: dict[str, Any]) -> "Connection | None":
         """Connect to the running host; None if none runs or it is exiting."""
@@ -163,21 +195,57 @@ class Client:
 
 def _dial(folder: Path) -> "Connection | None":
     """Connect to the address in `host.json`; None if nothing answers there."""
-    from multiprocessing import AuthenticationError, connection
+    from multiprocessing import AuthenticationError
 
     entry = host_entry(folder)
     if entry is None:
         return None
     opened = None
     try:
-        opened = connection.Client(entry["address"])
+        opened = _connection(entry["address"])
         greet_host(opened, bytes.fromhex(entry["key"]))
         return opened
-    except (OSError, EOFError, AuthenticationError, ValueError):
+    except (OSError, EOFError, AuthenticationError, ValueError, RuntimeError):  # the last one: no more threads
         if opened is not None:
             opened.close()
         logger.debug("the host that host.json names does not answer", exc_info=True)
         return None  # killed, or being replaced
+
+
+def _connection(address: str) -> "Connection":
+    """Connect, without waiting where nobody accepts; raises OSError."""
+    from multiprocessing import connection
+
+    if sys.platform == "win32":
+        return connection.Client(address)
+    import socket
+
+    with socket.socket(socket.AF_UNIX) as dialled:
+        dialled.settimeout(HANDSHAKE_S)
+        dialled.connect(address)
+        dialled.setblocking(True)
+        return connection.Connection(dialled.detach())
+
+
+def _end_stuck(kind: HostKind, folder: Path) -> None:
+    """End a host that has outlived its time for opening and cannot end itself, as one that was stopped."""
+    opening = opening_entry(folder)
+    if opening is not None and opening[1] > kind.open_s + GRACE_S and is_host(opening[0]):
+        import signal
+
+        logger.warning("%s is stuck while it opens, pid %d: it is ended", kind.name, opening[0])
+        try:
+            os.kill(opening[0], signal.SIGKILL)
+        except OSError:
+            logger.warning("it could not be ended", exc_info=True)
+
+
+def is_host(pid: int) -> bool:
+    """Return whether this process is known to be a host; its pid may have become another's. Linux alone tells."""
+    try:
+        return b"subtitle_rag.hosting" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 class _Starter:
@@ -190,6 +258,7 @@ class _Starter:
         self.started = False
         self._process: subprocess.Popen[bytes] | None = None
         self._next_start = 0.0
+        self._log_start = 0
         self._reports: tempfile.TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> "_Starter":
@@ -199,12 +268,12 @@ class _Starter:
         if self._reports:
             self._reports.cleanup()
 
-    def step(self) -> None:
-        """Start a host unless one is starting; raises the failure of the last one."""
+    def step(self) -> "subprocess.Popen[bytes] | None":
+        """Start a host unless one is starting, and return it; raises the failure of the last one."""
         if self._process is not None:
             status = self._process.poll()
             if status is None:
-                return
+                return self._process
             if status != 0:
                 failure = self._failure(status)
                 logger.warning("%s ended with status %d while starting", self._kind.name, status, exc_info=failure)
@@ -213,21 +282,28 @@ class _Starter:
         if time.monotonic() >= self._next_start:
             self._start()
             self._next_start = time.monotonic() + 0.5
+        return self._process
 
     def _failure(self, status: int) -> AppError:
         try:
             report = json.loads(Path(self._order["report"]).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            log = (self._folder / "host.log").read_text(encoding="utf-8", errors="replace").split("\n")
+            text = (self._folder / "host.log").read_bytes()[self._log_start :].decode(errors="replace")
+            log = text.split("\n")
             last = next((line for line in reversed(log) if line.strip()), "")
             if -status in self._kind.signals:
                 return BusyError(self._kind.signals[-status], path=str(self._folder))
+            if any(line.startswith("Timeout (") for line in log):  # as faulthandler writes it
+                pid, limit = self._process.pid if self._process else 0, round(self._kind.open_s)
+                reason = _("process {pid} did not open it in {n} s and was ended").format(pid=pid, n=limit)
+                return self._kind.unreachable(reason)
             reason = _("it ended with status {status}: {last}").format(status=status, last=last[:200])
             return self._kind.unreachable(reason)
         kind = BusyError if report["busy"] else AppError
         return kind(report["code"], **report["details"])
 
     def _start(self) -> None:
+        _end_stuck(self._kind, self._folder)
         try:
             private_folder(self._folder)
             path = self._folder / "host.log"
@@ -242,14 +318,34 @@ class _Starter:
         with log:
             if log.tell() > LOG_BYTES:
                 log.truncate(0)
+                log.seek(0)
+            self._log_start = log.tell()
             try:
                 self._process = _detached(self._kind.module, self._folder, json.dumps(self._order), log)
             except OSError as error:
                 raise self._kind.unreachable(str(error)) from error
         self.started = True
         logger.info("starting %s, pid %d", self._kind.name, self._process.pid)
-        # reaps it, so that a long-lived client keeps no zombie
-        threading.Thread(target=self._process.wait, name="host-reaper", daemon=True).start()
+        reaping = (self._process, self._kind, self._folder)
+        try:
+            threading.Thread(target=_reap, args=reaping, name="host-reaper", daemon=True).start()
+        except RuntimeError:  # no more threads: the system reaps it after this client
+            logger.warning("the host is not watched", exc_info=True)
+
+
+def _reap(process: "subprocess.Popen[bytes]", kind: HostKind, folder: Path) -> None:
+    """Wait for the end of a host, so that a long-lived client keeps no zombie, and end one stuck while it opens."""
+    import subprocess
+
+    try:
+        process.wait(kind.open_s + GRACE_S)
+        return
+    except subprocess.TimeoutExpired:
+        opening = opening_entry(folder)
+    if opening is not None and opening[0] == process.pid:
+        logger.warning("%s is stuck while it opens, pid %d: it is ended", kind.name, process.pid)
+        process.kill()
+    process.wait()
 
 
 def _detached(module: str, folder: Path, order: str, log: IO[bytes]) -> "subprocess.Popen[bytes]":

@@ -7,6 +7,8 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +70,12 @@ class Server:
                 logger.debug("a connection was not accepted", exc_info=True)
                 time.sleep(0.01)  # for a system without free descriptors
                 continue
-            threading.Thread(target=self._attend, args=(connection, key), daemon=True).start()
+            try:
+                threading.Thread(target=self._attend, args=(connection, key), daemon=True).start()
+            except RuntimeError:  # the system has no more threads; the client tries again
+                logger.warning("a connection was not accepted", exc_info=True)
+                connection.close()
+                time.sleep(0.01)
 
     def _count(self, *, clients: int = 0, calls: int = 0) -> None:
         with self._state:
@@ -83,7 +90,7 @@ class Server:
         with connection:
             try:
                 greet_client(connection, key)
-            except (AuthenticationError, EOFError, OSError):
+            except (AuthenticationError, EOFError, OSError, RuntimeError):
                 logger.debug("a connection was not accepted", exc_info=True)
                 return
             self._serve(connection)
@@ -149,13 +156,16 @@ def serve(kind: HostKind, argument: str) -> int:
     kind.prepare_process()
     order = json.loads(argument)
     with log_file.join_log(order.pop("log", None), kind.name):
-        return host(kind, order, kind.linger(), stop)
+        return host(kind, order, kind.linger(), stop, is_process=True)
 
 
-def host(kind: HostKind, order: dict[str, Any], linger_s: float, stop: threading.Event) -> int:
+def host(
+    kind: HostKind, order: dict[str, Any], linger_s: float, stop: threading.Event, *, is_process: bool = False
+) -> int:
     """Run a host until it is idle or `stop` is set, and return its exit status: 0 also if another host has the folder.
 
-    The order names the folder and the report file for a failure to open; the rest goes to `HostKind.open_service`.
+    The order names the folder and the report file for a failure to open; the rest goes to `HostKind.open_service`. A
+    process that does not open it in time ends itself.
     """
     from filelock import FileLock, Timeout
 
@@ -174,7 +184,9 @@ def host(kind: HostKind, order: dict[str, Any], linger_s: float, stop: threading
                     return 0
                 time.sleep(0.02)
         logger.info("host begins, lingers for %g s", linger_s)
-        _run(folder, Server(kind, folder, kind.open_service(folder, **order), linger_s, stop))
+        with _opening(folder, kind.open_s if is_process else None):
+            service = kind.open_service(folder, **order)
+        _run(folder, Server(kind, folder, service, linger_s, stop))
         logger.info("host ends")
     except (AppError, OSError) as error:
         logger.warning("host failed", exc_info=True)
@@ -185,6 +197,23 @@ def host(kind: HostKind, order: dict[str, Any], linger_s: float, stop: threading
     finally:
         lock.release()
     return 0
+
+
+@contextmanager
+def _opening(folder: Path, limit_s: float | None) -> Iterator[None]:
+    """Name this process in `opening.json`, and end it after `limit_s`, with its stacks in `host.log`."""
+    import faulthandler
+
+    write_atomically(folder / "opening.json", {"pid": os.getpid(), "since": time.time()})
+    if limit_s is not None:
+        # no thread of Python's runs while the engine holds the GIL
+        faulthandler.dump_traceback_later(limit_s, exit=True)
+    try:
+        yield
+    finally:
+        if limit_s is not None:
+            faulthandler.cancel_dump_traceback_later()
+        delete_file(folder / "opening.json")
 
 
 def _run(folder: Path, server: Server) -> None:

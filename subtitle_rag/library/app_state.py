@@ -25,6 +25,8 @@ MODEL_OFFER = "models_offer"
 EMBEDDED = "embedded"
 """The index in the library's own folder."""
 _INDEX = "index"
+_MIGRATION = "migration"
+_REMOVAL = "removal"
 _JOBS = "errands"
 _SEARCHES = "recent_searches"
 _SCENES = "found_scenes"
@@ -57,6 +59,27 @@ def put_index_address(library: "Library", address: str) -> None:
     """Note the address of the index that the library has filled. A known one, the default too, is not written."""
     if index_address(library) != address:
         library.database.put_setting(_INDEX, address)
+
+
+def last_migration(library: "Library") -> dict[str, Any]:
+    """Read the values of `put_migration`; empty before the first migration."""
+    return dict(json.loads(library.database.get_setting(_MIGRATION) or "{}"))
+
+
+def put_migration(library: "Library", values: Mapping[str, Any]) -> None:
+    """Note a complete migration, so that the same command can tell of it again."""
+    library.database.put_setting(_MIGRATION, json.dumps(values))
+
+
+def unfinished_removal(library: "Library") -> tuple[list[str], dict[str, str]]:
+    """Read what `put_unfinished_removal` noted; empty if the last removal was finished."""
+    targets, titles = json.loads(library.database.get_setting(_REMOVAL) or "[[], {}]")
+    return targets, titles
+
+
+def put_unfinished_removal(library: "Library", targets: Sequence[str], titles: Mapping[str, str]) -> None:
+    """Note the targets of a removal and its videos (id → title); without targets it is finished."""
+    library.database.put_setting(_REMOVAL, json.dumps([targets, titles], ensure_ascii=False) if targets else None)
 
 
 def unfinished_jobs(library: "Library") -> list[dict[str, Any]]:

@@ -136,9 +136,13 @@ class Library:
 
     def remove_video(self, video_id: str) -> None:
         """Delete a video. The next purge removes its points from the index."""
+        self.remove_videos([video_id])
+
+    def remove_videos(self, video_ids: Sequence[str]) -> None:
+        """Delete videos. The next purge removes their points from the index."""
         with self._write() as db:
-            _drop_windows(db, video_id)
-            db.execute("DELETE FROM video WHERE id = ?", (video_id,))
+            _drop_windows(db, *video_ids)
+            db.execute("DELETE FROM video WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(video_ids)),))
             drop_empty_channels(db)
 
     def video(self, video_id: str) -> Video | None:
@@ -272,8 +276,11 @@ class Library:
 
     # The bm25 stage
 
-    def pending(self, encoder: str) -> Iterator[tuple[Video, list[Window]]]:
-        """Yield each video with a window without `bm25` vector of this encoder, and all its windows."""
+    def pending(self, encoder: str | None) -> Iterator[tuple[Video, list[Window]]]:
+        """Yield each video with a window without `bm25` vector of this encoder, and all its windows.
+
+        Without an encoder: each video with windows.
+        """
         with self._read() as db:
             ids = db.execute(
                 """SELECT DISTINCT video_id FROM window LEFT JOIN indexed
@@ -344,13 +351,13 @@ class Library:
         with self._read() as db:
             return [video_id for (video_id,) in db.execute("SELECT video_id FROM purge ORDER BY video_id")]
 
-    def finish_purge(self, video_id: str) -> None:
-        """Note that the index has no points of this video (or of `ALL`) left."""
+    def finish_purge(self, *video_ids: str) -> None:
+        """Note that the index has no points of these videos (or of `ALL`) left."""
         with self._write() as db:
-            if video_id == ALL:
+            if ALL in video_ids:
                 db.execute("DELETE FROM purge")
             else:
-                db.execute("DELETE FROM purge WHERE video_id = ?", (video_id,))
+                db.executemany("DELETE FROM purge WHERE video_id = ?", ((id,) for id in video_ids))
 
     def forget_index(self) -> None:
         """Mark every window as not indexed, and queue a purge of the whole index."""
@@ -374,12 +381,16 @@ def _put_windows(db: sqlite3.Connection, windows: Sequence[Window], rule: str) -
     db.executemany("INSERT INTO window VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows.window_values(windows, rule))
 
 
-def _drop_windows(db: sqlite3.Connection, video_id: str) -> None:
-    ids = [id for (id,) in db.execute("SELECT id FROM window WHERE video_id = ?", (video_id,))]
-    if ids:
-        _forget_analyses(db, ids)
-        db.execute("INSERT OR IGNORE INTO purge VALUES (?)", (video_id,))
-        db.execute("DELETE FROM window WHERE video_id = ?", (video_id,))
+def _drop_windows(db: sqlite3.Connection, *video_ids: str) -> None:
+    videos = "(SELECT value FROM json_each(?))"
+    rows = db.execute(
+        f"SELECT id, video_id FROM window WHERE video_id IN {videos}", (json.dumps(video_ids),)
+    ).fetchall()
+    if rows:
+        _forget_analyses(db, [id for id, _video_id in rows])
+        with_windows = sorted({video_id for _id, video_id in rows})
+        db.executemany("INSERT OR IGNORE INTO purge VALUES (?)", ((id,) for id in with_windows))
+        db.execute(f"DELETE FROM window WHERE video_id IN {videos}", (json.dumps(with_windows),))
 
 
 def _forget_analyses(db: sqlite3.Connection, ids: Sequence[str]) -> None:

@@ -193,6 +193,13 @@ class Vectors:
                 vectors.setdefault(id, []).append(StoredVector(*values))
         return vectors
 
+    def replace(self, vectors: Mapping[str, Sequence[StoredVector]]) -> None:
+        """Note these vectors, by window, in the place of all notes and claims: of the index that is in use now."""
+        values = [(v.name, v.encoder, v.source, id) for id, window_vectors in vectors.items() for v in window_vectors]
+        with self._write() as db:
+            db.execute("DELETE FROM indexed WHERE vector <> 'bm25'")
+            db.executemany("INSERT INTO indexed SELECT id, ?, ?, ? FROM window WHERE id = ?", values)
+
     def put(self, vectors: Mapping[str, Sequence[StoredVector]]) -> None:
         """Note vectors that entered the index without a claim, by window."""
         values = [(v.name, v.encoder, v.source, id) for id, window_vectors in vectors.items() for v in window_vectors]

@@ -14,14 +14,23 @@ from subtitle_rag.retrieval.index_rules import BM25, best, read_vectors
 if TYPE_CHECKING:
     import qdrant_edge
 
+_OUT_OF_MEMORY = re.compile(r"out of memory|cannot allocate memory|can't start new thread", re.IGNORECASE)
+"""Of the engine and of Python, where they name no number."""
+
 
 def as_app_error(folder: Path, error: BaseException) -> AppError:
     """Return the typed failure for an error of the engine (bare Exceptions with a text, panics) or the system."""
-    text = " ".join(str(error).split())[:300] or type(error).__name__
-    if "WouldBlock" in text:
+    whole = " ".join(str(error).split()) or type(error).__name__
+    text = whole[:300]
+    if "WouldBlock" in whole:
         return BusyError("index_locked", path=str(folder))
-    match = re.search(r"(?:os error |Errno |WinError )(\d+)", text)
+    match = re.search(r"(?:os error |Errno |WinError )(\d+)", whole)
     number = match[1] if match else ""
+    # EAGAIN, ENOMEM, ENFILE, EMFILE, and their numbers on macOS (35) and Windows (8, 14, 1450, 1455)
+    if number in {"11", "12", "23", "24", "35", "8", "14", "1450", "1455"} or _OUT_OF_MEMORY.search(whole):
+        return BusyError("system_limit", path=str(folder), reason=text)
+    if number == "5" and not isinstance(error, PermissionError):  # EIO; Windows' ERROR_ACCESS_DENIED has its number
+        return BusyError("disk_error", path=str(folder), reason=text)
     if number in {"28", "112", "122"}:  # ENOSPC, Windows' ERROR_DISK_FULL, EDQUOT
         return BusyError("disk_full", path=str(folder))
     if number in {"13", "30"} or isinstance(error, PermissionError | NotADirectoryError | FileExistsError):
@@ -34,6 +43,8 @@ def as_app_error(folder: Path, error: BaseException) -> AppError:
 def translated(folder: Path) -> Iterator[None]:
     try:
         yield
+    except MemoryError as error:
+        raise BusyError("system_limit", path=str(folder), reason="out of memory") from error
     except BaseException as error:
         # the engine raises bare Exceptions and, in a panic, a BaseException; other errors are no fault of the data
         panic = type(error).__name__ == "PanicException"

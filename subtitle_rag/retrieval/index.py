@@ -105,7 +105,8 @@ class Index(Searched, Protocol):
     """All calls are safe from several threads and processes at once. Writes are durable when the call returns.
 
     Raises:
-        BusyError: `index_locked`, `index_unreachable`, `disk_full`; of a server `qdrant_unreachable`.
+        BusyError: `index_locked`, `index_unreachable`, `disk_full`, `system_limit`, `disk_error`; of a server
+            `qdrant_unreachable`.
         BusyError: `library_readonly` too, from calls that write.
         AppError: `index_damaged`, `index_mismatch` (a rebuild mends both); of a server `qdrant_refused`,
             `qdrant_failed`.
@@ -141,6 +142,9 @@ class Index(Searched, Protocol):
     def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
         """Delete a video's points except the ids in `keep`."""
 
+    def delete_videos(self, video_ids: Sequence[str]) -> None:
+        """Delete all points of these videos, a few hundred at most, in one write."""
+
     def ids(self, video_id: str) -> set[str]:
         """Return the ids of a video's points."""
 
@@ -153,6 +157,9 @@ class Index(Searched, Protocol):
     def get(self, ids: Collection[str]) -> list[Point]:
         """Return the existing points among these ids, in no order, as `points` reads them."""
 
+    def get_neural(self, ids: Collection[str]) -> list[Point]:
+        """Return the existing points among these ids, a few hundred at most, without payloads and `bm25` vectors."""
+
     def count(self) -> int:
         """Return the exact number of points."""
 
@@ -162,5 +169,22 @@ class Index(Searched, Protocol):
         In a shared index the points of these videos are deleted, else all points and named vectors.
         """
 
+    def stage(self) -> "StagedIndex | None":
+        """Open an empty index, to be filled by this process alone and adopted; None where there can be none.
+
+        Raises:
+            BusyError: `rebuild_space` if the disk has too little space for it.
+        """
+
+    def adopt(self, staged: Any) -> None:
+        """Put a staged index into the place of all points and named vectors, all or nothing, and close it."""
+
     def close(self) -> None:
         """Release the index."""
+
+
+class StagedIndex(Index, Protocol):
+    """An index that is filled before it takes the place of another one."""
+
+    def discard(self) -> None:
+        """Close the index and delete it: it will not be adopted."""

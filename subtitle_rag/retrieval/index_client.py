@@ -5,7 +5,7 @@ import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import AppError
@@ -15,6 +15,9 @@ from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, Ve
 from subtitle_rag.retrieval.index_host import KIND
 from subtitle_rag.retrieval.index_rules import check_name, check_payloads, check_points, check_vectors
 from subtitle_rag.retrieval.lexical import LexicalQuery
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.index_edge import EdgeIndex
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +29,7 @@ TEXTS = 16
 V = TypeVar("V")
 
 
-def open_index(folder: Path, meta: dict[str, Any], *, hosted: bool = True, fresh: bool = False) -> Index:
+def open_index(folder: Path, meta: dict[str, Any] | None, *, hosted: bool = True, fresh: bool = False) -> Index:
     """Open the embedded index in `folder` through its host process or, with `hosted=False`, in this one."""
     if hosted:
         return HostedIndex(folder, meta, fresh=fresh)
@@ -46,12 +49,13 @@ class HostedIndex(Client):
 
     The constructor starts the host if none runs (0.3 s). A call takes the engine's time and 0.2 ms, but it may wait
     while the host optimizes (seconds, after `index_host.IDLE_S` without a call) or restarts (0.3 s): call from a worker
-    thread. `fresh` empties the index, in whatever state, and puts it under `meta`.
+    thread. `fresh` empties the index, in whatever state, and puts it under `meta`. Without `meta` the index is opened
+    for a rescue: whatever its record is, as far as it can be read.
     """
 
     place = EMBEDDED
 
-    def __init__(self, folder: Path, meta: dict[str, Any], *, fresh: bool = False) -> None:
+    def __init__(self, folder: Path, meta: dict[str, Any] | None, *, fresh: bool = False) -> None:
         super().__init__(KIND, folder, meta=meta, fresh=False)
         self._give_back(self._connect(fresh=fresh))
 
@@ -85,6 +89,9 @@ class HostedIndex(Client):
     def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
         self._call("delete_video", video_id, keep=frozenset(keep))
 
+    def delete_videos(self, video_ids: Sequence[str]) -> None:
+        self._call("delete_videos", list(video_ids))
+
     def search(
         self,
         name: str,
@@ -111,6 +118,10 @@ class HostedIndex(Client):
     def get(self, ids: Collection[str]) -> list[Point]:
         return [point for chunk in _chunks(dict.fromkeys(ids)) for point in self._call("get", list(chunk))]
 
+    def get_neural(self, ids: Collection[str]) -> list[Point]:
+        points: list[Point] = self._call("get_neural", list(ids))
+        return points
+
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:  # noqa: ARG002
         """See `Index.shared_payloads`: the embedded index belongs to one library."""
         return {}
@@ -120,6 +131,16 @@ class HostedIndex(Client):
 
     def clear(self, videos: Collection[str] = ()) -> None:  # noqa: ARG002
         self._call("clear")
+
+    def stage(self) -> "EdgeIndex":
+        """See `Index.stage`; it is opened in this process, and is free for the host once it is closed."""
+        from subtitle_rag.retrieval.index_edge import stage
+
+        return stage(self._folder, self._call("meta_record"))
+
+    def adopt(self, staged: "EdgeIndex") -> None:
+        staged.complete()
+        self._call("adopt")
 
     def load(self) -> None:
         """Load the host's analyzer, if it has not been loaded (0.7 s)."""

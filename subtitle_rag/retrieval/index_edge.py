@@ -1,9 +1,11 @@
 """The embedded index: one Qdrant Edge shard in a folder, held by this process alone.
 
     folder/
-      shard/       the collection; made in `shard.new` and renamed, so a kill leaves a complete one or none
+      shard/       the collection
       meta.json    the meta record: schema and analyzer
       lock         held for the life of an `EdgeIndex`
+      next/        a folder of the same form, whose shard comes into the place of `shard` once it is complete
+      shard.old    the shard before, until the next one is in its place
 
 Properties of qdrant-edge 0.9, measured, and the answers to them:
 
@@ -30,6 +32,7 @@ from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.platforms import replace_path
 from subtitle_rag.private_files import private_folder
 from subtitle_rag.retrieval.edge_terms import (
+    as_app_error,
     edge_filter,
     edge_vector,
     nearest,
@@ -67,23 +70,28 @@ SPARE_BYTES = 256 * 2**20
 class EdgeIndex:
     """`Index` over a shard in `folder`, which is created if missing. Thread-safe.
 
-    `fresh` replaces an existing shard, even a damaged one or one of another `meta`. A writing call takes about 0.15 s
-    per 1,000 points, `optimize` seconds; both block all threads of the process. With `is_checked` the caller has
-    validated its arguments (`index_rules`).
+    `fresh` replaces an existing shard, even a damaged one or one of another `meta`. Without `meta` an existing shard is
+    opened whatever its record is, to read what can be read. A writing call takes about 0.15 s per 1,000 points,
+    `optimize` seconds; both block all threads of the process. With `is_checked` the caller has validated its arguments
+    (`index_rules`).
 
     Raises:
         AppError: `index_mismatch`, `index_damaged`.
-        BusyError: `index_locked` (this or another process has it open), `disk_full`, `library_readonly`.
+        BusyError: `index_locked` (this or another process has it open), `disk_full`, `library_readonly`,
+            `system_limit`, `disk_error`.
     """
 
     place = EMBEDDED
 
-    def __init__(self, folder: Path, meta: dict[str, Any], *, fresh: bool = False, is_checked: bool = False) -> None:
+    def __init__(
+        self, folder: Path, meta: dict[str, Any] | None, *, fresh: bool = False, is_checked: bool = False
+    ) -> None:
         from filelock import FileLock, Timeout
 
         self._folder = folder
         self._is_checked = is_checked
-        self.record = record_of(meta)
+        self._is_rescue = meta is None
+        self.record = record_of(meta or {})
         """The meta record of the collection."""
         self._lock = threading.Lock()
         self._shard: qdrant_edge.EdgeShard | None = None
@@ -105,42 +113,101 @@ class EdgeIndex:
             raise
 
     def _open(self) -> "qdrant_edge.EdgeShard":
-        shard = self._folder / "shard"
+        shard, old, next_folder = (self._folder / name for name in ("shard", "shard.old", "next"))
+        with translated(self._folder):
+            if not shard.exists() and old.exists():
+                # killed between the two renames
+                if (next_folder / "shard").exists() and _read_record(next_folder) is not None:
+                    return self._replace_shard()
+                replace_path(old, shard)
         if not shard.exists():
             return self._create()
+        if self._is_rescue:
+            self.record = _read_record(self._folder) or {}
+        else:
+            self._check_record()
+        with translated(self._folder):
+            loaded = self._load(shard)
+            shutil.rmtree(old, ignore_errors=True)
+            self._delete_abandoned(next_folder)
+        return loaded
+
+    def _check_record(self) -> None:
         try:
             record = json.loads((self._folder / "meta.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            reason = f"meta.json: {getattr(error, 'strerror', None) or error}"
-            raise AppError("index_damaged", path=str(self._folder), reason=reason) from error
+        except OSError as error:
+            failure = as_app_error(self._folder, error)
+            if isinstance(failure, BusyError):
+                raise failure from error
+            raise AppError("index_damaged", path=str(self._folder), reason=f"meta.json: {error.strerror}") from error
+        except ValueError as error:
+            raise AppError("index_damaged", path=str(self._folder), reason=f"meta.json: {error}") from error
         if not isinstance(record, dict):
             raise AppError("index_damaged", path=str(self._folder), reason="meta.json: not a record")
         if record != self.record:
             raise mismatch(self._folder, record, self.record)
-        with translated(self._folder):
-            return self._load(shard)
+
+    def _delete_abandoned(self, next_folder: Path) -> None:
+        """Delete the unfinished shard of a rebuild that was killed."""
+        from filelock import FileLock, Timeout
+
+        if next_folder.exists() and not (next_folder / "complete").exists():
+            try:
+                FileLock(next_folder / "lock", timeout=0).acquire().lock.release()
+            except (Timeout, OSError):
+                return
+            shutil.rmtree(next_folder, ignore_errors=True)
 
     def _create(self) -> "qdrant_edge.EdgeShard":
+        """Create an empty shard, and put it in the place of an existing one once it is complete."""
         import qdrant_edge as edge
 
-        shard, new, old = (self._folder / name for name in ("shard", "shard.new", "shard.old"))
+        next_folder = self._folder / "next"
         kinds = edge.PayloadSchemaType
         indexes = {"channel_id": kinds.Keyword, "video": kinds.Keyword, "published": kinds.Datetime}
         with translated(self._folder):
-            shutil.rmtree(old, ignore_errors=True)
-            if shard.exists():
-                replace_path(shard, old)
-                shutil.rmtree(old, ignore_errors=True)
             self._require_space()
-            shutil.rmtree(new, ignore_errors=True)
-            new.mkdir()
-            created = edge.EdgeShard.create(str(new), shard_config())
+            for leftover in (next_folder, self._folder / "shard.new"):
+                shutil.rmtree(leftover, ignore_errors=True)
+            (next_folder / "shard").mkdir(parents=True)
+            created = edge.EdgeShard.create(str(next_folder / "shard"), shard_config())
             for key, kind in indexes.items():
                 created.update(edge.UpdateOperation.create_field_index(key, kind))
             created.close()
-            write_atomically(self._folder / "meta.json", self.record)
-            replace_path(new, shard)
-            return self._load(shard)
+            write_atomically(next_folder / "meta.json", self.record)
+            return self._replace_shard()
+
+    def _replace_shard(self) -> "qdrant_edge.EdgeShard":
+        """Put the complete shard of `next` in the place of `shard`, and load it. A kill leaves one of them in place."""
+        shard, old, next_folder = (self._folder / name for name in ("shard", "shard.old", "next"))
+        record = _read_record(next_folder)
+        if shard.exists():
+            shutil.rmtree(old, ignore_errors=True)
+            replace_path(shard, old)
+        write_atomically(self._folder / "meta.json", record)
+        replace_path(next_folder / "shard", shard)
+        self.record = record or {}
+        loaded = self._load(shard)
+        for leftover in (old, next_folder):
+            shutil.rmtree(leftover, ignore_errors=True)
+        return loaded
+
+    def stage(self) -> "EdgeIndex":
+        """See `Index.stage`."""
+        return stage(self._folder, self.record)
+
+    def adopt(self, staged: "EdgeIndex | None" = None) -> None:
+        """See `Index.adopt`; without `staged`, another process has completed it. Repeating a call is harmless."""
+        if staged is not None:
+            staged.complete()
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the index is closed")
+            self._release_shard()
+            with translated(self._folder):
+                is_staged = (self._folder / "next" / "complete").exists()
+                self._shard = self._replace_shard() if is_staged else self._open()
+            self._changed = True
 
     def _load(self, shard: Path) -> "qdrant_edge.EdgeShard":
         import qdrant_edge as edge
@@ -157,15 +224,16 @@ class EdgeIndex:
             raise BusyError("disk_full", path=str(self._folder))
 
     @contextmanager
-    def _call(self, *, writing: bool = False) -> Iterator["qdrant_edge.EdgeShard"]:
-        """Yield the shard for one operation, and flush it after a writing one."""
+    def _call(self, *, writing: bool = False, growing: bool = True) -> Iterator["qdrant_edge.EdgeShard"]:
+        """Yield the shard for one operation, and flush it after a writing one. One that frees space needs none."""
         with self._lock:
             if self._closed:
                 raise RuntimeError("the index is closed")
             if self._shard is None:  # an earlier `clear` failed
                 self._shard = self._open()
             if writing:
-                self._require_space()
+                if growing:
+                    self._require_space()
                 self._changed = True
             with translated(self._folder):
                 yield self._shard
@@ -217,7 +285,7 @@ class EdgeIndex:
 
         if name == BM25:
             raise ValueError(f"{name} stays")
-        with self._call(writing=True) as shard:
+        with self._call(writing=True, growing=False) as shard:
             if name in self._layout:
                 shard.update(edge.UpdateOperation.delete_vector_name(name))
                 del self._layout[name]
@@ -254,12 +322,19 @@ class EdgeIndex:
                     shard.update(operation)
 
     def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
-        import qdrant_edge as edge
-
         for point_id in keep:
             check_id(point_id)
         where = Filter(videos=(video_id,), without=frozenset(keep))
-        with self._call(writing=True) as shard:
+        self._delete(where)
+
+    def delete_videos(self, video_ids: Sequence[str]) -> None:
+        if video_ids:
+            self._delete(Filter(videos=tuple(video_ids)))
+
+    def _delete(self, where: Filter) -> None:
+        import qdrant_edge as edge
+
+        with self._call(writing=True, growing=False) as shard:
             shard.update(edge.UpdateOperation.delete_points_by_filter(edge_filter(where)))
 
     def search(
@@ -323,6 +398,14 @@ class EdgeIndex:
             records = shard.retrieve(list(ids), True, True) if ids else []
         return [point_from(record) for record in records]
 
+    def get_neural(self, ids: Collection[str]) -> list[Point]:
+        for point_id in ids:
+            check_id(point_id)
+        with self._call() as shard:
+            names = [name for name in self._layout if name != BM25]
+            records = shard.retrieve(list(ids), False, names) if ids and names else []
+        return [point_from(record) for record in records]
+
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:  # noqa: ARG002
         """See `Index.shared_payloads`: the embedded index belongs to one library."""
         return {}
@@ -339,9 +422,15 @@ class EdgeIndex:
             if self._closed:
                 raise RuntimeError("the index is closed")
             self._release_shard()
-            if meta is not None:
-                self.record = record_of(meta)
-            self._shard = self._create()
+            record = self.record
+            try:
+                if meta is not None:
+                    self.record = record_of(meta)
+                self._shard = self._create()
+            except BaseException:
+                self.record = record
+                raise
+            self._is_rescue = False
 
     def optimize(self) -> bool:
         """Let the engine merge and clean beyond its thresholds (10 MB of new vectors, a fifth deleted).
@@ -361,6 +450,16 @@ class EdgeIndex:
             self._changed = False
             return changed
 
+    def complete(self) -> None:
+        """Close a staged index, to be adopted."""
+        self.close()
+        (self._folder / "complete").touch()
+
+    def discard(self) -> None:
+        """Close the index and delete its folder."""
+        self.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
     def close(self) -> None:
         with self._lock:
             if not self._closed:
@@ -376,3 +475,29 @@ class EdgeIndex:
                 shard.close()
             except Exception:
                 logger.warning("the shard was not closed", exc_info=True)
+
+
+def _read_record(folder: Path) -> dict[str, Any] | None:
+    try:
+        record = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def stage(folder: Path, record: dict[str, Any]) -> EdgeIndex:
+    """Open an empty index that can take the place of the one in `folder`; see `Index.stage`."""
+    with translated(folder):
+        used = sum(map(_disk_usage, (folder / "shard").rglob("*")))
+        free = shutil.disk_usage(folder).free
+    if free < SPARE_BYTES + used:
+        needed = -(-(SPARE_BYTES + used) // 1_000_000)
+        raise BusyError("rebuild_space", path=str(folder), needed=needed, free=free // 1_000_000)
+    meta = {name: value for name, value in record.items() if name != "schema"}
+    return EdgeIndex(folder / "next", meta, fresh=True)
+
+
+def _disk_usage(path: Path) -> int:
+    """The bytes that a file occupies: the engine's files are sparse."""
+    status = path.stat()
+    return int(getattr(status, "st_blocks", -(-status.st_size // 512))) * 512

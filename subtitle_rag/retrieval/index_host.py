@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 INDEX_METHODS = frozenset(
     {"insert", "add_vector", "drop_vector", "vectors", "replace_vector", "delete_video", "search", "ids", "points"}
-    | {"search_all", "replace_payload", "get", "count", "clear"}
+    | {"delete_videos", "get_neural", "adopt", "search_all", "replace_payload", "get", "count", "clear"}
 )
 IDLE_S = 5.0
 """Seconds without a call until the host optimizes."""
@@ -78,10 +78,12 @@ class IndexService:
             "related": self._analyzer.related,
             "analyze": self._queries.analyze,
         }
-        self.methods = INDEX_METHODS | self._query_methods.keys() | {"search_text", "text_morphemes"}
+        self.methods = INDEX_METHODS | self._query_methods.keys() | {"search_text", "text_morphemes", "meta_record"}
 
-    def greet(self, *, meta: dict[str, Any], fresh: bool) -> dict[str, Any]:
-        """Return the meta record for the client's calls."""
+    def greet(self, *, meta: dict[str, Any] | None, fresh: bool) -> dict[str, Any] | None:
+        """Return the meta record for the client's calls; None for a rescue, which takes any."""
+        if meta is None:
+            return None
         record = record_of(meta)
         with self._calls:
             if fresh:
@@ -96,6 +98,8 @@ class IndexService:
     def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         if method in self._query_methods:
             return self._analyze(partial(self._query_methods[method], *args, **options))
+        if method == "meta_record":
+            return self._index.record
         if method == "search_text":
             return self._search_text(session, *args, **options)
         if method == "text_morphemes":
@@ -107,7 +111,8 @@ class IndexService:
 
     def _call_index(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         with self._calls:
-            self._check(session or {})  # another client may have put the index under another record
+            if session is not None:
+                self._check(session)  # another client may have put the index under another record
             return getattr(self._index, method)(*args, **options)
 
     def _search_text(
@@ -148,7 +153,7 @@ class IndexService:
         self._index.close()
 
 
-def _open_service(folder: Path, meta: dict[str, Any], fresh: bool) -> IndexService:
+def _open_service(folder: Path, meta: dict[str, Any] | None, fresh: bool) -> IndexService:
     from subtitle_rag.retrieval.index_edge import EdgeIndex
 
     return IndexService(folder, EdgeIndex(folder, meta, fresh=fresh, is_checked=True))
@@ -162,7 +167,7 @@ def _failure(folder: Path, error: OSError) -> AppError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=(9, len(MIGRATIONS)),  # a host reads the library too
+    protocol=(10, len(MIGRATIONS)),  # a host reads the library too
     open_service=_open_service,
     linger_s=20.0,
     linger_variable="SUBTITLE_RAG_HOST_LINGER",

@@ -270,6 +270,15 @@ class ServerIndex:
         with self._call() as client:
             client.delete(COLLECTION, models.FilterSelector(filter=where), wait=True)
 
+    def delete_videos(self, video_ids: Sequence[str]) -> None:
+        from qdrant_client import models
+
+        if video_ids:
+            where = server_filter(Filter(videos=tuple(video_ids)))
+            assert where is not None
+            with self._call() as client:
+                client.delete(COLLECTION, models.FilterSelector(filter=where), wait=True)
+
     def search(
         self,
         name: str,
@@ -358,14 +367,23 @@ class ServerIndex:
             with self._call() as client:
                 yield from client.retrieve(COLLECTION, batch, with_payload=True, with_vectors=vectors)
 
+    def get_neural(self, ids: Collection[str]) -> list[Point]:
+        return [Point(point.id, point.vectors, {}) for point in self.get(ids)]
+
+    def stage(self) -> None:
+        """See `Index.stage`: other libraries' windows may be in the collection."""
+
+    def adopt(self, staged: Any) -> None:
+        raise NotImplementedError
+
     def count(self) -> int:
         with self._call() as client:
             return client.count(COLLECTION, exact=True).count
 
     def clear(self, videos: Collection[str] = ()) -> None:
         """See `Index.clear`."""
-        for video_id in videos:
-            self.delete_video(video_id)
+        for start in range(0, len(unique_videos := list(dict.fromkeys(videos))), BATCH):
+            self.delete_videos(unique_videos[start : start + BATCH])
 
     def close(self) -> None:
         if not self._closed:

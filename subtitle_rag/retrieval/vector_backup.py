@@ -25,6 +25,10 @@ logger = logging.getLogger(__name__)
 
 PAGE = 256
 """Points read at once: 5 MB."""
+CRASHES = 20
+"""Ends of the host in damaged files, after which no more is read from them."""
+DAMAGE_SIGNALS = frozenset({"SIGBUS", "SIGSEGV"})
+"""Of a host that reads damaged files; by any other one it has lost a fight for memory, or was killed."""
 
 NamedVectors = dict[str, dict[str, Vector]]
 """Window id → its named vectors."""
@@ -36,9 +40,9 @@ def backup_path(library: Library) -> Path:
 
 
 def back_up_vectors(folder: Path, library: Library) -> None:
-    """Back up the vectors of the embedded index in `folder`, which was made with another analyzer.
+    """Back up the vectors of the embedded index in `folder`, which cannot be used as it is.
 
-    Unreadable vectors are skipped.
+    Unreadable vectors are skipped, and those of another schema.
 
     Raises:
         BusyError: as `VectorBackup.save` does.
@@ -48,11 +52,12 @@ def back_up_vectors(folder: Path, library: Library) -> None:
         if meta["schema"] != SCHEMA:
             return
     except (OSError, ValueError, KeyError, TypeError):
-        logger.info("no record of the index", exc_info=True)
+        logger.info("no record of the index", exc_info=True)  # its points have the library's ids, or are not read
+    if not any((folder / name).exists() for name in ("shard", "shard.old")):
         return
     with closing(VectorBackup(backup_path(library))) as backup:
         try:
-            index = open_index(folder, meta)
+            index = open_index(folder, None)
         except BusyError:
             raise
         except AppError:
@@ -73,6 +78,9 @@ class VectorBackup:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._delete_on_close = False
+        self.is_new = not path.exists()
+        """It has nothing of an earlier rebuild."""
+        self._crashes = 0
         with translated(path):
             self._db = sqlite3.connect(path, isolation_level=None)
             self._db.execute(
@@ -94,19 +102,29 @@ class VectorBackup:
         """Copy the vectors that the library has noted, as far as the index can be read.
 
         Raises:
-            BusyError: as above, and `index_locked`.
+            BusyError: as above, and those of the index; nothing is lost then.
         """
         ids = library.vectors.windows()
         for start in range(0, len(ids), PAGE):
             page = ids[start : start + PAGE]
-            try:
-                points = index.get(page)
-            except AppError as error:
-                if isinstance(error, BusyError) and error.code != "index_unreachable":
+            self._put(self._readable(index, page), library.vectors.stored(page))
+
+    def _readable(self, index: Index, ids: Sequence[str]) -> list[Point]:
+        """Read these points, without those in damaged places of the index: their vectors are encoded again."""
+        if self._crashes >= CRASHES:
+            return []
+        try:
+            return index.get_neural(ids)
+        except AppError as error:
+            if isinstance(error, BusyError):
+                if error.details.get("signal") not in DAMAGE_SIGNALS:
                     raise
-                logger.warning("vectors cannot be read from the index", exc_info=True)
-                return  # the index is damaged: the remaining vectors are encoded again
-            self._put(points, library.vectors.stored(page))
+                self._crashes += 1
+            logger.warning("%d vectors cannot be read from the index", len(ids), exc_info=True)
+        if len(ids) == 1:
+            return []
+        middle = len(ids) // 2
+        return [*self._readable(index, ids[:middle]), *self._readable(index, ids[middle:])]
 
     def _put(self, points: Sequence[Point], notes: Mapping[str, Sequence[StoredVector]]) -> None:
         rows = [

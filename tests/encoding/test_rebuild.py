@@ -1,10 +1,15 @@
 """A rebuild of the index brings the neural vectors back, as far as they can be read and are still right."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from subtitle_rag import indexing
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.retrieval import index_edge
+from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.neural import vector_names
 from subtitle_rag.retrieval.vector_backup import back_up_vectors, backup_path
@@ -122,7 +127,80 @@ def _opened(folder: Path) -> EdgeIndex:
     return opened[0]
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"schema": 0}'])
+@pytest.mark.parametrize("text", ["", None, "{", "[]"])
+def test_an_index_without_its_record_gives_its_vectors_up(
+    desk: Desk, encoder: Counting, monkeypatch: pytest.MonkeyPatch, text: str | None
+) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "0.05")
+    desk.run(encoder)
+    before = desk.holding(encoder)
+    folder = desk.place.folder / "index"
+    desk.place.index.close()
+    (folder / "meta.json").unlink()
+    if text is not None:
+        (folder / "meta.json").write_text(text)
+    back_up_vectors(folder, desk.library)
+    end_hosts([folder])
+    desk.place.index = _opened(folder)
+    rebuild(desk)
+    assert desk.holding(encoder) == before
+
+
+@pytest.mark.parametrize("code", ["system_limit", "disk_error", "index_unreachable"])
+def test_a_rebuild_that_cannot_read_at_the_moment_keeps_all(
+    desk: Desk, encoder: Counting, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    desk.run(encoder)
+    before = desk.holding(encoder)
+
+    def busy(*_arguments: object) -> None:
+        raise BusyError(code, path="", reason="")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(EdgeIndex, "get_neural", busy)
+        with pytest.raises(BusyError):
+            rebuild(desk)
+    assert desk.holding(encoder) == before
+    assert desk.place.sound()
+
+
+def test_a_rebuild_that_runs_out_of_space_keeps_the_index(
+    desk: Desk, encoder: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.run(encoder)
+    before = desk.holding(encoder)
+    monkeypatch.setattr(indexing, "BATCH", 1)
+    events = desk.place.indexer.rebuild()
+    next(events)
+    with monkeypatch.context() as patch:
+        patch.setattr(index_edge, "SPARE_BYTES", 2**62)
+        with pytest.raises(BusyError):
+            list(events)
+        with pytest.raises(BusyError):
+            rebuild(desk)
+    assert desk.holding(encoder) == before
+    assert desk.place.sound()
+    assert not backup_path(desk.library).exists()
+
+
+def test_vectors_in_a_damaged_place_cost_no_others(
+    desk: Desk, encoder: Counting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.run(encoder)
+    damaged, read = desk.windows()[1], EdgeIndex.get_neural
+
+    def partly(index: EdgeIndex, ids: Sequence[str]) -> list[Point]:
+        if damaged in ids:
+            raise AppError("index_damaged", path="", reason="")
+        return read(index, ids)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(EdgeIndex, "get_neural", partly)
+        rebuild(desk)
+    assert desk.holding(encoder).keys() == set(desk.windows()) - {damaged}
+
+
+@pytest.mark.parametrize("text", ['{"schema": 0}'])
 def test_nothing_is_kept_of_an_index_that_cannot_be_read(desk: Desk, tmp_path: Path, text: str) -> None:
     (tmp_path / "meta.json").write_text(text)
     back_up_vectors(tmp_path, desk.library)

@@ -2,11 +2,15 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import HostKind
+
+STUCK = 7
+"""The order of a host that does not come to the end of opening."""
 
 
 def _failure(folder: Path, error: OSError) -> AppError:
@@ -23,6 +27,8 @@ class Counter:
     def __init__(self, folder: Path, step: int) -> None:
         if step == 9:
             os.kill(os.getpid(), 9)
+        if step == STUCK:
+            time.sleep(60)
         self._count = 0
         self._done = False
 
@@ -55,6 +61,7 @@ KIND = HostKind(
     linger_s=10.0,
     linger_variable="COUNTER_LINGER",
     reply_s=10.0,
+    open_s=float(os.environ.get("COUNTER_OPEN") or 60),
     unreachable=_unreachable,
     failure=_failure,
     signals={9: "disk_full"},

@@ -2,13 +2,15 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from multiprocessing.connection import Client as RawClient
-from multiprocessing.connection import Listener
+from multiprocessing.connection import Connection, Listener
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +18,9 @@ import pytest
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting import handshake, host_client
-from subtitle_rag.hosting.entry import host_entry, identity, write_atomically
+from subtitle_rag.hosting.entry import host_entry, identity, opening_entry, write_atomically
 from subtitle_rag.hosting.host_client import Client
-from tests.hosting.counter import KIND
+from tests.hosting.counter import KIND, STUCK
 from tests.invented import alive, came_true, end_hosts
 
 
@@ -228,3 +230,86 @@ def test_a_host_that_says_nothing_to_whoever_connects_is_taken_for_none(
         entry = {"address": listener.address, "key": "00", "pid": os.getpid(), "folder": identity(tmp_path)}
         write_atomically(tmp_path / "host.json", entry)
         assert host_client._dial(tmp_path) is None
+
+
+# stuck
+
+
+def test_a_host_that_does_not_come_to_an_end_of_opening_ends_itself(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COUNTER_OPEN", "0.5")
+    stuck = Client(replace(KIND, open_s=0.5), folder, step=STUCK)
+    with pytest.raises(BusyError) as caught:
+        stuck._call("count")
+    assert (caught.value.code, "did not open it in" in caught.value.details["reason"]) == ("index_unreachable", True)
+    (folder / "opening.json").unlink(missing_ok=True)
+    with closing(Client(KIND, folder, step=1)) as after:
+        assert after._call("count") == 1
+    assert not (folder / "opening.json").exists()
+
+
+def test_a_host_that_is_opening_for_long_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_client, "START_S", 1.0)
+    with pytest.raises(BusyError) as caught:
+        Client(KIND, folder, step=STUCK)._call("count")
+    opening = opening_entry(folder)
+    assert opening
+    assert f"process {opening[0]} has been opening it" in caught.value.details["reason"]
+    os.kill(opening[0], signal.SIGKILL)
+    assert came_true(lambda: not alive(opening[0]))
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="Linux tells what a process is")
+def test_a_stopped_host_is_ended_by_a_later_client(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_client, "START_S", 1.0)
+    with pytest.raises(BusyError):
+        Client(KIND, folder, step=STUCK)._call("count")
+    opening = opening_entry(folder)
+    assert opening
+    os.kill(opening[0], signal.SIGSTOP)
+    monkeypatch.setattr(host_client, "START_S", 20.0)
+    monkeypatch.setattr(host_client, "GRACE_S", 0.0)
+    with closing(Client(replace(KIND, open_s=0.1), folder, step=1)) as later:
+        assert later._call("count") == 1
+    assert not alive(opening[0])
+
+
+def test_a_stranger_s_pid_is_left_alone() -> None:
+    assert not host_client.is_host(os.getpid())
+    assert not host_client.is_host(2**22 + 1)
+
+
+def test_half_a_message_holds_up_no_handshake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The length of a message that does not come, to either side."""
+    monkeypatch.setattr(handshake, "HANDSHAKE_S", 0.2)
+    for greet in (handshake.greet_host, handshake.greet_client):
+        ours, theirs = socket.socketpair()
+        with theirs, Connection(ours.detach()) as connection:
+            theirs.send(b"\0\0")
+            failures: list[BaseException] = []
+
+            def meet(greet: Any = greet, connection: Any = connection, failures: Any = failures) -> None:
+                try:
+                    greet(connection, b"key")
+                except (EOFError, OSError) as error:
+                    failures.append(error)
+
+            thread = threading.Thread(target=meet, daemon=True)
+            thread.start()
+            thread.join(5)
+            assert failures
+
+
+def test_a_host_that_accepts_nobody_holds_up_no_client(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as silent, socket.socket(socket.AF_UNIX) as first:
+        silent.bind(str(tmp_path / "s"))
+        silent.listen(0)
+        first.connect(str(tmp_path / "s"))  # nobody else is queued
+        entry = {"address": str(tmp_path / "s"), "key": "00", "pid": os.getpid(), "folder": identity(tmp_path)}
+        write_atomically(tmp_path / "host.json", entry)
+        dialled: list[object] = []
+        thread = threading.Thread(target=lambda: dialled.append(host_client._dial(tmp_path)), daemon=True)
+        thread.start()
+        thread.join(5)
+        assert dialled == [None]
