@@ -362,7 +362,14 @@ class Indexer:
                 _key, context = document.contexts.get(window.id, ("", None))
                 points.append(Point(window.id, named, to_payload(document.video, window, context)))
                 indexed[window.id] = document.source(window.id), analysis
-        return points, indexed, restored
+        if points:
+            (staging.index if staging else self._index).insert(points)
+            self._library.put_indexed(ANALYZER, indexed)
+            if staging:
+                staging.vectors.update(restored)
+            else:
+                self._library.vectors.put(restored)
+        return WindowsIndexed(len(points))
 
     def _purge(self) -> None:
         purges = self._library.purges()
