@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
-from textual import on
+from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.reactive import var
@@ -28,6 +28,7 @@ from subtitle_rag.tui.connections import Connections
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.watchers import forget_closed
+from subtitle_rag.tui.widgets.late_text import LateText
 
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
@@ -111,6 +112,7 @@ class SubtitleApp(App[object]):
         self.first_theme = ""
         """The theme at the start, unless the settings name one."""
         self._footer_state: tuple[bool, ...] = ()
+        self._late_text = LateText()
         self.connections = Connections(
             self,
             cast("AppPort", self),  # mypy does not see through Textual's reactive attributes
@@ -242,6 +244,17 @@ class SubtitleApp(App[object]):
         if action == "run":
             return self._commands[str(parameters[0])].is_enabled()
         return super().check_action(action, parameters)
+
+    async def on_event(self, event: events.Event) -> None:
+        if isinstance(event, events.Key) and not event.is_forwarded and self._late_text.take(event, self.focused):
+            self.connections.navigation.query_changed()
+            return
+        await super().on_event(event)
+
+    def on_key(self, event: events.Key) -> None:
+        """Press the keys of a syllable that nothing else took: an input method composed it of commands' keys."""
+        for key in keymap.hangul_keys(event.character or ""):
+            self.post_message(events.Key(key, key))
 
     def get_key_display(self, binding: Binding) -> str:
         """Write keys in footers and command palette as everywhere."""

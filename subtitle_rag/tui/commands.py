@@ -298,14 +298,18 @@ COMMANDS: dict[str, Command] = {
         Command("settings.back", "escape", "back", N_("Back"), importance=3),
         Command("channel.videos", "enter", "select", N_("Its videos"), help=N_("the channel's videos"), importance=3),
         Command("channel.into", "right", "select", N_("Its videos"), show=False, help=N_("the channel's videos")),
-        Command("checks.again", "r,ㄱ", "again", N_("Check again")),
+        Command("checks.again", "enter,r,ㄱ", "again", N_("Check again")),
         Command(
-            "checks.network", "n,ㅜ", "network", N_("Ask YouTube, too"), tooltip=N_("ask YouTube whether it answers")
+            "checks.network",
+            "ctrl+n,n,ㅜ",
+            "network",
+            N_("Ask YouTube, too"),
+            tooltip=N_("ask YouTube whether it answers"),
         ),
         Command("checks.close", "escape,f6", "dismiss", N_("Back"), priority=True, follows="app.checks", importance=3),
         Command(
             "library.remove",
-            "d,ㅇ,delete",
+            "delete,d,ㅇ",
             "run('library.remove')",
             N_("Remove"),
             tooltip=N_("take the video or the channel out of the library"),
@@ -313,7 +317,7 @@ COMMANDS: dict[str, Command] = {
         ),
         Command(
             "channel.settings",
-            "e,ㄷ",
+            "ctrl+e,e,ㄷ",
             "settings",
             N_("Settings"),
             tooltip=N_("the channel's tabs, languages, names and model"),
@@ -368,7 +372,7 @@ COMMANDS: dict[str, Command] = {
         ),
         Command(
             "history.delete-all",
-            "a,ㅁ",
+            "ctrl+a,a,ㅁ",
             "delete_all",
             N_("Delete all"),
             priority=True,
@@ -431,7 +435,7 @@ COMMANDS: dict[str, Command] = {
         ),
         Command(
             "channel.sync",
-            "u,ㅕ",
+            "ctrl+u,u,ㅕ",
             "run('channel.sync')",
             N_("New videos"),
             tooltip=N_("New videos of it"),
@@ -440,7 +444,7 @@ COMMANDS: dict[str, Command] = {
         ),
         Command(
             "video.retry",
-            "r,ㄱ",
+            "ctrl+a,r,ㄱ",
             "run('video.retry')",
             N_("Retry"),
             help=N_("ask for the video again at once"),
@@ -448,7 +452,7 @@ COMMANDS: dict[str, Command] = {
         ),
         Command(
             "video.open",
-            "v,ㅍ",
+            "ctrl+o,v,ㅍ",
             "run('video.open')",
             N_("Browser"),
             help=N_("open the video in the browser"),
@@ -456,7 +460,7 @@ COMMANDS: dict[str, Command] = {
         ),
         Command(
             "library.failures",
-            "f,ㄹ",
+            "ctrl+f,f,ㄹ",
             "failures",
             N_("Failures"),
             help=N_("only the videos that failed, or all again"),

@@ -19,6 +19,7 @@ from textual.screen import Screen
 
 from subtitle_rag.config_file import Mistake, bad_config, did_you_mean, mistake_in, nearest
 from subtitle_rag.i18n import _
+from subtitle_rag.retrieval.keyboard import key_sequence
 from subtitle_rag.tui.commands import COMMANDS
 
 PACKAGE = "subtitle_rag.tui"
@@ -93,6 +94,13 @@ def key_text(name: str) -> str:
     if modifiers or re.fullmatch(r"f\d+", last):
         label = label.upper() if len(label) == 1 or last not in LABELS else label
     return "+".join([*(LABELS.get(modifier, modifier.capitalize()) for modifier in modifiers), label])
+
+
+def hangul_keys(character: str) -> tuple[str, ...]:
+    """Return the keys of which an input method made a syllable: ㄷ and ㅜ for 두. Empty for other characters."""
+    if not "가" <= character <= "힣":
+        return ()
+    return tuple(TWINS.get(letter, TWINS[letter.lower()]) for letter in key_sequence(character))
 
 
 def binding(id: str) -> Binding:

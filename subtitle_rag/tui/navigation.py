@@ -141,6 +141,11 @@ class Navigation:
         self.answers.take(query)
         return True
 
+    def query_changed(self) -> None:
+        """Bring along the query as it is now, where it became the next question just before."""
+        if self.answers is not None and self.answers in self._app.screen_stack:
+            self.answers.take(self.search.typed)
+
     def close_answers(self) -> None:
         self._app.pop_screen()
         self._context.context_pause.resume_contexts()

@@ -15,6 +15,7 @@ from typing import Any
 
 import pyperclip
 import pytest
+from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Static
 from textual.worker import WorkerCancelled
@@ -278,6 +279,12 @@ def hint(app: SubtitleApp) -> str:
 def drawn_by(app: SubtitleApp) -> str:
     """The characters on the screen."""
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+def at_once(app: SubtitleApp, *keys: str) -> None:
+    """Keys as a terminal delivers them in one breath: none waits until the one before has been dealt with."""
+    for key in keys:
+        app.post_message(events.Key(key, key if len(key) == 1 else None))
 
 
 async def typed(pilot: AppPilot, text: str) -> None:

@@ -305,7 +305,7 @@ class TestDoing:
             await pilot.pause()
             footer = drawn_by(app).splitlines()[-1].split()
             assert footer[:2] == ["F1", "Help"]
-            assert {"Enter", "u", "Esc"} <= set(footer)
+            assert {"Enter", "Ctrl+U", "Esc"} <= set(footer)
 
 
 def called(channel: ChannelState | None) -> str:

@@ -90,8 +90,8 @@ class TestTelling:
             assert why.startswith("! ")
             assert "깨진 자막" in why
             assert "asked again " in then
-            assert then.endswith(" · r asks again now · v opens it in the browser")
-            assert {"r", "ㄱ", "v", "ㅍ", "f", "ㄹ"} == keys(app)
+            assert then.endswith(" · Ctrl+A asks again now · Ctrl+O opens it in the browser")
+            assert {"ctrl+a", "r", "ㄱ", "ctrl+o", "v", "ㅍ", "ctrl+f", "f", "ㄹ"} == keys(app)
             assert detail(app)[0][:40] in drawn_by(app)
 
     async def test_what_every_channel_has_some_of_is_no_alarm(self, hasty: Runtime, youtube: StandIn) -> None:
@@ -115,7 +115,7 @@ class TestTelling:
             await brought(pilot, app)
             await put_on(pilot, app, "국수 삶기 0편")
             assert detail(app) == []
-            assert {"v", "ㅍ", "f", "ㄹ"} == keys(app)
+            assert {"ctrl+o", "v", "ㅍ", "ctrl+f", "f", "ㄹ"} == keys(app)
             youtube.clear()
             await pilot.press("r")
             await settle(pilot)
@@ -223,7 +223,7 @@ class TestRetrying:
             await pilot.press("f4", "tab", "tab")
             await settle(pilot)
             await put_on(pilot, app, "망가짐")
-            assert {"r", "ㄱ", "f", "ㄹ"} == keys(app)
+            assert {"ctrl+a", "r", "ㄱ", "ctrl+f", "f", "ㄹ"} == keys(app)
             damaged.write_text("1\n00:00:01,000 --> 00:00:04,000\n국수를 삶습니다\n", encoding="utf-8")
             await pilot.press("r")
             await settle(pilot)

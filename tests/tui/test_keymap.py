@@ -235,6 +235,39 @@ def test_every_key_of_the_app_may_be_written_as_it_is() -> None:
                 assert keymap.TWINS[key] in keymap.keys(id), id
 
 
+MOVES = {"list.down", "list.up", "transcript.down", "transcript.up", "history.down", "history.up"}
+MOVES |= {"install.down", "install.up", "player.down", "player.up"}
+"""The arrows do the same."""
+SAME_AS = {
+    "library.bring-back": "library.undo",
+    "list.copy": "scene.copy",
+    "list.play-with": "scene.play-with",
+    "list.query": "search.back",
+    "list.previous-of-video": "list.previous",
+    "list.next-of-video": "list.next",
+    "transcript.copy": "scene.copy",
+    "transcript.find": "search.back",
+}
+"""Commands of letters → those that do the same by another key."""
+
+
+def test_no_command_has_letters_alone() -> None:
+    """An input method that composes holds a letter back until the next key. So what hints name is no letter."""
+    for id, (_kind, one) in keymap.declared().items():
+        if id in MOVES:
+            continue
+        key = keymap.keys(SAME_AS.get(id, id))[0]
+        assert not keymap._types(key) or key == "space", (id, one.key)
+
+
+@pytest.mark.parametrize(
+    ("syllable", "names"),
+    [("두", ("ㄷ", "ㅜ")), ("앞", ("ㅇ", "ㅏ", "ㅍ")), ("꽤", ("ㄱ", "ㅗ", "ㅐ")), ("ㅛ", ()), ("y", ())],
+)
+def test_a_syllable_is_the_keys_that_it_was_composed_of(syllable: str, names: tuple[str, ...]) -> None:
+    assert keymap.hangul_keys(syllable) == names
+
+
 def test_the_app_finds_its_bindings_by_the_ids_that_sentences_name(app_of: MakeApp) -> None:
     """Each `key("…")` of the sources names a binding that is there."""
     named = set()

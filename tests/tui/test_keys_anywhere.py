@@ -1,9 +1,13 @@
 """Keys that work anywhere: answers, library and history above any screen or dialog; Ctrl+S, Ctrl+C; a double click."""
 
+import pytest
+
 from subtitle_rag.tui.screens.answer_screen import AnswerScreen
 from subtitle_rag.tui.screens.history_screen import HistoryScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
-from tests.tui.conftest import MakeApp, Outside, scene, settle, toasts, typed
+from subtitle_rag.tui.widgets import late_text
+from subtitle_rag.tui.widgets.late_text import LATE_S
+from tests.tui.conftest import MakeApp, Outside, at_once, scene, settle, toasts, typed
 
 
 async def test_function_keys_work_in_every_screen_and_dialog(app_of: MakeApp) -> None:
@@ -27,7 +31,10 @@ async def test_function_keys_work_in_every_screen_and_dialog(app_of: MakeApp) ->
             assert len(app.screen_stack) == height, key
 
 
-async def test_a_query_that_becomes_a_question_is_replaced_by_typing(app_of: MakeApp) -> None:
+async def test_a_query_that_becomes_a_question_is_replaced_by_typing(
+    app_of: MakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(late_text, "LATE_S", 0.0)
     app = app_of(scenes=[scene()])
     async with app.run_test() as pilot:
         await settle(pilot)
@@ -38,6 +45,38 @@ async def test_a_query_that_becomes_a_question_is_replaced_by_typing(app_of: Mak
         assert app.screen.question.selected_text == "치킨"
         await pilot.press("왜")
         assert app.screen.question.value == "왜"
+
+
+@pytest.mark.parametrize("key", ["f3", "f4", "f5", "tab"])
+async def test_a_syllable_that_comes_after_the_key_stays_with_its_word(app_of: MakeApp, key: str) -> None:
+    app = app_of(scenes=[scene()])
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await typed(pilot, "치")
+        at_once(app, key, "킨")
+        await settle(pilot)
+        assert app.search_screen.query_line.value == "치킨"
+        if answers := app.connections.navigation.answers:
+            assert answers.question.selected_text == answers.question.value == "치킨"
+        elif isinstance(app.screen, LibraryScreen):
+            assert app.screen.path.value == ""
+
+
+async def test_a_syllable_is_the_commands_of_its_keys(app_of: MakeApp) -> None:
+    app = app_of(scenes=[scene()])
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("f4")
+        await settle(pilot)
+        assert isinstance(app.screen, LibraryScreen)
+        videos = app.screen.tables.videos
+        videos.focus()
+        await pilot.pause(LATE_S)
+        await pilot.press("ㅓ", "j")
+        assert videos.cursor_row == 2
+        await pilot.press("커")  # z has nothing to bring back, j goes down
+        await settle(pilot)
+        assert videos.cursor_row == 3
 
 
 async def test_ctrl_c_says_how_to_quit(app_of: MakeApp) -> None:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from textual import events
 
 from subtitle_rag import doctor, player
 from subtitle_rag.library import overview
@@ -33,6 +32,7 @@ from tests.tui.conftest import (
     AppPilot,
     MakeApp,
     Outside,
+    at_once,
     drawn_by,
     scene,
     settle,
@@ -83,12 +83,6 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[object, str], Sl
 
 
 MakeSlow = Callable[[object, str], Slow]
-
-
-def at_once(app: SubtitleApp, *keys: str) -> None:
-    """Keys as a terminal delivers them in one breath: none waits until the one before has been dealt with."""
-    for key in keys:
-        app.post_message(events.Key(key, key if len(key) == 1 else None))
 
 
 class TestTheSlowerOlderAnswer:
