@@ -101,7 +101,8 @@ class TranscriptList(ScrollView, can_focus=True):
         self._rows.clear()
         if len(self._counts) > MOST_COUNTS:
             self._counts.clear()
-        counts = [self._row_count(text) for _start, text in self._content.lines]
+        room = max(8, self.width - HEAD_CELLS)
+        counts = [self._row_count(text, room) for _start, text in self._content.lines]
         lead = 0
         if self._hold and self.cursor is not None:
             lead = max(0, self.size.height // 3 - sum(counts[: self.cursor]))
@@ -116,8 +117,7 @@ class TranscriptList(ScrollView, can_focus=True):
             self.scroll_to(y=third, animate=False, force=True, immediate=True)
         self.refresh()
 
-    def _row_count(self, text: str) -> int:
-        room = max(8, self.width - HEAD_CELLS)
+    def _row_count(self, text: str, room: int) -> int:
         if 2 * len(text) <= room:
             return 1
         if text not in self._counts:
