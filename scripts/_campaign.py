@@ -97,6 +97,13 @@ PARTS = (
     ),
     Part("damage", "Library files damaged at random, each with its seed: no captions are lost.", 1, ci=True),
     Part(
+        "damage",
+        "Each file of an index is emptied, missing, truncated or flipped; a line tells of vectors found, kept and lost.",
+        3,
+        ci=True,
+        variables={"SUBTITLE_RAG_DAMAGES": "200"},
+    ),
+    Part(
         "hosts",
         "Real host processes of the index and the models under many clients, and the command line as real processes.",
         1,
