@@ -98,7 +98,7 @@ PARTS = (
     Part("damage", "Library files damaged at random, each with its seed: no captions are lost.", 1, ci=True),
     Part(
         "damage",
-        "Each file of an index is emptied, missing, truncated or flipped; a line tells of vectors found, kept and lost.",
+        "Each file of an index is emptied, missing, truncated or flipped: vectors found, kept and lost in a line.",
         3,
         ci=True,
         variables={"SUBTITLE_RAG_DAMAGES": "200"},

@@ -1,4 +1,4 @@
-"""Each file of an index is damaged in turn: the vectors that can be read are kept, and a fresh index takes its place."""
+"""Each file of an index is damaged in turn: vectors that can be read are kept, and a fresh index takes its place."""
 
 import os
 import random
