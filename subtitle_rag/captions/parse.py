@@ -37,7 +37,7 @@ LIMIT_MB = {"json3": 32, "vtt": 16, "srt": 16, "sbv": 16}
 """MiB that a caption file may have. Tracks of real videos have less than 1 MB an hour, those with a time for each
 word 13 MB in 12 hours as YouTube indents them."""
 
-MAX_CUES = 200_000
+MAX_CUES = 100_000
 """Cues of one track; 12 hours of a rolling one have 70,000."""
 
 MAX_CHARACTERS = 2_000_000

@@ -159,7 +159,8 @@ def _best_window(
         span = end - start
         if first < last and (span > longest or chars > MAX_CHARS + 1):
             break
-        length_cost = ((span - target) / _LENGTH_SCALE_MS) ** 2
+        deviation = (span - target) / _LENGTH_SCALE_MS
+        length_cost = deviation * deviation
         if span < shortest:
             length_cost += _TOO_SHORT
         cost = costs[first] + length_cost

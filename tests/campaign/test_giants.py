@@ -24,7 +24,8 @@ try:
 except CaptionError as error:
     print("refused", error.code, error.details.get("reason", "").replace(" ", "_"), end=" ")
 used = resource.getrusage(resource.RUSAGE_SELF)
-print(used.ru_utime + used.ru_stime, used.ru_maxrss // 1024)
+status = Path("/proc/self/status").read_text()  # ru_maxrss is inherited
+print(used.ru_utime + used.ru_stime, int(status.split("VmHWM:")[1].split()[0]) // 1024)
 """
 
 
