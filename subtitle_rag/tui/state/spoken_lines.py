@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from subtitle_rag.domain import Line
-from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import Video, Window
+    from subtitle_rag.retrieval.scenes import Scene
 
 SpokenLines = Sequence[tuple[int, str]]
 """Lines of a video: start (ms) and text."""
@@ -50,8 +50,10 @@ def find(lines: SpokenLines, typed: str) -> dict[int, list[Span]]:
     return {index: matches for index, matches in spans.items() if matches}
 
 
-def scene_of_line(video: "Video", at_ms: int, text: str) -> Scene:
+def scene_of_line(video: "Video", at_ms: int, text: str) -> "Scene":
     """Return a line as a scene, to be played and copied like those of a search."""
+    from subtitle_rag.retrieval.scenes import Scene
+
     return Scene(
         rank=0,
         id="",
