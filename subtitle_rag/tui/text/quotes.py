@@ -2,10 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.answers import wording
 from subtitle_rag.domain import Video, clock, watch_url
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.text import answer_lines
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.state.conversation import QuestionTurn
@@ -24,6 +22,9 @@ def source(video: Video, at_ms: int) -> str:
 
 def answer(turn: "QuestionTurn") -> str:
     """Return a question, its answer, the remarks on it, and a line for each scene that it cites."""
+    from subtitle_rag.answers import wording
+    from subtitle_rag.tui.text import answer_lines
+
     parts = [clean(turn.question), answer_lines.answer_text(turn)]
     if turn.answer:
         parts.append("\n".join([*answer_lines.fault_lines(turn.answer), *map(clean, wording.remarks(turn.answer))]))
