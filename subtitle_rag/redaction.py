@@ -71,7 +71,7 @@ def _rules() -> tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str
     """
     quote_mark = r"\\{0,4}['\"]"  # also as JSON or a repr within another writes it
     quoted = rf"({quote_mark})(?:(?!\3)[^\n])*"
-    tab = r"(?:\t|\\{1,4}t)"
+    tab = r"(?:[\t ]|\\{1,4}t)"  # a sentence has outside text with spaces for tabs
     end = r"[^\s&;,'\"<>)\]}]"
     return (
         (re.compile(r"(?<=://)[^\s/@'\"<>]{1,500}@"), f"{MARK}@"),

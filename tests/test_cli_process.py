@@ -71,16 +71,21 @@ def finished(
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [["--help"], ["list"], ["search", "국수", "--json"], ["show", "invented001"], ["show", "none", "--json"]],
-    ids=" ".join,
+    ("arguments", "code"),
+    [
+        (["--help"], 0),
+        (["list"], 0),
+        (["search", "국수", "--json"], 0),
+        (["show", "invented001"], 0),
+        (["show", "none", "--json"], 2),
+    ],
 )
-def test_a_reader_that_leaves_is_no_failure(indexed: Path, arguments: list[str]) -> None:
+def test_a_reader_that_leaves_is_no_failure(indexed: Path, arguments: list[str], code: int) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as pipe:
         ended = finished(indexed, *arguments, stdout=pipe)
-    assert ended.returncode == 0
+    assert ended.returncode == code
     assert "Traceback" not in ended.stderr
     assert "BrokenPipe" not in ended.stderr
 

@@ -37,6 +37,11 @@ NAMES = frozenset(_NAMES.split())
 """Names of os, signal, socket, subprocess and asyncio that Windows lacks. `kill` it has: there it ends the process that
 signal 0 would ask after."""
 GUARDED = {
+    ("hosting/host_client.py", "AF_UNIX"),
+    ("hosting/host_client.py", "SIGKILL"),
+    ("hosting/host_client.py", "kill"),
+    ("hosting/temp_folders.py", "AF_UNIX"),
+    ("hosting/temp_folders.py", "getuid"),
     ("installation/process.py", "SIGKILL"),
     ("installation/process.py", "killpg"),
     ("models/manifest.py", "sysconf"),

@@ -4,7 +4,6 @@ import logging
 import os
 import re
 import shutil
-import socket
 import stat
 import tempfile
 import time
@@ -43,6 +42,8 @@ def _is_leftover(folder: Path) -> bool:
 
 
 def _listens(path: Path) -> bool:
+    import socket
+
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(1)
         try:

@@ -104,8 +104,8 @@ class TestLines:
             ({"state": "failed", "missing": 0, "error": LlmError("llm_not_running", host="x")}, ""),
             (
                 {"state": "failed", "has_contexts": True, "error": LlmError("llm_not_running", host="x[b]\x1b")},
-                "! Ollama does not answer at x[b]. Start it with ollama serve, or set hosts under [llm] in the config. "
-                "Search works without it.  Ctrl+T tries again",
+                "! Ollama does not answer at x[b]·. Start it with ollama serve, or set hosts under [llm] in the "
+                "config. Search works without it.  Ctrl+T tries again",
             ),
             ({"windows": 0, "state": "failed", "error": LlmError("llm_not_running", host="x")}, ""),
         ],

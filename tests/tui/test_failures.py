@@ -54,7 +54,7 @@ def detail(app: SubtitleApp) -> list[str]:
 
 
 def keys(app: SubtitleApp) -> set[str]:
-    return {key for key in app.screen.active_bindings if key in "rvfuㄱㅍㄹㅕ"}
+    return {*"rvfuㄱㅍㄹㅕ", "ctrl+a", "ctrl+o", "ctrl+f", "ctrl+u"} & set(app.screen.active_bindings)
 
 
 async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:

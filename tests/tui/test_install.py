@@ -238,7 +238,7 @@ class TestLines:
         assert failed.startswith("yt-dlp 2026.1.1 did not understand YouTube's answer: F7 updates")
         error = AppError("packages_failed", reason="{no} [b]room\x1b", line="x")
         told = update_line(replace(old, state="failed", error=error))
-        assert told.startswith("! The packages could not be installed: {no} [b]room.")
+        assert told.startswith("! The packages could not be installed: {no} [b]room·.")
         assert told.endswith("F7 tries again")
 
 

@@ -299,7 +299,7 @@ class TestLines:
     def test_what_comes_from_outside_is_cleaned(self) -> None:
         error = BusyError("hub_unreachable", host="h\x1b", name="n", reason="\u202er[b]")
         told = model_lines.line(fetching(state="failed", error=error))
-        assert told == "! Could not connect to h for n: r[b]. What has arrived is kept.  Ctrl+G tries again"
+        assert told == "! Could not connect to h· for n: ·r[b]. What has arrived is kept.  Ctrl+G tries again"
 
     def test_nothing_is_said_of_nothing(self) -> None:
         assert model_lines.line(None) == ""

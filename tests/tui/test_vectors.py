@@ -388,7 +388,7 @@ class TestLines:
             ({"state": "done"}, ""),
             ({"missing": 0}, ""),
             ({"windows": 0}, ""),
-            ({"state": "failed", "error": BusyError("vectors_busy", path="x[b]\x1b")}, "vectors in x[b]."),
+            ({"state": "failed", "error": BusyError("vectors_busy", path="x[b]\x1b")}, "vectors in x[b]·."),
             ({"state": "failed", "error": AppError("model_missing", name="m")}, "! The model m is not here."),
         ],
     )
