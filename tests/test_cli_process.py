@@ -185,7 +185,9 @@ def test_ctrl_c_during_indexing_ends_with_130_and_goes_on(home: Path, indexed: P
     assert [event["event"] for event in events] == ["found", "video_done", "video_done"]
     assert len(dump(home / "data" / "library.db")["video"]) >= 2
     assert finished(home, "index", str(captions)).returncode == 0
-    assert dump(home / "data" / "library.db") == dump(indexed / "data" / "library.db")
+    tables, expected = (dump(each / "data" / "library.db") for each in (home, indexed))
+    expected["setting"] = [row for row in expected["setting"] if row[0] != "found_scenes"]  # of other tests' searches
+    assert tables == expected
 
 
 @pytest.mark.campaign(part="hosts")
