@@ -287,8 +287,14 @@ class StopError(Exception):
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize("call", [0, 2])
-@pytest.mark.parametrize("method", ["put_video", "insert", "put_indexed", "delete_videos", "finish_purge"])
+@pytest.mark.parametrize(
+    ("method", "call"),
+    [
+        *((method, call) for method in ("put_video", "insert", "put_indexed") for call in (0, 2)),
+        ("delete_videos", 0),  # once for all videos of a run
+        ("finish_purge", 0),
+    ],
+)
 @pytest.mark.campaign(part="kills")
 def test_a_run_ended_at_any_write_goes_on_from_there(
     whole: Place, captions: Path, method: str, call: int, after: bool, monkeypatch: pytest.MonkeyPatch
