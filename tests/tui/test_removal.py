@@ -86,7 +86,7 @@ class TestOneVideo:
             assert screen.counts.videos == len(before) - 1
             assert screen.tables.channels.get_row_at(1)[1].plain == str(len(before) - 1)
             assert told(app).startswith("Removed “")
-            assert re.search(r"ctrl\+z restores it within [56]\d s$", told(app))
+            assert re.search(r"Ctrl\+Z restores it within [56]\d s$", told(app))
             await pilot.press("f4")
             await settle(pilot)
             left = [scene.video.id for scene in app.search_screen.scenes._scenes.values()]

@@ -134,7 +134,7 @@ class TestPage:
         app = app_of("ko")
         async with app.run_test(size=(80, 24)) as pilot:
             await settle(pilot)
-            await pilot.press(*"치킹")
+            await pilot.press(*"치킹", "enter")
             await settle(pilot)
             assert len(prompts(app)) == 1
             assert shown(app, "#tips").count("·") == 1
