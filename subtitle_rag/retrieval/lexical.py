@@ -127,6 +127,7 @@ class QueryAnalyzer:
         self._keys: list[tuple[str, str]] | None = None
         """The keys of each form, in order; None until they are needed."""
         self._names: dict[str, str] | None = None
+        self._name_keys: list[tuple[str, int, str]] | None = None
         """Words of names and titles → first consonants; None until they are needed."""
         self._total = 0
         self._version: int | None = None
@@ -152,7 +153,8 @@ class QueryAnalyzer:
         if not self._is_known(variants, ranked):  # nearly every text shares a pair of Latin letters
             grams = [(gram, weight) for gram, weight in grams if not _is_latin(gram)]
         certain = dict(weights)
-        latin = self._latin_pairs(query_words, completions)
+        has_latin = any(_is_latin(gram) for gram, _weight in grams)
+        latin = self._latin_pairs(query_words, completions) if has_latin else set()
         for gram, weight in grams:
             if not _is_latin(gram) or gram in latin:
                 term = term_id("b", gram)
@@ -202,7 +204,11 @@ class QueryAnalyzer:
 
     def _titled(self, typed: str) -> Iterator[str]:
         """Yield the morphemes of titles, channels and glossaries that begin with these keys."""
-        names = [name for name in self._name_initials() if key_sequence(name).startswith(typed)]
+        if self._name_keys is None:
+            self._name_keys = sorted((key_sequence(name), at, name) for at, name in enumerate(self._name_initials()))
+        start = bisect_left(self._name_keys, (typed,))
+        begun = takewhile(lambda entry: entry[0].startswith(typed), islice(self._name_keys, start, None))
+        names = [name for _at, name in sorted((at, name) for _keys, at, name in begun)]
         for analysis in self._analyzer.morphemes(names[:COMPLETIONS]) if names else ():
             yield from (form for form in analysis.forms if key_sequence(form).startswith(typed))
 
@@ -282,7 +288,7 @@ class QueryAnalyzer:
         version = self._library.database.version()
         if version != self._version and time.monotonic() - self._read_at > VOCABULARY_SECONDS:
             self._forms = self._library.vocabulary(letters=2)
-            self._keys = self._names = None
+            self._keys = self._names = self._name_keys = None
             forms = sorted(form for form in self._forms if len(form) >= MIN_MISHEARD_LETTERS)
             self._vocabulary = forms, [unicodedata.normalize("NFD", form) for form in forms]
             self._misheard_cache = {}
