@@ -74,5 +74,7 @@ def test_another_users_file_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.M
     assert rights(path) == 0o644
 
 
-def test_what_cannot_be_changed_stops_nothing(tmp_path: Path) -> None:
+def test_what_cannot_be_changed_is_logged_and_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
     make_private(tmp_path / "none")
+    assert "cannot be changed" in caplog.text

@@ -374,6 +374,7 @@ class ServerIndex:
         """See `Index.stage`: other libraries' windows may be in the collection."""
 
     def adopt(self, staged: Any) -> None:
+        """Never called: `stage` returns nothing."""
         raise NotImplementedError
 
     def count(self) -> int:
