@@ -14,20 +14,30 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import EncoderActive, VectorEvent, VectorsDue, VectorsMade, VectorsReport, VectorsWaiting
-from subtitle_rag.library.app_state import EMBEDDED, index_address
+from subtitle_rag.library.app_state import EMBEDDED, index_address, noted_token_cost, put_token_cost
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.vector_store import DueWindow
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.platforms import wait_for
-from subtitle_rag.retrieval.index import DenseVector, Index, SparseVector, Vector
+from subtitle_rag.retrieval.index import DenseVector, Index, SparseVector, TokenVectors, Vector
 from subtitle_rag.retrieval.index_document import IndexDocument
 from subtitle_rag.retrieval.index_rules import BM25
-from subtitle_rag.retrieval.neural import Encoded, Encoder, Models, vector_names
+from subtitle_rag.retrieval.neural import (
+    POOLED,
+    Encoded,
+    Encoder,
+    Models,
+    late_name,
+    main_name,
+    token_kind,
+    vector_names,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -41,8 +51,37 @@ PAUSE_S = 10.0
 CATCH_UP_SHARE = 0.1
 """Largest share of missing windows up to which the searched encoder catches up while a new one takes over."""
 
+TOKENS_PER_CHARACTER = 0.55
+"""Of Korean speech with a vocabulary of 250,000 pieces, before any window has been read."""
+SECONDS_PER_BYTE = 4e-8
+"""To write token vectors into the index: 0.6 s for the 15 MB of 1,000 windows of 60 tokens and 128 dimensions."""
+COPY = 1 / 16
+"""The part that the engine's copy in bits adds on the disk."""
 AT_WORK_S = 120
 """Seconds after a video's last context until its contexts count as paused."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCost:
+    """What token vectors add for 1,000 windows."""
+
+    bytes: int
+    seconds: float
+    is_measured: bool
+    """By a run in this library; else it follows from the lengths of the texts."""
+
+
+def token_cost(library: Library, encoder: Encoder) -> TokenCost | None:
+    """Return what the encoder's token vectors cost; None if it makes none."""
+    if not encoder.token_dimensions:
+        return None
+    noted = noted_token_cost(library, encoder.id)
+    if noted is not None:
+        windows, count, seconds = noted
+        return TokenCost(round(1_000 * count * (1 + COPY) / windows), 1_000 * seconds / windows, is_measured=True)
+    tokens = library.vectors.mean_characters() * TOKENS_PER_CHARACTER / (2 if token_kind(encoder.id) == POOLED else 1)
+    packed = 1_000 * tokens * 2 * encoder.token_dimensions
+    return TokenCost(round(packed * (1 + COPY)), packed * SECONDS_PER_BYTE, is_measured=False)
 
 
 def waiting(library: Library, encoder_id: str) -> set[str]:
@@ -88,6 +127,9 @@ class EncodingRun:
         self._pause = pause
         self._size = SMALLEST
         self._report = VectorsReport(encoder.id)
+        self._token_windows = 0
+        self._token_bytes = 0
+        self._token_seconds = 0.0
 
     def run(self, selection: WindowSelection | None = None, *, patient: bool = True) -> Iterator[VectorEvent]:
         """Make the missing vectors. The last event is the `VectorsReport`.
@@ -109,9 +151,13 @@ class EncodingRun:
             work = _Work(self._library, self._encoder, self._searched_encoder(), selection, self._clock)
             yield from self._make_batches(work, selection.limit, patient=patient)
             # counts include windows not searchable yet; during a rebuild of the index, none is
-            if not self._stop.is_set() and not self._vectors.counts(self._encoder.id).due:
+            if not self._stop.is_set() and self._vectors.counts(self._encoder.id).due <= len(work.failed):
                 yield from self._activate_complete()
+            if self._token_windows:
+                cost = self._token_windows, self._token_bytes, self._token_seconds
+                put_token_cost(self._library, self._encoder.id, *cost)
             windows = work.due(self._encoder)
+            self._report.failed = len(work.failed)
             self._report.left = len(windows)
             self._report.waiting = len(_waiting(self._library, windows, self._clock()))
             counts.update(counts_of(self._report))
@@ -159,7 +205,7 @@ class EncodingRun:
         try:
             with hold_lock(self._library.path.with_suffix(".lock"), BusyError("library_busy", path="")):
                 ids = {*self._vectors.encoders(), self._encoder.id, self._vectors.active() or self._encoder.id}
-                names = {BM25, *(name for id in ids for name in vector_names(id))}
+                names = {BM25, *(name for id in ids for name in (*vector_names(id), late_name(id)))}
                 for name in self._index.vectors().keys() - names:
                     self._index.drop_vector(name)
         except BusyError as error:
@@ -178,9 +224,16 @@ class EncodingRun:
                 yield VectorsDue(total, self._encoder.id)
                 announced = total
             most = self._size if limit is None else min(self._size, limit - self._report.made)
+            if self._encoder.must_wait:
+                if not patient:
+                    return
+                yield VectorsWaiting(work.count)
+                wait_for(self._stop, self._pause)
+                work.outdated = True
+                continue
             encoder, ids = work.take(most)
             if ids:
-                ids_done = self._encode_batch(encoder, ids)
+                ids_done = self._encode_batch(work, encoder, ids)
                 if ids_done is None and encoder is self._encoder:
                     return
                 if ids_done is None:
@@ -195,9 +248,9 @@ class EncodingRun:
                 wait_for(self._stop, self._pause)
                 work.outdated = True
 
-    def _encode_batch(self, encoder: Encoder, ids: Sequence[str]) -> list[str] | None:
+    def _encode_batch(self, work: "_Work", encoder: Encoder, ids: Sequence[str]) -> list[str] | None:
         """Make the vectors of these windows; return the finished ids, or None if the encoder fails."""
-        claim = self._vectors.claim(encoder.id, vector_names(encoder.id)[0], ids)
+        claim = self._vectors.claim(encoder.id, main_name(encoder), ids)
         passages, sources = self._read(ids)
         started = time.monotonic()
         try:
@@ -212,8 +265,12 @@ class EncodingRun:
             self._size = min(2 * self._size, LARGEST)
         elif took > LONG_S:
             self._size = max(self._size // 2, SMALLEST)
-        self._put(encoder, dict(zip(passages, encoded, strict=True)))
-        return self._vectors.note(claim, sources)
+        vectors = {id: each for id, each in zip(passages, encoded, strict=True) if each is not None}
+        self._put(encoder, vectors)
+        if encoder is self._encoder:
+            work.failed |= passages.keys() - vectors.keys()
+            self._report.cut += sum(each.is_cut for each in vectors.values())
+        return self._vectors.note(claim, {id: sources[id] for id in vectors})
 
     def _read(self, ids: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
         """Read the passages of the existing windows, and their sources."""
@@ -234,12 +291,24 @@ class EncodingRun:
         """Write vectors to the index, and add their names first: a rebuild starts an empty index."""
         dense, sparse = vector_names(encoder.id)
         lexical = {id: vectors.sparse for id, vectors in encoded.items() if vectors.sparse is not None}
-        self._put_named(dense, encoder.dimensions, {id: vectors.dense for id, vectors in encoded.items()})
+        if encoder.dimensions:
+            self._put_named(dense, encoder.dimensions, {id: vectors.dense for id, vectors in encoded.items()})
         if encoder.has_sparse:
             self._put_named(sparse, None, lexical)
+        if encoder.token_dimensions:
+            tokens = {id: vectors.tokens for id, vectors in encoded.items() if vectors.tokens is not None}
+            began = time.monotonic()
+            self._put_named(late_name(encoder.id), encoder.token_dimensions, tokens)
+            if encoder is self._encoder:
+                self._token_seconds += time.monotonic() - began
+                self._token_windows += len(tokens)
+                self._token_bytes += sum(len(each.packed) for each in tokens.values())
 
     def _put_named(
-        self, name: str, dimensions: int | None, vectors: Mapping[str, DenseVector] | Mapping[str, SparseVector]
+        self,
+        name: str,
+        dimensions: int | None,
+        vectors: Mapping[str, DenseVector] | Mapping[str, SparseVector] | Mapping[str, TokenVectors],
     ) -> None:
         by_id: dict[str, Vector] = dict(vectors)
         self._index.add_vector(name, dimensions)
@@ -279,6 +348,8 @@ class _Work:
         self.outdated = True
         self.waiting: set[str] = set()
         """The windows that wait for a context."""
+        self.failed: set[str] = set()
+        """The windows that the encoder could not read."""
 
     @property
     def count(self) -> int:
@@ -300,7 +371,8 @@ class _Work:
         self._version = self._library.version()
         windows = self.due(self._encoder)
         self.waiting = _waiting(self._library, windows, self._clock())
-        self._queues = [(self._encoder, deque(window.id for window in windows if window.id not in self.waiting))]
+        left_out = self.waiting | self.failed
+        self._queues = [(self._encoder, deque(window.id for window in windows if window.id not in left_out))]
         if self._older is not None:
             self._catch_up(self._older)
         self._refreshed_at = time.monotonic()

@@ -19,12 +19,18 @@ from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.errors import AppError, BusyError, CaptionError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
-from subtitle_rag.library.app_state import index_address, put_index_address
+from subtitle_rag.library.app_state import (
+    holding_address,
+    index_address,
+    put_holding_address,
+    put_index_address,
+)
 from subtitle_rag.library.locks import hold_lock
+from subtitle_rag.library.reserve import release_reserve
 from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.analysis_ahead import AnalysisAhead
-from subtitle_rag.retrieval.index import Index, Point, StagedIndex
+from subtitle_rag.retrieval.index import Index, Point, SharedIndex, StagedIndex
 from subtitle_rag.retrieval.index_document import DEFAULT_PARAMS, Bm25Params, IndexDocument
 from subtitle_rag.retrieval.index_rules import BM25
 from subtitle_rag.retrieval.morphemes import ANALYZER, TextMorphemes
@@ -47,6 +53,9 @@ BACKGROUND_TIMEOUT_S = 600
 
 INTERACTIVE_TIMEOUT_S = 5.0
 """Longest wait of a user's command for another indexer: enough for one context, not for a whole run."""
+
+_OF_ALL = (AppError, OSError, MemoryError)
+"""Failures of the library or the machine, not of a video."""
 
 Discovered = files.CaptionGroup | VideoFailed
 Batch = list[tuple[Video, list[Window]]]
@@ -132,13 +141,14 @@ class Indexer:
         yield Found(len(entries))
         self._rewindow()
         yield from self._make_searchable(self._read_tracks(entries))
+        self._restore()
         yield from self._make_searchable(self._pending())
 
     def add(self, video: Video, track: Track, details: Details) -> Iterator[VideoDone | WindowsIndexed]:
         """Store the track of one video and make it searchable, after waiting for other indexers.
 
         Raises:
-            CaptionError: as `parse` does; nothing is changed then.
+            CaptionError: as `parse` does, and `caption_unexpected`; nothing is changed then.
         """
         with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
             stored_count = self._library.has(video, track.sha256, RULE)
@@ -146,16 +156,39 @@ class Indexer:
                 self._update_details(video, details)
                 yield VideoDone(video.id, video.title, "unchanged", stored_count)
                 return
-            video_windows = _windows(video, track, video.title)
+            video_windows = cut_windows(video, track, video.title)
             yield self._put_video(video, track, video_windows, details)
             yield from self._make_searchable([[(video, video_windows)]])
 
     def finish(self) -> Iterator[WindowsIndexed]:
-        """Make the pending windows of a stopped run searchable, after waiting for other indexers."""
+        """Make the pending windows of a stopped run searchable, and those that a shared index has lost.
+
+        Waits for other indexers.
+        """
         with self._working(timeout_s=BACKGROUND_TIMEOUT_S):
             self._rewindow()
-            self._purge()
+            self._restore()
             yield from self._make_searchable(self._pending())
+
+    def _restore(self) -> None:
+        """Mark the windows as pending that a shared index has lost, after a purge.
+
+        Another library, of a version that knows of no others, may have deleted them, or somebody the collection.
+        """
+        self._purge()
+        index = self._index
+        if not isinstance(index, SharedIndex) or not index.member:
+            return
+        known = self._library.searchable_ids()
+        if holding_address(self._library) != index.place:
+            index.hold(known)
+            put_holding_address(self._library, index.place)
+        if index.held() >= len(known):
+            return
+        index.hold(known - index.held_ids())
+        missing = known - index.held_ids()
+        logger.info("%d windows are not in the index any more", len(missing))
+        self._library.forget_indexed(missing)
 
     def rebuild(self) -> Iterator[WindowsIndexed]:
         """Build the index again from the library, and bring back the neural vectors that it held."""
@@ -172,6 +205,8 @@ class Indexer:
             self._library.forget_index()
             put_index_address(self._library, self._index.place)
             self._purge()
+            if isinstance(self._index, SharedIndex):
+                put_holding_address(self._library, self._index.place)
             backup.add_vector_names(self._index)
             yield from self._make_searchable(self._pending(), backup)
             backup.delete_on_close()
@@ -196,15 +231,27 @@ class Indexer:
             backup.delete_on_close()
 
     def remove(self, video_ids: Iterable[str]) -> Iterator[VideoRemoved]:
-        """Remove videos from the library and the index."""
+        """Remove videos from the library and the index, also where the disk is full."""
+        release_reserve(self._library.path)
         with self._working():
             ids = list(video_ids)
             for start in range(0, len(ids), REMOVALS):
                 videos = self._library.videos_by_id(*ids[start : start + REMOVALS])
-                self._library.remove_videos(list(videos))
+                self._remove_from_library(list(videos))
                 yield from (VideoRemoved(video.id, video.title) for video in videos.values())
                 self._purge()
             self._purge()
+
+    def _remove_from_library(self, video_ids: Sequence[str]) -> None:
+        """Delete videos; where the disk has no room for the log of all, in smaller transactions."""
+        try:
+            self._library.remove_videos(video_ids)
+        except BusyError as error:
+            if error.code != "disk_full" or len(video_ids) < 2:
+                raise
+            middle = len(video_ids) // 2
+            self._remove_from_library(video_ids[:middle])
+            self._remove_from_library(video_ids[middle:])
 
     def _read_tracks(self, entries: list[Discovered]) -> Iterator[VideoDone | VideoFailed | Batch]:
         """Store the tracks, and yield their windows in batches of whole videos behind the events; the last has few."""
@@ -224,7 +271,7 @@ class Indexer:
             try:
                 track = files.read(file)
                 stored_count = self._library.has(video, track.sha256, RULE)
-                video_windows = _windows(video, track, path) if stored_count is None else []
+                video_windows = cut_windows(video, track, path) if stored_count is None else []
             except CaptionError as error:
                 logger.info("a caption file of %s cannot be used", video.id, exc_info=True)
                 failure = VideoFailed(video.id, video.title, error.code, error.details)
@@ -235,15 +282,39 @@ class Indexer:
                 yield VideoDone(video.id, video.title, "unchanged", stored_count)
                 return
             self._analyzer.load_soon()
-            done = self._put_video(video, track, video_windows, file.details)
+            try:
+                done = self._put_video(video, track, video_windows, file.details)
+            except CaptionError as error:
+                failure = VideoFailed(video.id, video.title, error.code, error.details)
+                yield failure
+                continue
             batch.append((video, video_windows))
             yield done
             return
-        self._library.put_failure(video, failure.code, failure.details)
+        self._put_failure(video, failure)
+
+    def _put_failure(self, video: Video, failure: VideoFailed) -> None:
+        try:
+            self._library.put_failure(video, failure.code, failure.details)
+        except _OF_ALL:
+            raise
+        except Exception:  # its title or date may be what cannot be stored
+            logger.exception("the failure of %s cannot be stored", video.id)
 
     def _put_video(self, video: Video, track: Track, video_windows: list[Window], details: Details) -> VideoDone:
+        """Store a video.
+
+        Raises:
+            CaptionError: `caption_unexpected`, if something of it cannot be stored; nothing is changed then.
+        """
         change: Literal["new", "changed"] = "changed" if self._library.track(video.id) else "new"
-        self._library.put_video(video, track, video_windows, RULE, details)
+        try:
+            self._library.put_video(video, track, video_windows, RULE, details)
+        except _OF_ALL:
+            raise
+        except Exception as error:  # whatever is in its metadata, the others come
+            logger.exception("%s cannot be stored", video.id)
+            raise CaptionError("caption_unexpected", path=video.title, reason=type(error).__name__) from error
         return VideoDone(video.id, video.title, change, len(video_windows))
 
     def _update_details(self, video: Video, details: Details) -> None:
@@ -260,7 +331,7 @@ class Indexer:
             video, track = self._library.video(video_id), self._library.track(video_id)
             if video is not None and track is not None:
                 try:
-                    self._library.put_windows(video_id, _windows(video, track, video.title), RULE)
+                    self._library.put_windows(video_id, cut_windows(video, track, video.title), RULE)
                 except CaptionError:
                     logger.info("%s keeps the windows that it has", video_id, exc_info=True)
         self._library.put_rule(RULE)
@@ -312,7 +383,9 @@ class Indexer:
             if window.id in vectors
         }
         self._index.replace_payload(payloads)
-        self._library.put_source_hashes(ANALYZER, {id: document.source(id) for id in vectors})
+        self._library.put_source_hashes(
+            ANALYZER, {id: document.source(id) for id in vectors}, document.context_terms(analyses)
+        )
 
     def _document(self, video: Video, video_windows: Sequence[Window]) -> IndexDocument:
         contexts = self._library.contexts.of_video(video.id)
@@ -350,6 +423,7 @@ class Indexer:
             self._purge()
         points: list[Point] = []
         indexed: dict[str, tuple[str, Morphemes]] = {}
+        context_terms: dict[str, frozenset[str]] = {}
         restored: dict[str, list[StoredVector]] = {}
         for document in batch.documents:
             neural, notes = backup.restore(document) if backup else ({}, {})
@@ -357,6 +431,7 @@ class Indexer:
             # read one document at a time: the analyzer works ahead while vectors are made
             part = list(islice(batch.analyses, len(document.texts())))
             vectors = document.vectors(part, params=self._params)
+            context_terms |= document.context_terms(part)
             for window, analysis in zip(document.windows, part[-len(document.windows) :], strict=True):
                 named = {BM25: vectors[window.id], **neural.get(window.id, {})}
                 _key, context = document.contexts.get(window.id, ("", None))
@@ -364,7 +439,7 @@ class Indexer:
                 indexed[window.id] = document.source(window.id), analysis
         if points:
             (staging.index if staging else self._index).insert(points)
-            self._library.put_indexed(ANALYZER, indexed)
+            self._library.put_indexed(ANALYZER, indexed, context_terms)
             if staging:
                 staging.vectors.update(restored)
             else:
@@ -417,7 +492,7 @@ def _select(entries: list[Discovered], since: date | None, limit: int | None) ->
     return [entry for entry in entries if isinstance(entry, VideoFailed) or entry.video.id in newest]
 
 
-def _windows(video: Video, track: Track, path: str) -> list[Window]:
+def cut_windows(video: Video, track: Track, path: str) -> list[Window]:
     """Read a track and cut it.
 
     Raises:

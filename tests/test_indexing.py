@@ -17,7 +17,7 @@ import subtitle_rag
 from subtitle_rag import indexing
 from subtitle_rag.captions import files
 from subtitle_rag.captions import parse as parsing
-from subtitle_rag.domain import Morphemes
+from subtitle_rag.domain import Morphemes, Video
 from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
 from subtitle_rag.indexing import Indexer
@@ -282,7 +282,7 @@ def test_a_rebuild_ended_at_any_event_goes_on_from_there(whole: Place, captions:
         assert whole.sound()
 
 
-class StopError(Exception):
+class StopError(BaseException):
     """Stands for whatever ends a process."""
 
 
@@ -471,3 +471,53 @@ def test_a_file_that_cannot_be_described_never_stops_the_others(
     events = place.run(captions)
     assert failed(events) == ["caption_unexpected"]
     assert len(done(events, "new")) == 3
+
+
+@pytest.mark.parametrize("error", [OverflowError("int too large"), UnicodeEncodeError("utf-8", "\ud800", 0, 1, "bad")])
+def test_a_video_that_cannot_be_stored_never_stops_the_others(
+    place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    inner = Library.put_video
+
+    def put_video(library: Library, video: Video, *rest: Any) -> None:
+        if video.id == ID:
+            raise error
+        inner(library, video, *rest)
+
+    monkeypatch.setattr(Library, "put_video", put_video)
+    events = place.run(captions)
+    assert failed(events) == ["caption_unexpected"]
+    assert len(done(events, "new")) == 3
+    monkeypatch.setattr(Library, "put_video", inner)
+    assert done(place.run(captions), "new") == [ID]
+    assert place.sound()
+
+
+def test_a_failure_that_cannot_be_stored_never_stops_the_others(
+    place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unstorable(*_arguments: Any) -> None:
+        raise OverflowError
+
+    file_of(captions).write_text("nothing", encoding="utf-8")
+    monkeypatch.setattr(Library, "put_failure", unstorable)
+    events = place.run(captions)
+    assert failed(events) == ["not_captions"]
+    assert len(done(events, "new")) == 3
+
+
+def test_a_text_that_cannot_be_analysed_never_stops_the_others(
+    place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = Analyzer.morphemes
+
+    def morphemes(analyzer: Analyzer, texts: Sequence[str]) -> Iterator[Morphemes]:
+        if any("코뿔소" in text for text in texts):
+            raise RuntimeError("Kiwi cannot read this")
+        yield from inner(analyzer, texts)
+
+    file = file_of(captions)
+    file.write_text(file.read_text(encoding="utf-8") + "\n\n00:50:00.000 --> 00:50:02.000\n코뿔소\n", encoding="utf-8")
+    monkeypatch.setattr(Analyzer, "morphemes", morphemes)
+    assert len(done(place.run(captions), "new")) == 4
+    assert place.sound()

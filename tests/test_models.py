@@ -29,6 +29,21 @@ def test_every_model_says_what_it_needs() -> None:
         assert each.confirmed == (not each.doubt)
 
 
+def test_five_known_models_have_a_licence_and_a_reason() -> None:
+    verdicts = {each.family.split(" (")[0]: each for each in models.context_verdicts()}
+    assert list(verdicts) == ["A.X 4.0 Light", "EXAONE 3.5", "Qwen3, 8B", "EEVE Korean", "SOLAR Instruct"]
+    offered = {each.name: each for each in models.context_models()}
+    for each in verdicts.values():
+        assert each.offered == (each.name in offered)
+        assert each.licence
+        assert set(each.reason) == {"en", "ko"}
+        assert each.confirmed == (not each.doubt)
+        if each.name in offered:
+            assert (each.licence, each.context) == (offered[each.name].licence, offered[each.name].context)
+    assert models.default(16.0).name == next(name for name, each in offered.items() if each.default_from_gb == 16)
+    assert models.default(16.0).name == verdicts["A.X 4.0 Light"].name
+
+
 @pytest.mark.parametrize(
     ("memory", "name"),
     [
@@ -79,7 +94,7 @@ def test_every_encoder_and_reranker_says_what_is_fetched() -> None:
         owner, _slash, name = each.name.partition("/")
         assert owner
         assert name
-        assert each.licence in ("Apache-2.0", "MIT")
+        assert each.licence in ("Apache-2.0", "MIT", "Gemma")
         assert re.fullmatch(r"([0-9a-f]{40})?", each.revision)
         assert each.confirmed == (not each.doubt)
         assert each.revision or "revision" in each.doubt
@@ -89,7 +104,7 @@ def test_every_encoder_and_reranker_says_what_is_fetched() -> None:
         assert 0 < each.disk_gb < 10
         assert each.memory_gb > 0
         assert each.memory_bf16_gb > 0
-        assert (each.dimensions > 0) == (each.kind == models.ENCODER)
+        assert (each.dimensions > 0) == (each.kind == models.ENCODER and each.vectors != "sparse")
 
 
 @pytest.mark.parametrize("each", [*models.encoders(), *models.rerankers()], ids=lambda each: each.name)

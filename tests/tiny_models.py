@@ -61,6 +61,30 @@ def tiny_reranker(folder: Path, *, seed: int = 0, hidden: int = 32, labels: int 
     return folder
 
 
+def tiny_sentence_model(folder: Path, kind: str) -> Path:
+    """A model in the layout of sentence-transformers: `dense` with a dense module and prompts, `sparse`, or `late`."""
+    import sentence_transformers
+    from sentence_transformers.sentence_transformer import modules
+    from sentence_transformers.sparse_encoder.modules import SpladePooling
+    from transformers import XLMRobertaForMaskedLM
+
+    prompts = {"query": "질문: ", "document": "글: "}
+    layers = folder.with_name(f"{folder.name}-layers")
+    made: Any
+    if kind == "sparse":
+        XLMRobertaForMaskedLM(_config(_begin(layers), 32)).save_pretrained(layers)
+        language = modules.Transformer(str(layers), transformer_task="fill-mask")
+        made = sentence_transformers.SparseEncoder(modules=[language, SpladePooling()], device="cpu")
+    elif kind == "late":
+        made = sentence_transformers.MultiVectorEncoder(str(tiny_encoder(layers, sparse=False)), device="cpu")
+    else:
+        transformer = modules.Transformer(str(tiny_encoder(layers, sparse=False)), max_seq_length=24)
+        stack = [transformer, modules.Pooling(32, "mean"), modules.Dense(32, 16)]
+        made = sentence_transformers.SentenceTransformer(modules=stack, prompts=prompts, device="cpu")
+    made.save(str(folder))
+    return folder
+
+
 def _config(vocabulary: int, hidden: int, **more: Any) -> Any:
     from transformers import XLMRobertaConfig
 
@@ -179,3 +203,10 @@ def dense_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def reranker_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A reranker. To be read only."""
     return tiny_reranker(tmp_path_factory.mktemp("models") / "tiny-reranker")
+
+
+@pytest.fixture(scope="session")
+def sentence_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A model of sentence-transformers of each kind. To be read only."""
+    base = tmp_path_factory.mktemp("models")
+    return {kind: tiny_sentence_model(base / f"tiny-{kind}", kind) for kind in ("dense", "sparse", "late")}

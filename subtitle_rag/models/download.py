@@ -1,11 +1,13 @@
 """Downloads of encoders and rerankers from the Hugging Face hub, resumable across processes.
 
-`huggingface_hub` 2.4 restarts every file after the process ends, so only its URL, headers and session are used here.
+`huggingface_hub` 2.4 restarts every file after the process ends, follows redirects to any host and reads lists of any
+length, so only its URL, headers and session are used here.
 Chunks are appended to `NAME.<digest>.part` and resumed by HTTP Range. The part becomes the file once its digest equals
 that of the hub or the manifest. Plain HTTP also serves files in Xet storage. The hub gets one request for the list of
 files and one for each file, and no telemetry.
 """
 
+import json
 import logging
 import os
 import re
@@ -18,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError, BusyError, UsageError
@@ -31,7 +34,7 @@ from subtitle_rag.models.record import FileRecord, Record, matches
 from subtitle_rag.platforms import replace_path, wait_for
 
 if TYPE_CHECKING:
-    from huggingface_hub.hf_api import RepoSibling
+    from httpx2 import Response
 
 logger = logging.getLogger(__name__)
 
@@ -39,9 +42,25 @@ PAUSES = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each retry of a broken connection; progress resets the retries."""
 RESERVE = 500_000_000
 """Bytes to leave free on the disk."""
+STORAGE = ("huggingface.co", "hf.co")
+"""Hosts to which the hub's redirects lead, with their subdomains."""
+MAX_REDIRECTS = 5
+MAX_LISTING_BYTES = 8 << 20
+"""Maximum size of a list of files; a real one has a thousandth."""
+LISTING_S = 60.0
+"""Longest time for the body of a list."""
+MAX_FILES = 1_000
+MAX_PATH = 200
+SLOW_S = 60.0
+"""Seconds after which a file that comes slower than `MIN_RATE` is given up."""
+MIN_RATE = 1_000
+"""Bytes a second."""
 _TIMEOUT = 30  # seconds without a byte
 _CHUNK = 1 << 20
+_EVENT_S = 0.5  # seconds between two events, unless a chunk has come
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def fetch(
@@ -53,8 +72,8 @@ def fetch(
     chunks. `endpoint` is the hub's URL, by default `HF_ENDPOINT` or the public one.
 
     Raises:
-        BusyError: a retry resumes: `hub_unreachable`, `hub_busy`, `download_damaged`, `disk_short`,
-            `disk_full`, `folder_unwritable`, `model_busy`.
+        BusyError: a retry resumes: `no_connection`, `hub_unreachable`, `hub_busy`, `download_damaged`,
+            `disk_short`, `disk_full`, `folder_unwritable`, `model_busy`.
         AppError: `neural_missing`, `hub_refused`, `hub_not_found`, `model_changed`, `interrupted`.
         UsageError: `hub_offline`.
     """
@@ -108,23 +127,12 @@ class _Download:
 
     def _file(self, file: FileRecord) -> Iterator[ModelEvent]:
         part = self._part(file)
-        part.parent.mkdir(parents=True, exist_ok=True)
-        part.touch()
-        pauses = iter(PAUSES)
-        while (before := part.stat().st_size) < file.bytes:
-            try:
-                yield from self._stream(file, part)
-            except BusyError as error:
-                if error.code != "hub_unreachable":
-                    raise
-                if part.stat().st_size > before:
-                    pauses = iter(PAUSES)
-                pause = next(pauses, None)
-                if pause is None:
-                    raise
-                logger.info("%s is tried again in %g s", file.path, pause, exc_info=True)
-                wait_for(self.stop, pause)
-            self._check_stop()
+        resumed = part.exists() and part.stat().st_size > 0
+        yield from self._arrive(file, part)
+        if resumed and not matches(part, file, self.stop):  # what an earlier run left may be the damage
+            logger.info("%s is downloaded anew: what was resumed is damaged", file.path)
+            part.unlink()
+            yield from self._arrive(file, part)
         if not matches(part, file, self.stop):
             part.unlink()
             raise BusyError("download_damaged", name=self.record.name, file=file.path)
@@ -132,20 +140,50 @@ class _Download:
             os.fsync(arrived.fileno())
         replace_path(part, self.target / file.path)
 
+    def _arrive(self, file: FileRecord, part: Path) -> Iterator[ModelEvent]:
+        """Download a file into its part, resuming after broken connections, until the part has the file's length."""
+        part.parent.mkdir(parents=True, exist_ok=True)
+        part.touch()
+        pauses = iter(PAUSES)
+        while (before := part.stat().st_size) < file.bytes:
+            try:
+                yield from self._stream(file, part)
+            except BusyError as error:
+                if error.code not in ("hub_unreachable", "no_connection"):
+                    raise
+                if part.stat().st_size >= min(before + _CHUNK, file.bytes):
+                    pauses = iter(PAUSES)
+                pause = next(pauses, None)
+                if pause is None:
+                    raise
+                logger.info("%s is tried again in %g s", file.path, pause, exc_info=True)
+                wait_for(self.stop, pause)
+            self._check_stop()
+
     def _stream(self, file: FileRecord, part: Path) -> Iterator[ModelEvent]:
         """Append one response to the part; restart the part if the hub ignores the range."""
         start = part.stat().st_size
         with self.hub.content(self.record.revision, file.path, start) as response:
             resumes = response.headers.get("Content-Range", "").startswith(f"bytes {start}-")
             with part.open("ab" if response.status_code == 206 and resumes else "wb") as out:
-                for chunk in response.iter_bytes(_CHUNK):
-                    if out.tell() + len(chunk) > file.bytes:
+                shown_bytes, shown_at = out.tell(), time.monotonic()
+                slow_bytes, slow_at = shown_bytes, shown_at
+                for piece in response.iter_raw():  # as it comes: a stop does not wait for more
+                    if out.tell() + len(piece) > file.bytes:
                         out.truncate(0)
                         raise BusyError("download_damaged", name=self.record.name, file=file.path)
-                    out.write(chunk)
-                    self.fetched += len(chunk)
-                    yield self._progress(file, out.tell())
+                    out.write(piece)
+                    self.fetched += len(piece)
+                    arrived, now = out.tell(), time.monotonic()
+                    if arrived >= shown_bytes + _CHUNK or now >= shown_at + _EVENT_S:
+                        shown_bytes, shown_at = arrived, now
+                        yield self._progress(file, arrived)
                     self._check_stop()
+                    if now >= slow_at + SLOW_S:
+                        if arrived - slow_bytes < MIN_RATE * SLOW_S:
+                            raise self.hub.unreachable(_("it sends too slowly"))
+                        slow_bytes, slow_at = arrived, now
+                yield self._progress(file, out.tell())
                 if out.tell() < file.bytes:
                     raise self.hub.unreachable(_("the connection ended early"))
 
@@ -189,18 +227,15 @@ class _Hub:
     def listing(self) -> Record:
         """List the model's files at the manifest's revision, or the newest."""
         model = self.model
-        revision = f"/revision/{model.revision}" if model.revision else ""
-        with self._request(f"/api/models/{model.name}{revision}") as answered:
-            hub = _library().HfApi(endpoint=self.endpoint)
-            info = hub.model_info(model.name, revision=model.revision or None, files_metadata=True, timeout=_TIMEOUT)
-            answered(200)
-            commit, siblings = str(info.sha), list(info.siblings or ())
+        path = f"/api/models/{model.name}" + (f"/revision/{model.revision}" if model.revision else "")
+        with self._request(path) as answered, self._open(f"{self.host}{path}?blobs=true", {}) as response:
+            answered(response.status_code)
+            commit, files = self._files(self._read(response))
         if not _COMMIT.fullmatch(commit) or (model.revision and commit != model.revision):
-            raise self._changed(commit)
-        files = [
-            self._file_record(each) for each in siblings if any(file.matches(each.rfilename) for file in model.files)
-        ]
+            raise self._changed(commit[:40])
         there = {file.path for file in files}
+        if len({path.casefold() for path in there}) < len(files) or len(files) > MAX_FILES:
+            raise self._changed(f"{len(files)}")
         for file in model.files:
             if "*" not in file.path and file.path not in there:
                 raise self._changed(file.path)
@@ -208,36 +243,109 @@ class _Hub:
             raise self._changed("config.json")
         return Record(model.name, commit, tuple(files))
 
-    def _file_record(self, sibling: "RepoSibling") -> FileRecord:
+    def _read(self, response: "Response") -> bytes:
+        raw, deadline = bytearray(), time.monotonic() + LISTING_S
+        for piece in response.iter_raw():
+            raw += piece
+            if len(raw) > MAX_LISTING_BYTES:
+                raise self.unreachable(_("its answer is too long"))
+            if time.monotonic() > deadline:
+                raise self.unreachable(_("it sends too slowly"))
+        return bytes(raw)
+
+    def _files(self, raw: bytes) -> tuple[str, list[FileRecord]]:
+        """Return the commit and the model's files of a list. Raises ValueError, KeyError or TypeError for others."""
+        try:
+            listing = json.loads(raw)
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+        commit, siblings = listing["sha"], listing["siblings"]
+        if not (isinstance(commit, str) and isinstance(siblings, list)):
+            raise TypeError("sha or siblings")
+        paths = [each["rfilename"] for each in siblings]
+        if not all(isinstance(path, str) for path in paths):
+            raise TypeError("rfilename")
+        return commit, [
+            self._file_record(path, each)
+            for path, each in zip(paths, siblings, strict=True)
+            if len(path) <= MAX_PATH and path.isprintable() and any(file.matches(path) for file in self.model.files)
+        ]
+
+    def _file_record(self, path: str, sibling: dict[str, Any]) -> FileRecord:
         """Return a file as the hub lists it; it must agree with the manifest."""
-        path = sibling.rfilename
         listed = next((file for file in self.model.files if file.path == path), None)
-        size = sibling.lfs.size if sibling.lfs else sibling.size
-        sha256 = sibling.lfs.sha256 if sibling.lfs else ""
-        if size is None or not (sha256 or sibling.blob_id):
+        lfs = sibling.get("lfs") or {}
+        size = lfs.get("size", sibling.get("size"))
+        sha256, blob = lfs.get("sha256", ""), sibling.get("blobId")
+        is_digest = isinstance(sha256, str) and _SHA256.fullmatch(sha256)
+        is_blob = isinstance(blob, str) and _COMMIT.fullmatch(blob)
+        if type(size) is not int or size < 0 or not (is_digest or (not lfs and is_blob)):
             raise self._changed(path)
         if listed and ((listed.bytes not in (None, size)) or (listed.sha256 and sha256 and listed.sha256 != sha256)):
             raise self._changed(path)
         expected = sha256 or (listed.sha256 if listed else "")
-        return FileRecord(path, size, f"sha256:{expected}" if expected else f"git:{sibling.blob_id}")
+        return FileRecord(path, size, f"sha256:{expected}" if expected else f"git:{blob}")
 
     @contextmanager
-    def content(self, revision: str, path: str, start: int) -> Iterator[Any]:
+    def content(self, revision: str, path: str, start: int) -> Iterator["Response"]:
         """Open the response with a file from the byte `start` on, or all of it."""
+        url = _library().hf_hub_url(self.model.name, path, revision=revision, endpoint=self.endpoint)
+        headers = {"Range": f"bytes={start}-"} if start else {}
+        with (
+            self._request(f"/{self.model.name}/resolve/{revision}/{path}") as answered,
+            self._open(url, headers) as response,
+        ):
+            answered(response.status_code)
+            yield response
+
+    @contextmanager
+    def _open(self, url: str, headers: dict[str, str]) -> Iterator["Response"]:
+        """Open the response of an address. Redirects are followed to the hub's own hosts and its storage.
+
+        The session of `huggingface_hub` follows all of them, so it is asked not to.
+        """
         hub = _library()
-        url = hub.hf_hub_url(self.model.name, path, revision=revision, endpoint=self.endpoint)
-        with self._request(f"/{self.model.name}/resolve/{revision}/{path}") as answered:
-            headers = {**hub.utils.build_hf_headers(), "Accept-Encoding": "identity"}
-            if start:
-                headers["Range"] = f"bytes={start}-"
-            session = hub.utils.get_session()
-            with session.stream("GET", url, headers=headers, timeout=_TIMEOUT, follow_redirects=True) as response:
-                hub.utils.hf_raise_for_status(response)
-                answered(response.status_code)
-                yield response
+        session = hub.utils.get_session()
+        headers = {**hub.utils.build_hf_headers(), "Accept-Encoding": "identity", **headers}
+        request = session.build_request("GET", url, headers=headers, timeout=_TIMEOUT)
+        for _redirect in range(MAX_REDIRECTS + 1):
+            response = session.send(request, stream=True, follow_redirects=False)
+            try:
+                if response.next_request is None:
+                    hub.utils.hf_raise_for_status(response)
+                    if response.status_code not in (200, 206):
+                        raise self._refusal(response.status_code, None)
+                    yield response
+                    return
+                request = response.next_request
+            finally:
+                response.close()
+            if not self._leads_to_hub(str(request.url)):
+                host = request.url.host[:100]
+                logger.warning("a redirect of %s to %s is not followed", self.host, host)
+                raise self._refused(_("it leads to {host}, which is not of the hub").format(host=host))
+        raise self._refused(_("it leads in a circle"))
+
+    def _leads_to_hub(self, url: str) -> bool:
+        """Return whether a redirect may lead there."""
+        try:
+            own, new = urlsplit(self.host), urlsplit(url)
+            host, own_host = new.hostname or "", own.hostname or ""
+            if "@" in new.netloc or new.scheme not in ("https", own.scheme):
+                return False
+            if own_host in _LOOPBACK:
+                return host in _LOOPBACK and new.port == own.port
+        except ValueError:
+            return False
+        if new.scheme == "http":
+            return host == own_host
+        return any(host == each or host.endswith(f".{each}") for each in (own_host, *STORAGE))
 
     def unreachable(self, reason: str) -> BusyError:
         return BusyError("hub_unreachable", host=self.host, name=self.model.name, reason=reason)
+
+    def _refused(self, reason: str) -> AppError:
+        return AppError("hub_refused", host=self.host, name=self.model.name, reason=reason)
 
     def _changed(self, file: str) -> AppError:
         return AppError("model_changed", host=self.host, name=self.model.name, file=file)
@@ -261,10 +369,13 @@ class _Hub:
         except HfHubHTTPError as error:
             answered(error.response.status_code)
             raise self._refusal(error.response.status_code, error.response.headers.get("Retry-After")) from error
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+            logger.warning("GET %s%s: there is no connection", self.host, path, exc_info=True)
+            raise BusyError("no_connection", host=self.host, name=self.model.name) from error
         except httpx2.HTTPError as error:
             logger.warning("GET %s%s failed", self.host, path, exc_info=True)
             raise self.unreachable(str(error) or type(error).__name__) from error
-        except (ValueError, KeyError, TypeError) as error:  # not the hub's answer, perhaps a login page
+        except (ValueError, KeyError, TypeError, AttributeError) as error:  # no hub's answer, perhaps a login page
             logger.warning("GET %s%s gave no answer of a hub's", self.host, path, exc_info=True)
             raise self.unreachable(f"{type(error).__name__}: {error}") from error
 
@@ -277,7 +388,7 @@ class _Hub:
             return AppError("hub_not_found", host=self.host, name=name, reason=reason)
         if status in (408, 416) or status >= 500:
             return self.unreachable(reason)
-        return AppError("hub_refused", host=self.host, name=name, reason=reason)
+        return self._refused(reason)
 
 
 @cache

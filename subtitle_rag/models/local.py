@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from subtitle_rag.models import record
-from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
+from subtitle_rag.models.manifest import DENSE, ENCODER, LATE, RERANKER, SPARSE, Kind, VectorKind
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +31,7 @@ class Shape:
     dimensions: int
     max_tokens: int
     has_sparse: bool
+    vectors: VectorKind = DENSE
 
 
 def shape(folder: Path) -> Shape | None:
@@ -40,15 +41,40 @@ def shape(folder: Path) -> Shape | None:
         classifies = any("SequenceClassification" in name for name in config.get("architectures") or ())
         # RoBERTa numbers positions from the padding id + 1 on
         reserved = config["pad_token_id"] + 1 if "roberta" in config["model_type"] else 0
+        vectors = vector_kind(folder)
+        has_heads = not classifies and all((folder / name).is_file() for name in HEADS)
         return Shape(
             kind=RERANKER if classifies else ENCODER,
-            dimensions=int(config["hidden_size"]),
+            dimensions=int(config["hidden_size"]) if has_heads else _width(folder) or int(config["hidden_size"]),
             max_tokens=int(config["max_position_embeddings"]) - reserved,
-            has_sparse=not classifies and all((folder / name).is_file() for name in HEADS),
+            has_sparse=has_heads or vectors == SPARSE,
+            vectors=vectors,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         logger.info("%s is no model's folder", folder.name, exc_info=True)
         return None
+
+
+def vector_kind(folder: Path) -> VectorKind:
+    """Read which vectors a model of sentence-transformers makes; dense without such a file."""
+    kinds: dict[str, VectorKind] = {"SparseEncoder": SPARSE, "MultiVectorEncoder": LATE, "ColBERT": LATE}  # PyLate's
+    try:
+        entry: Any = json.loads((folder / "config_sentence_transformers.json").read_text(encoding="utf-8"))
+        return kinds.get(entry.get("model_type"), DENSE)
+    except (OSError, ValueError, AttributeError, TypeError):
+        return DENSE
+
+
+def _width(folder: Path) -> int:
+    """Return the length of the vectors behind the last dense module; 0 without one."""
+    try:
+        modules: Any = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+        paths = [str(module["path"]) for module in modules if str(module["type"]).endswith(".Dense")]
+        if not paths:
+            return 0
+        return int(json.loads((folder / paths[-1] / "config.json").read_text(encoding="utf-8"))["out_features"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
 
 
 def problems(folder: Path) -> Iterator[tuple[str, Literal["", "missing", "size"]]]:
@@ -76,8 +102,8 @@ def digest(folder: Path) -> str:
     Small files are read in full, weights by their length and by samples spread over them.
     """
     hasher = hashlib.sha256()
-    paths = [*folder.glob("*"), *folder.glob("*/config.json")]
-    for path in sorted(path for path in paths if path.is_file() and path.suffix in (*_HEAVY, *_LIGHT)):
+    paths = [*folder.glob("*"), *folder.glob("*/config.json"), *folder.glob("*_Dense/*")]
+    for path in sorted(path for path in {*paths} if path.is_file() and path.suffix in (*_HEAVY, *_LIGHT)):
         if path.name == record.NAME:
             continue
         length = path.stat().st_size

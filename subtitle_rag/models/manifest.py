@@ -3,7 +3,7 @@
 import os
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -17,6 +17,12 @@ _MANIFESTS = (
 Kind = Literal["encoder", "reranker"]
 ENCODER: Kind = "encoder"
 RERANKER: Kind = "reranker"
+VectorKind = Literal["dense", "sparse", "late"]
+DENSE: VectorKind = "dense"
+SPARSE: VectorKind = "sparse"
+LATE: VectorKind = "late"
+PoolingMode = Literal["", "cls", "mean", "lasttoken"]
+"""As sentence-transformers names them."""
 _GB = 10**9
 _REPORTED = 0.9  # a machine sold with 8 GB reports less: firmware and graphics take their part
 
@@ -40,6 +46,22 @@ class ContextModel:
     """Language → its strengths."""
     doubt: str = ""
     default_from_gb: float | None = None
+    alternatives: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ContextVerdict:
+    """Why a model for contexts is offered or not. The manifest documents the fields."""
+
+    name: str
+    family: str
+    licence: str
+    context: int
+    offered: bool
+    confirmed: bool
+    reason: Mapping[str, str]
+    """By language."""
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +99,15 @@ class NeuralModel:
     revision: str = ""
     default: bool = False
     dimensions: int = 0
-    """The length of an encoder's dense vectors."""
+    """The length of an encoder's dense or token vectors."""
     has_sparse: bool = False
+    vectors: VectorKind = DENSE
+    """The vectors that an encoder makes, its `kind` in the manifest; BGE-M3 makes the others too."""
+    query_prompt: str = ""
+    """What precedes a query; empty for that of the model's own files. Likewise the next."""
+    document_prompt: str = ""
+    pooling: PoolingMode = ""
+    """How token vectors become one where the model's own files have no modules of sentence-transformers."""
 
     @property
     def folder(self) -> str:
@@ -86,10 +115,69 @@ class NeuralModel:
         return self.name.replace("/", "--")
 
 
+OLLAMA = "ollama:"
+"""Begins the name of an encoder that Ollama runs."""
+
+
+def is_ollama(name: str) -> bool:
+    """Return whether an encoder's name or id is one that Ollama runs."""
+    return name.startswith(OLLAMA)
+
+
+@dataclass(frozen=True, slots=True)
+class OllamaEncoderModel:
+    """An encoder that Ollama runs. The manifest documents the fields."""
+
+    name: str
+    family: str
+    licence: str
+    disk_gb: float
+    memory_gb: float
+    dimensions: int
+    max_tokens: int
+    confirmed: bool
+    note: Mapping[str, str]
+    doubt: str = ""
+    query_prompt: str = ""
+    """What precedes a query."""
+    document_prompt: str = ""
+    """What precedes a passage."""
+    original: str = ""
+    """The encoder of the manifest with the same weights."""
+
+    @property
+    def pull_name(self) -> str:
+        """Return the name by which Ollama knows it."""
+        return self.name.removeprefix(OLLAMA)
+
+
+@cache
+def ollama_encoders() -> tuple[OllamaEncoderModel, ...]:
+    """List the encoders that Ollama runs, the first choice first."""
+    return tuple(OllamaEncoderModel(**entry) for entry in _manifest().get("ollama_encoder", ()))
+
+
+def ollama_encoder(name: str) -> OllamaEncoderModel | None:
+    """Return the encoder of this name, which begins with `ollama:`, or None."""
+    sought = name.casefold().removesuffix(":latest")
+    return next((each for each in ollama_encoders() if each.name.casefold() == sought), None)
+
+
 @cache
 def context_models() -> tuple[ContextModel, ...]:
     """List the models for contexts in the manifest's order, the first choice first."""
     return tuple(ContextModel(**entry) for entry in _manifest().get("context", ()))
+
+
+@cache
+def context_verdicts() -> tuple[ContextVerdict, ...]:
+    """List the models with a verdict, in the manifest's order."""
+    return tuple(ContextVerdict(**entry) for entry in _manifest().get("context_verdict", ()))
+
+
+def alternatives(name: str) -> tuple[str, ...]:
+    """List the other names of an offered model for contexts, in the order in which they are fetched."""
+    return next((tuple(model.alternatives) for model in context_models() if model.name == name), ())
 
 
 @cache
@@ -130,10 +218,26 @@ def memory() -> float | None:
         return None
 
 
+def free_memory() -> int | None:
+    """Return the bytes that a new program could take without swapping: half of all where the system does not say."""
+    try:
+        with Path("/proc/meminfo").open(encoding="ascii") as lines:
+            return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError):
+        everything = memory()
+        return None if everything is None else int(everything * _GB / 2)
+
+
 def _neural(kind: Kind) -> tuple[NeuralModel, ...]:
     entries = [dict(entry) for entry in _manifest().get(kind, ())]
     return tuple(
-        NeuralModel(kind, files=tuple(FilePattern(**file) for file in entry.pop("files")), **entry) for entry in entries
+        NeuralModel(
+            kind,
+            vectors=entry.pop("kind", DENSE),
+            files=tuple(FilePattern(**file) for file in entry.pop("files")),
+            **entry,
+        )
+        for entry in entries
     )
 
 

@@ -12,7 +12,17 @@ from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import ModelEvent
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.models import local, manifest
-from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, NeuralModel
+from subtitle_rag.models.manifest import (
+    DENSE,
+    ENCODER,
+    LATE,
+    RERANKER,
+    SPARSE,
+    Kind,
+    NeuralModel,
+    PoolingMode,
+    VectorKind,
+)
 from subtitle_rag.models.record import Record, matches
 
 KIND_NAMES = {ENCODER: N_("encoder"), RERANKER: N_("reranker")}
@@ -32,8 +42,12 @@ class ModelFiles:
     kind: Kind
     has_sparse: bool
     dimensions: int
-    """The length of an encoder's dense vectors."""
+    """The length of an encoder's dense or token vectors."""
     max_tokens: int
+    vectors: VectorKind = DENSE
+    query_prompt: str = ""
+    document_prompt: str = ""
+    pooling: PoolingMode = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +100,13 @@ class ModelStore:
             path=folder,
             id=record.id,
             kind=kind,
-            has_sparse=model.has_sparse,
-            dimensions=model.dimensions,
+            has_sparse=model.has_sparse or model.vectors == SPARSE,
+            dimensions=_dimensions(model, folder),
             max_tokens=model.max_tokens,
+            vectors=model.vectors,
+            query_prompt=model.query_prompt,
+            document_prompt=model.document_prompt,
+            pooling=model.pooling,
         )
 
     def state(self, name: str) -> State:
@@ -176,6 +194,12 @@ class ModelStore:
         return model, folder
 
 
+def _dimensions(model: NeuralModel, folder: Path) -> int:
+    """Return the length of the vectors; that of token vectors is read from the files."""
+    shape = local.shape(folder) if model.vectors == LATE else None
+    return shape.dimensions if shape else model.dimensions
+
+
 def _complete_record(name: str, folder: Path, record: Record | None) -> Record:
     if record is None or not record.complete:
         raise AppError("model_missing", name=name)
@@ -204,4 +228,5 @@ def _of_folder(name: str, folder: Path, kind: Kind) -> ModelFiles:
         has_sparse=shape.has_sparse,
         dimensions=shape.dimensions,
         max_tokens=shape.max_tokens,
+        vectors=shape.vectors,
     )

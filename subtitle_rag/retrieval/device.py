@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.retrieval.neural import INT8
 
 if TYPE_CHECKING:
     import torch
 
-INT8 = "/int8"
-"""Suffix of the id of a model with 8-bit weights: its vectors differ from the others."""
 _REASONS = {
     "set": N_("as set in the config"),
     "gpu": N_("the fastest on this graphics processor"),

@@ -1,4 +1,4 @@
-"""BGE-M3 and similar models: a dense and a sparse vector of a text from one pass.
+"""BGE-M3 and similar models: a dense and a sparse vector of a text from one pass, and vectors of its tokens.
 
 The only module that imports FlagEmbedding. `BGEM3FlagModel` loads and runs the model and its heads. The loop over
 batches is our own, because `encode` runs its first batch twice and draws progress bars.
@@ -7,6 +7,7 @@ Chen et al., M3-Embedding: Multi-Linguality, Multi-Functionality, Multi-Granular
 """
 
 import json
+import sys
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
-from subtitle_rag.retrieval.index import DenseVector, SparseVector
+from subtitle_rag.retrieval.index import DenseVector, SparseVector, TokenVectors
 from subtitle_rag.retrieval.loading import (
     check_whole,
     clean,
@@ -29,15 +30,18 @@ from subtitle_rag.retrieval.loading import (
     return_memory,
     room,
 )
-from subtitle_rag.retrieval.neural import Encoded
+from subtitle_rag.retrieval.neural import NONE, POOLED, Encoded, token_kind
 from subtitle_rag.retrieval.priority_lock import PASSAGE, QUERY, PriorityLock, passes
 
 if TYPE_CHECKING:
+    import torch
     from FlagEmbedding import BGEM3FlagModel
 
 CHUNK = 256
 """Texts to tokenize in one turn: a tenth of a second."""
-PASSAGE_TOKENS = 512
+PASSAGE_TOKENS = 2048
+"""Of the longest window that captions can make, with title and context: nothing of it is cut, unless the model itself
+reads less."""
 QUERY_TOKENS = 128
 CACHE_SIZE = 64
 """Queries in the cache."""
@@ -68,7 +72,8 @@ class _Loaded:
 class FlagEncoder:
     """Implements `neural.Encoder` over a model's folder, loaded at first use and again after `close`.
 
-    Models that share `turns` run one at a time. With `has_sparse` None the folder decides.
+    Models that share `turns` run one at a time. With `has_sparse` None the folder decides. An id with `/tokens` or
+    `/pooled` has the model's ColBERT head make token vectors too, in the same pass.
 
     Raises:
         AppError: `model_damaged` for a folder without such a model.
@@ -92,10 +97,16 @@ class FlagEncoder:
         if has_sparse and missing:
             raise damaged(self.id, _("{name} is missing").format(name=missing[0]))
         self.has_sparse = not missing if has_sparse is None else has_sparse
-        self._max_tokens = max_tokens
+        self._token_kind = token_kind(id)
+        if self._token_kind != NONE and missing:
+            raise damaged(self.id, _("{name} is missing").format(name=missing[0]))
+        self.token_dimensions: int = self.dimensions if self._token_kind != NONE else 0
+        self._max_tokens = min(max_tokens, _trained_tokens(path))
         self._turns = turns or PriorityLock()
         self._loaded: _Loaded | None = None
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
+
+    must_wait = False
 
     @property
     def loaded(self) -> bool:
@@ -121,7 +132,8 @@ class FlagEncoder:
             if stop is not None and stop.is_set():
                 raise AppError("model_stopped")
             with self._turns.take(PASSAGE):
-                vectors.update(zip(batch, self._encoded([tokens[at] for at in batch]), strict=True))
+                encoded = self._encoded([tokens[at] for at in batch], pool=self._token_kind == POOLED)
+                vectors.update(zip(batch, encoded, strict=True))
         return [vectors[at] for at in range(len(tokens))]
 
     def query(self, text: str) -> Encoded:
@@ -173,20 +185,58 @@ class FlagEncoder:
             ids = loaded.flag.tokenizer([clean(text) for text in texts], truncation=True, max_length=limit)["input_ids"]
         return [list(tokens) for tokens in ids]
 
-    def _encoded(self, batch: Sequence[Tokens]) -> list[Encoded]:
-        """Encode a batch in one pass, in a turn."""
+    def _encoded(self, batch: Sequence[Tokens], *, pool: bool = False) -> list[Encoded]:
+        """Encode a batch in one pass, in a turn. With `pool` two tokens share a vector."""
         import torch
 
         loaded = self._ready()
         with torch.inference_mode(), memory_told(self.id):
             padded = loaded.flag.tokenizer.pad({"input_ids": list(batch)}, padding_side="right", return_tensors="pt")
-            out = loaded.flag.model(padded.to(self.plan.device), return_dense=True, return_sparse=self.has_sparse)
+            out = loaded.flag.model(
+                padded.to(self.plan.device),
+                return_dense=True,
+                return_sparse=self.has_sparse,
+                return_colbert_vecs=self.token_dimensions > 0,
+            )
             dense = torch.nn.functional.normalize(out["dense_vecs"].float(), dim=-1).cpu()
             weights = out["sparse_vecs"].squeeze(-1).float().cpu() if self.has_sparse else None
-        if not bool(dense.isfinite().all()) or (weights is not None and not bool(weights.isfinite().all())):
+            rows = (
+                torch.nn.functional.normalize(out["colbert_vecs"].float(), dim=-1).cpu()
+                if self.token_dimensions
+                else None
+            )
+        if any(values is not None and not bool(values.isfinite().all()) for values in (dense, weights, rows)):
             raise damaged(self.id, _("its weights give no numbers"))
         sparse = [None] * len(batch) if weights is None else map(loaded.sparse, batch, weights.tolist())
-        return [Encoded(DenseVector(tuple(row)), lexical) for row, lexical in zip(dense.tolist(), sparse, strict=True)]
+        # the head has no vector of the first token, which stands for the whole text; the rest is padding
+        spoken = (
+            [None] * len(batch) if rows is None else [row[: len(own) - 1] for row, own in zip(rows, batch, strict=True)]
+        )
+        return [
+            Encoded(DenseVector(tuple(row)), lexical, tokens=None if own is None else pack(own, pool=pool))
+            for row, lexical, own in zip(dense.tolist(), sparse, spoken, strict=True)
+        ]
+
+
+def pack(rows: "torch.Tensor", *, pool: bool) -> TokenVectors:
+    """Pack unit vectors; with `pool` each is the direction of the mean of two neighbours, and of the last odd one."""
+    import torch
+
+    if pool:
+        even = len(rows) // 2 * 2
+        means = rows[:even].reshape(-1, 2, rows.shape[1]).mean(dim=1)
+        rows = torch.nn.functional.normalize(torch.cat([means, rows[even:]]), dim=-1)
+    return TokenVectors(rows.shape[1], rows.half().numpy().astype("<f2").tobytes())
+
+
+def _trained_tokens(path: Path) -> int:
+    """Read how many tokens the model was trained with, which may be fewer than it has positions; else no limit."""
+    try:
+        entry: Any = json.loads((path / "sentence_bert_config.json").read_text(encoding="utf-8"))
+        limit = entry["max_seq_length"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return sys.maxsize
+    return limit if type(limit) is int and limit > 0 else sys.maxsize
 
 
 def _pooling(path: Path, id: str) -> str:

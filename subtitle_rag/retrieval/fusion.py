@@ -1,7 +1,13 @@
-"""Reciprocal rank fusion of the retrievers' hits, and groups of neighbours."""
+"""Fusion of the retrievers' hits by scores or by ranks, and groups of neighbours.
 
+By scores: a convex combination of scores between 0 and 1 over all candidates (Bruch, Gai & Ingber 2023, "An Analysis
+of Fusion Functions for Hybrid Retrieval", arXiv:2210.11934). A score says how much better a hit is than the next one,
+which its rank does not. `scripts/bench_fusion` measures both, and fits `WORDS` and `LEAD`.
+"""
+
+import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from subtitle_rag.retrieval.index import Hit
 
@@ -15,14 +21,58 @@ pass as `dense` and mostly finds words, as `bm25` does: it counts as in the hybr
 "M3-Embedding" (arXiv 2402.03216: 1 for dense, 0.3 for sparse on MIRACL, whose passages are as long as windows).
 Anthropic's "Contextual Retrieval" (2024) gives embeddings 0.8 and BM25 0.2, for source code and a BM25 of words.
 """
+BY_SCORES, BY_RANKS = "scores", "ranks"
+FUSIONS = (BY_SCORES, BY_RANKS)
+
+MINIMA = {"bm25": 0.0, "dense": -1.0, "sparse": 0.0}
+"""The least possible score of a retriever: of no common term, of opposite vectors, of no common token."""
+PARTS = {"dense": 1.0, "sparse": 0.15}
+"""The parts of the neural retrievers in the fused score, beside that of `bm25`.
+
+`sparse` is not measured: it mostly finds words, as `bm25` does, and its scores are as far apart.
+"""
+WORDS = -1.8
+"""The logarithm of the part of `bm25` where no hit leads. The cosines of candidates lie close together between -1 and
+the best one, so that words decide more often than their share seems to say."""
+LEAD = 0.8
+"""How much the part of `bm25` grows where its best hit leads the others: then the words are rare and stand together."""
+LEAD_RANK = 10
+"""The rank of the hit that the best one is compared with."""
+LETTERS = 0.5
+"""How much the words of a query count that the library does not say, and that match by pairs of letters alone: as much
+as a pair of letters beside a morpheme."""
+
+VIDEO_PART = 0.2
+"""How much of the score by words of a video's best window each of its windows is given.
+
+A video that says all words of a query is about it, and its other windows often name its topic by a pronoun. Failure@20
+falls by .020 on scene_bench, by .013 on cookbook, and hit@1 stays the same on them, on qmsum and on KorQuAD.
+"""
+
+LATE_SHARE = 0.5
+"""The share of MaxSim beside the fused score, both between the least and the best of the candidates.
+
+Chen et al. 2024, "M3-Embedding", give it as much as the dense score; it is not measured with trained token vectors.
+"""
+
 MAX_MERGED = 3
+"""Windows of a scene, at most."""
+MERGED_SCORE = 0.75
+"""A window merges into its neighbour's scene at this part of the fused score of the scene's best window, or more.
+
+Beside the best window of its video that is 0.7 of the score by its own words; the rest is `VIDEO_PART`.
+If any of 150 candidates merged, half of all scenes would last three minutes. A score with cosines in it counts from
+that of the worst candidate: unlike texts have cosines far above -1, so that most candidates would merge (scenes of
+170 s at the median instead of 67 s on scene_bench, with latent semantic analysis in place of the encoder).
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class RetrieverScore:
     """A window's rank (from 1) and score by a retriever, the fusion or the reranker."""
 
-    rank: int
+    rank: int | None
+    """None for a window beyond the end of the retriever's list, whose score is computed."""
     score: float
 
 
@@ -37,6 +87,28 @@ class Ranked:
     """The sort key."""
     scores: Mapping[str, RetrieverScore]
     """By retriever, `fused` and `rerank`."""
+
+
+def best_by_video(hits: Sequence[Hit], positions: Mapping[str, tuple[str, int]]) -> dict[str, float]:
+    """Return the best score of each video with a hit."""
+    best: dict[str, float] = {}
+    for hit in hits:
+        if hit.id in positions:
+            video_id = positions[hit.id][0]
+            best[video_id] = max(best.get(video_id, 0.0), hit.score)
+    return best
+
+
+def add_video_scores(
+    hits: Sequence[Hit], positions: Mapping[str, tuple[str, int]], best: Mapping[str, float]
+) -> list[Hit]:
+    """Add `VIDEO_PART` of its video's best score to each hit, and return them best first; ties by id."""
+
+    def score(hit: Hit) -> float:
+        video_id, _ordinal = positions.get(hit.id, ("", 0))
+        return hit.score + VIDEO_PART * best.get(video_id, 0.0)
+
+    return sorted((replace(hit, score=score(hit)) for hit in hits), key=lambda hit: (-hit.score, hit.id))
 
 
 def fuse(
@@ -61,7 +133,7 @@ def fuse(
     def score(id: str) -> float:
         if len(lists) == 1:
             return next(iter(scores[id].values())).score
-        total = sum(weights[name] / (RRF_K + ranked.rank) for name, ranked in scores[id].items())
+        total = sum(weights[name] / (RRF_K + (ranked.rank or 0)) for name, ranked in scores[id].items())
         return total * all_weights / weights["bm25"] if id in unseen else total
 
     ordered = [(score(id), id) for id in scores]  # a single list keeps its own order
@@ -73,16 +145,150 @@ def fuse(
     ]
 
 
-def merge_neighbours(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]:
-    """Group adjacent windows, the best first: at most `limit` groups of at most three windows.
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """The windows that retrievers have found for a query."""
 
-    A greater limit only adds groups.
+    lists: Mapping[str, Sequence[Hit]] = field(default_factory=dict)
+    """By retriever, its hits, best first."""
+    positions: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """Video and ordinal of each window; a hit without one is left out."""
+    computed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By retriever, the scores of windows that only others have in their lists. One without a score has none of the
+    query's terms."""
+    unseen: Collection[str] = frozenset()
+    """Windows without vectors, which only `bm25` can find yet."""
+    known: float = 1.0
+    """How much of the query's words the library says."""
+
+    @property
+    def lead(self) -> float:
+        """Return how far the best hit by words leads the tenth, as a part of its score: 0 to 1."""
+        scores = sorted((hit.score for hit in self.lists.get("bm25", ())), reverse=True)
+        if not scores or scores[0] <= 0:
+            return 0.0
+        return 1 - scores[LEAD_RANK - 1] / scores[0] if len(scores) >= LEAD_RANK else 1.0
+
+
+def shares(candidates: Candidates, parts: Mapping[str, float] = PARTS) -> dict[str, float]:
+    """Return each retriever's share in the fused score; together they are 1."""
+    letters = LETTERS + (1 - LETTERS) * candidates.known
+    words = letters * math.exp(WORDS + LEAD * candidates.lead)
+    weights = {name: words if name == "bm25" else parts[name] for name in candidates.lists}
+    total = sum(weights.values()) or 1.0
+    return {name: weight / total for name, weight in weights.items()}
+
+
+def fuse_scores(candidates: Candidates, shares: Mapping[str, float]) -> list[Ranked]:
+    """Fuse the candidates by their scores; ties by id. A single list keeps its own order and scores.
+
+    Windows without vectors are assumed to be where `bm25` puts them in the order of the other retrievers, too.
     """
+    lists, positions, unseen = candidates.lists, candidates.positions, candidates.unseen
+    if len(lists) < 2:
+        return fuse(lists, positions)
+    values: dict[str, dict[str, float]] = {}
+    scores: dict[str, dict[str, RetrieverScore]] = {}
+    for name, hits in lists.items():
+        placed = [hit for hit in hits if hit.id in positions]
+        beyond = {id: score for id, score in candidates.computed.get(name, {}).items() if id in positions}
+        values[name] = _values(placed, beyond, MINIMA[name])
+        for rank, hit in enumerate(placed, start=1):
+            scores.setdefault(hit.id, {})[name] = RetrieverScore(rank, hit.score)
+        for id, value in beyond.items():
+            scores.setdefault(id, {}).setdefault(name, RetrieverScore(None, value))
+    neural = [name for name in lists if name != "bm25"]
+    by_meaning = {
+        id: sum(shares[name] * values[name].get(id, 0.0) for name in neural) for id in scores if id not in unseen
+    }
+    best_first = sorted(by_meaning.values(), reverse=True)
+    by_words = values.get("bm25", {})
+
+    def score(id: str) -> float:
+        words = shares.get("bm25", 0.0) * by_words.get(id, 0.0)
+        if id in by_meaning:
+            return words + by_meaning[id]
+        if not best_first:
+            return by_words.get(id, 0.0)
+        rank = scores[id]["bm25"].rank or len(best_first)
+        return words + best_first[min(rank, len(best_first)) - 1]
+
+    ordered = sorted(((score(id), id) for id in scores), key=lambda pair: (-pair[0], pair[1]))
+    return [
+        Ranked(id, *positions[id], value, {**scores[id], "fused": RetrieverScore(rank, value)})
+        for rank, (value, id) in enumerate(ordered, start=1)
+    ]
+
+
+def _values(hits: Sequence[Hit], computed: Mapping[str, float], least: float) -> dict[str, float]:
+    """Return the scores as parts of the best one, 0 to 1. A list keeps its order: a hit that a rule has moved before
+    others counts as much as they do."""
+    values = dict(computed) | {hit.id: hit.score for hit in hits}
+    scale = max(values.values(), default=least) - least
+    values = {id: max(0.0, score - least) / scale if scale > 0 else 0.0 for id, score in values.items()}
+    best = 0.0
+    for hit in reversed(hits):
+        best = values[hit.id] = max(best, values[hit.id])
+    return values
+
+
+def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool = False) -> list[Ranked]:
+    """Fuse the order of the first windows with that of their token vectors; ties by the earlier order.
+
+    `hits` are the windows with token vectors among them. One without is assumed to be at the same place in the order by
+    tokens. Windows behind all hits keep their order.
+    """
+    late = {hit.id: RetrieverScore(rank, hit.score) for rank, hit in enumerate(hits, start=1)}
+    end = max((at for at, entry in enumerate(ranked, start=1) if entry.window_id in late), default=0)
+    first, rest = ranked[:end], ranked[end:]
+    by_tokens = spread([hit.score for hit in hits])
+    by_others = spread([entry.score for entry in first])
+
+    def score(at: int, entry: Ranked) -> float:
+        place = min(at, len(hits) - 1)
+        if entry.window_id in late:
+            place = (late[entry.window_id].rank or 1) - 1
+        if by_ranks:
+            return 1 / (RRF_K + at + 1) + 1 / (RRF_K + place + 1)
+        return LATE_SHARE * by_tokens[place] + (1 - LATE_SHARE) * by_others[at]
+
+    ordered = sorted(((score(at, entry), at) for at, entry in enumerate(first)), key=lambda pair: (-pair[0], pair[1]))
+    lowest = ordered[-1][0] if ordered else 0.0
+    scale = lowest / first[-1].score if first and first[-1].score > 0 else 0.0
+    values = [(value, first[at]) for value, at in ordered]
+    values += [(entry.score * scale if first else entry.score, entry) for entry in rest]
+    return [
+        replace(
+            entry,
+            score=value,
+            scores={
+                **entry.scores,
+                **({"late": late[entry.window_id]} if entry.window_id in late else {}),
+                "fused": RetrieverScore(rank, value),
+            },
+        )
+        for rank, (value, entry) in enumerate(values, start=1)
+    ]
+
+
+def spread(scores: Sequence[float]) -> list[float]:
+    """Return the scores between 0, the least of them, and 1, the best."""
+    least, best = min(scores, default=0.0), max(scores, default=0.0)
+    return [(score - least) / (best - least) if best > least else 1.0 for score in scores]
+
+
+def merge_neighbours(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]:
+    """Group adjacent windows, the best first: at most `limit` groups of at most `MAX_MERGED` windows.
+
+    A window below `MERGED_SCORE` begins a group of its own. A greater limit only adds groups.
+    """
+    has_cosines = any("dense" in entry.scores for entry in ranked)
+    least = min(entry.score for entry in ranked) if has_cosines else 0.0
     groups: list[list[Ranked]] = []
     group_at: dict[tuple[str, int], int] = {}
     for entry in ranked:
         beside = (group_at.get((entry.video_id, entry.ordinal + step)) for step in (-1, 1))
-        open_groups = [at for at in beside if at is not None and len(groups[at]) < MAX_MERGED]
+        open_groups = [at for at in beside if at is not None and _is_open(groups[at], entry, least)]
         if open_groups:
             at = min(open_groups)
         elif len(groups) < limit:
@@ -93,3 +299,7 @@ def merge_neighbours(ranked: Sequence[Ranked], limit: int) -> list[list[Ranked]]
         groups[at].append(entry)
         group_at[entry.video_id, entry.ordinal] = at
     return groups
+
+
+def _is_open(group: Sequence[Ranked], entry: Ranked, least: float) -> bool:
+    return len(group) < MAX_MERGED and entry.score - least >= MERGED_SCORE * (group[0].score - least)

@@ -4,10 +4,13 @@ It has two implementations: the embedded index (`index_edge`) and a Qdrant serve
 libraries may share. The index is a cache of the library: everything in it can be made again from SQLite.
 """
 
+import struct
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
+
+from subtitle_rag.domain import Video
 
 SCHEMA = 1
 """Version of the collection's layout: vector names, payload keys and id rule."""
@@ -28,7 +31,45 @@ class DenseVector:
     values: tuple[float, ...]
 
 
-Vector = SparseVector | DenseVector
+@dataclass(frozen=True, slots=True)
+class TokenVectors:
+    """A dense vector for each token of a text; two texts are compared by MaxSim.
+
+    MaxSim is the sum over the query's tokens of the best cosine with a token of the window (Khattab & Zaharia 2020,
+    "ColBERT", arXiv:2004.12832).
+    """
+
+    dimensions: int
+    packed: bytes = field(repr=False)
+    """The numbers in half precision, little-endian, token by token: a window has thousands of them."""
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[float]]) -> "TokenVectors":
+        """Pack the vectors of the tokens. Raises ValueError for rows of different lengths, and without any."""
+        if not rows or {len(row) for row in rows} != {len(rows[0])}:
+            raise ValueError("token vectors need rows of one length")
+        values = [value for row in rows for value in row]
+        try:
+            return cls(len(rows[0]), struct.pack(f"<{len(values)}e", *values))
+        except (OverflowError, struct.error) as error:
+            raise ValueError(f"token vectors: {error}") from error
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Unpack all numbers."""
+        return struct.unpack(f"<{len(self.packed) // 2}e", self.packed)
+
+    @property
+    def tokens(self) -> int:
+        return len(self.packed) // (2 * self.dimensions)
+
+    def rows(self) -> list[list[float]]:
+        """Unpack the vector of each token."""
+        values = self.values
+        return [list(values[at : at + self.dimensions]) for at in range(0, len(values), self.dimensions)]
+
+
+Vector = SparseVector | DenseVector | TokenVectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +94,16 @@ class Filter:
     without: frozenset[str] = frozenset()
     """Point ids to leave out."""
 
+    def has_video(self, video: Video) -> bool:
+        """Whether the filter lets a video's points through, whatever their ids are."""
+        day = video.published
+        return (
+            (not self.channels or video.channel_id in self.channels)
+            and (not self.videos or video.id in self.videos)
+            and (self.after is None or (day is not None and day >= self.after))
+            and (self.before is None or (day is not None and day <= self.before))
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Hit:
@@ -71,6 +122,10 @@ class VectorSearch:
     query: Vector
     limit: int
     where: Filter | None = None
+    required: SparseVector | None = None
+    """Hits of a sparse search that share no term with it are dropped from the best `limit`."""
+    with_shared: bool = False
+    """Hits that other libraries may have written carry their payloads, where that costs no request more."""
 
 
 class Searched(Protocol):
@@ -87,12 +142,13 @@ class Searched(Protocol):
     ) -> list[Hit]:
         """Return the best `limit` points with the named vector, best first, ties by id.
 
-        The list is empty for an unknown vector name. Sparse vectors are scored by dot product, dense ones by cosine.
+        The list is empty for an unknown vector name. Sparse vectors are scored by dot product, dense ones by cosine,
+        token vectors by MaxSim: one by one, so `where` must name a few hundred points.
         Hits carry the keys of the payload named in `payload`, by default all; without keys a search is much faster.
         """
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        """Return the hits of each search, without payloads."""
+        """Return the hits of each search, without payloads unless it says so."""
 
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
         """Return the payloads of the points that other libraries may have written.
@@ -122,9 +178,9 @@ class Index(Searched, Protocol):
         """Write new points; existing ids stay unchanged."""
 
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
-        """Add a named vector to the layout: dense with `dimensions`, else sparse. Repeating a call is harmless.
+        """Add a named vector to the layout. Repeating a call is harmless.
 
-        Names begin with `dense-` or `sparse-`.
+        Names begin with `dense-` or `late-`, with `dimensions`, or with `sparse-`. Under `late-` are token vectors.
         """
 
     def drop_vector(self, name: str) -> None:
@@ -149,8 +205,9 @@ class Index(Searched, Protocol):
         """Return the ids of a video's points."""
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
-        """Return the points with ids greater than `after`, by id, with vectors and payloads.
+        """Return the points with ids greater than `after`, by id, with vectors and payloads; none behind the last one.
 
+        Fewer than `limit` come at once where they have token vectors.
         Weights come back in half precision, dense vectors with unit length.
         """
 
@@ -181,6 +238,23 @@ class Index(Searched, Protocol):
 
     def close(self) -> None:
         """Release the index."""
+
+
+@runtime_checkable
+class SharedIndex(Protocol):
+    """What an index adds that several libraries fill: which points are held for this one."""
+
+    member: str
+    """The library's id in the index; empty if it holds no points there of its own."""
+
+    def hold(self, ids: Collection[str]) -> None:
+        """Note the existing points among these ids as held for this library; others may hold them too."""
+
+    def held(self) -> int:
+        """Return the exact number of points that are held for this library."""
+
+    def held_ids(self) -> set[str]:
+        """Return the ids of the points that are held for this library."""
 
 
 class StagedIndex(Index, Protocol):

@@ -1,12 +1,16 @@
-"""The client of the index host (`index_host`), which it starts when needed: `Index`, and analyzers of texts."""
+"""The clients of the index host (`index_host`), which they start when needed: `Index`, and analyzers of texts."""
 
+import hashlib
+import json
 import logging
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import AppError
 from subtitle_rag.hosting.host_client import Client
@@ -14,15 +18,23 @@ from subtitle_rag.library.app_state import EMBEDDED
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, Vector, VectorSearch
 from subtitle_rag.retrieval.index_host import KIND
 from subtitle_rag.retrieval.index_rules import check_name, check_payloads, check_points, check_vectors
-from subtitle_rag.retrieval.lexical import LexicalQuery
+from subtitle_rag.retrieval.lexical import LexicalQuery, word_search
+from subtitle_rag.retrieval.server_terms import address, read_key
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.index_edge import EdgeIndex
+    from subtitle_rag.retrieval.index_fallback import FallbackIndex
 
 logger = logging.getLogger(__name__)
 
 POINTS = 250
 """Points in a request: about 50 ms of the host, so that searches of other clients get in between."""
+REQUESTS = 4
+"""Requests of a server, at most, that one call of its host waits for."""
+HELD_IDS = 5_000
+"""Points that one call notes as held."""
+PAYLOADS = 1_000
+"""Payloads of other libraries' windows in memory, about 3 MB."""
 TEXTS = 16
 """Texts in a request for analysis: enough for both of Kiwi's workers, and a short wait for an exiting client."""
 
@@ -44,20 +56,12 @@ def _chunks(values: Mapping[str, V]) -> Iterator[dict[str, V]]:
         yield dict(items[start : start + POINTS])
 
 
-class HostedIndex(Client):
-    """`Index` through the host process of `folder`. Thread-safe.
+class HostedPoints(Client):
+    """What both kinds of index have in common behind their host: points, vectors, searches, and the analyzer.
 
-    The constructor starts the host if none runs (0.3 s). A call takes the engine's time and 0.2 ms, but it may wait
-    while the host optimizes (seconds, after `index_host.IDLE_S` without a call) or restarts (0.3 s): call from a worker
-    thread. `fresh` empties the index, in whatever state, and puts it under `meta`. Without `meta` the index is opened
-    for a rescue: whatever its record is, as far as it can be read.
+    A call takes the engine's time and 0.2 ms, but it may wait while the host optimizes (seconds, after
+    `index_host.IDLE_S` without a call) or restarts (0.3 s): call from a worker thread. Thread-safe.
     """
-
-    place = EMBEDDED
-
-    def __init__(self, folder: Path, meta: dict[str, Any] | None, *, fresh: bool = False) -> None:
-        super().__init__(KIND, folder, meta=meta, fresh=False)
-        self._give_back(self._connect(fresh=fresh))
 
     def insert(self, points: Sequence[Point]) -> None:
         """See `Index.insert`; 20,000 points take about 5 s."""
@@ -122,25 +126,8 @@ class HostedIndex(Client):
         points: list[Point] = self._call("get_neural", list(ids))
         return points
 
-    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:  # noqa: ARG002
-        """See `Index.shared_payloads`: the embedded index belongs to one library."""
-        return {}
-
     def count(self) -> int:
         return int(self._call("count"))
-
-    def clear(self, videos: Collection[str] = ()) -> None:  # noqa: ARG002
-        self._call("clear")
-
-    def stage(self) -> "EdgeIndex":
-        """See `Index.stage`; it is opened in this process, and is free for the host once it is closed."""
-        from subtitle_rag.retrieval.index_edge import stage
-
-        return stage(self._folder, self._call("meta_record"))
-
-    def adopt(self, staged: "EdgeIndex") -> None:
-        staged.complete()
-        self._call("adopt")
 
     def load(self) -> None:
         """Load the host's analyzer, if it has not been loaded (0.7 s)."""
@@ -171,10 +158,129 @@ class HostedIndex(Client):
         return related
 
 
+class HostedIndex(HostedPoints):
+    """The embedded `Index` through the host process of `folder`.
+
+    The constructor starts the host if none runs (0.3 s). `fresh` empties the index, in whatever state, and puts it
+    under `meta`. Without `meta` the index is opened for a rescue: whatever its record is, as far as it can be read.
+    """
+
+    place = EMBEDDED
+
+    def __init__(self, folder: Path, meta: dict[str, Any] | None, *, fresh: bool = False) -> None:
+        super().__init__(KIND, folder, meta=meta, fresh=False)
+        self._give_back(self._connect(fresh=fresh))
+
+    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:  # noqa: ARG002
+        """See `Index.shared_payloads`: the embedded index belongs to one library."""
+        return {}
+
+    def clear(self, videos: Collection[str] = ()) -> None:  # noqa: ARG002
+        self._call("clear")
+
+    def stage(self) -> "EdgeIndex":
+        """See `Index.stage`; it is opened in this process, and is free for the host once it is closed."""
+        from subtitle_rag.retrieval.index_edge import stage
+
+        return stage(self._folder, self._call("meta_record"))
+
+    def adopt(self, staged: "EdgeIndex") -> None:
+        staged.complete()
+        self._call("adopt")
+
+
+class HostedServerIndex(HostedPoints):
+    """`Index` on a Qdrant server, through the host that holds the connection; this process needs no client of Qdrant's.
+
+    Each config has a host of its own. The first call opens the connection. The server's key goes to the host over its
+    socket, in each greeting.
+
+    Raises:
+        UsageError: `qdrant_url`, `qdrant_no_key`.
+    """
+
+    def __init__(self, cache: Path, settings: QdrantSettings, meta: dict[str, Any], *, member: str = "") -> None:
+        self.place = address(settings.url)
+        self.member = member
+        kind = replace(KIND, reply_s=KIND.reply_s + REQUESTS * settings.timeout)
+        secrets = {"key": read_key(settings), "member": member}
+        super().__init__(kind, server_folder(cache, settings), secrets=secrets, meta=meta, server=asdict(settings))
+        self._payloads: dict[str, dict[str, Any]] = {}
+        self._payload_lock = threading.Lock()
+
+    @property
+    def version(self) -> str:
+        """Of the server."""
+        return str(self._call("server_version"))
+
+    def check(self) -> None:
+        """See `ServerIndex.check`."""
+        self._call("check")
+
+    def last_counts(self) -> tuple[int, int]:
+        """Return the number of points, and of those held for this library.
+
+        The host has counted them at most about `index_host.COUNT_S` ago.
+        """
+        points, held = self._call("last_counts")
+        return int(points), int(held)
+
+    def hold(self, ids: Collection[str]) -> None:
+        known = list(ids)
+        for start in range(0, len(known), HELD_IDS):
+            self._call("hold", known[start : start + HELD_IDS])
+
+    def held(self) -> int:
+        return int(self._call("held"))
+
+    def held_ids(self) -> set[str]:
+        ids: set[str] = self._call("held_ids")
+        return ids
+
+    def replace_collection(self, own_videos: Collection[str]) -> None:
+        """Put the collection under this client's meta record; see `ServerIndex`."""
+        self._call("replace_collection", list(own_videos))
+
+    def search_text(self, library: Path, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
+        """See `HostedPoints.search_text`; the payloads that come with the hits answer `shared_payloads` later."""
+        lexical, hits = super().search_text(library, text, limit=limit, where=where)
+        with self._payload_lock:
+            for hit in hits:
+                if hit.payload:
+                    self._payloads.pop(hit.id, None)
+                    self._payloads[hit.id] = hit.payload
+            for id in list(self._payloads)[:-PAYLOADS]:
+                del self._payloads[id]
+        return lexical, hits
+
+    def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
+        with self._payload_lock:
+            payloads = {id: self._payloads[id] for id in ids if id in self._payloads}
+        if missing := [id for id in ids if id not in payloads]:
+            payloads |= self._call("shared_payloads", missing)
+        return payloads
+
+    def clear(self, videos: Collection[str] = ()) -> None:
+        self._call("clear", list(videos))
+
+    def stage(self) -> None:
+        """See `Index.stage`: other libraries' windows may be in the collection."""
+
+    def adopt(self, staged: Any) -> None:
+        """Never called: `stage` returns nothing."""
+        raise NotImplementedError
+
+
+def server_folder(cache: Path, settings: QdrantSettings) -> Path:
+    """Return the folder of the host for this server: another one for each config."""
+    text = json.dumps(asdict(settings), sort_keys=True)
+    return cache / "qdrant" / hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
 class HostedAnalyzer:
     """`TextMorphemes` by the host of an index, with a lower priority than queries."""
 
-    def __init__(self, host: HostedIndex) -> None:
+    def __init__(self, host: HostedPoints) -> None:
         self._host = host
 
     def load_soon(self) -> None:
@@ -203,9 +309,13 @@ class HostedAnalyzer:
 
 
 class HostedQueryAnalyzer:
-    """`LexicalSearch` by the host of an index, which reads the vocabulary of the library at `library`."""
+    """`LexicalSearch` by the host of an index, which reads the vocabulary of the library at `library`.
 
-    def __init__(self, host: HostedIndex, library: Path) -> None:
+    `fallback` is a server's index and the one that answers in its place.
+    """
+
+    def __init__(self, host: HostedPoints, library: Path, fallback: "FallbackIndex | None" = None) -> None:
+        self._fallback = fallback
         self._host = host
         self._library = library.absolute()
 
@@ -220,4 +330,10 @@ class HostedQueryAnalyzer:
         limit: int,
         where: Filter,
     ) -> tuple[LexicalQuery, list[Hit]]:
-        return self._host.search_text(self._library, text, limit=limit, where=where)
+        if self._fallback is None:
+            return self._host.search_text(self._library, text, limit=limit, where=where)
+        found = self._fallback.ask_server(lambda: self._host.search_text(self._library, text, limit=limit, where=where))
+        if found is not None:
+            return found
+        lexical = self._host.analyze(self._library, text)
+        return lexical, self._fallback.search_all([word_search(lexical, limit=limit, where=where)])[0]

@@ -11,6 +11,7 @@ from copy import copy
 from dataclasses import dataclass, field
 
 from subtitle_rag.domain import Morphemes, Video, Window
+from subtitle_rag.retrieval.document_titles import content_title
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.lexical import inverse_document_frequency
 from subtitle_rag.retrieval.morphemes import SHIPPED, Bm25, document_vector
@@ -83,10 +84,15 @@ class IndexDocument:
         return f"{self._digest}/{self._key(window_id)}"
 
     def passage(self, window_id: str) -> str:
-        """Return the encoder's input for a window: title, chapter, context and text on separate lines."""
+        """Return the encoder's input for a window: title, chapter, context and text on separate lines.
+
+        It has no word of the neighbours, which make windows alike. Old vectors of a passage that has changed stay until
+        they are made anew, for `passage_source` tells them apart.
+        """
         text = next(window.text for window in self.windows if window.id == window_id)
         context = self.contexts.get(window_id, ("", ""))[1]
-        return "\n".join(filter(None, (self.video.title, self._chapters.get(window_id, ""), context, text)))
+        title = content_title(self.video.title, self.video.channel)
+        return "\n".join(filter(None, (title, self._chapters.get(window_id, ""), context, text)))
 
     def passage_source(self, window_id: str) -> str:
         """Return a hash of the passage; it ends in the context's key, as in `source`."""
@@ -111,12 +117,34 @@ class IndexDocument:
             before = [(self.video.title, title)]
             if chapter := self._chapters.get(window.id):
                 before.append((chapter, chapters[chapter]))
+            context, context_forms = "", tuple[str, ...]()
             if window.id in contexts:
-                before.append((self.contexts[window.id][1], contexts[window.id]))
+                context, context_forms = self.contexts[window.id][1], contexts[window.id].forms
             forms = [form for _text, morphemes in before for form in morphemes.forms]
             text = " ".join([*(text for text, _morphemes in before), *near, window.text])
-            vectors[window.id] = document_vector([*forms, *near, *analysis.forms], text, params.numbers)
+            vectors[window.id] = document_vector(
+                [*forms, *near, *analysis.forms],
+                text,
+                params.numbers,
+                context_forms=context_forms,
+                context=context,
+            )
         return vectors
+
+    def context_terms(self, analyses: Sequence[Morphemes]) -> dict[str, frozenset[str]]:
+        """Return the forms of titles and contexts that no window of the video says, from the analyses of `texts`.
+
+        Those of the titles stand at the first window.
+        """
+        before = len(analyses) - len(self.windows)
+        said = {form for analysis in analyses[before:] for form in analysis.forms}
+        own = [w.id for w in self._with_context()]
+        contexts = zip(own, analyses[before - len(own) : before], strict=True)
+        terms = {id: frozenset(analysis.forms) - said for id, analysis in contexts}
+        titles = {form for analysis in analyses[: before - len(own)] for form in analysis.forms} - said
+        if titles and self.windows:
+            terms[self.windows[0].id] = terms.get(self.windows[0].id, frozenset()) | titles
+        return terms
 
     def _key(self, window_id: str) -> str:
         return self.contexts.get(window_id, ("", ""))[0]

@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from subtitle_rag.errors import BusyError
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Vector, VectorSearch
@@ -54,7 +54,18 @@ class FallbackIndex:
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
         return self._query(lambda index: index.shared_payloads(ids)) if ids else {}
 
-    def _query(self, call: Callable[[Index], T]) -> T:
+    def ask_server(self, call: Callable[[], T]) -> T | None:
+        """Return the answer of a call that reaches the server on its own way; None while the embedded index answers.
+
+        Raises the failure of the call where no embedded index can answer.
+        """
+        answer, reason = self._ask_server(lambda _server: call())
+        if reason is not None:
+            self._note_fallback(reason)
+        return answer
+
+    def _ask_server(self, call: Callable[[Index], T]) -> tuple[T | None, BusyError | None]:
+        """Return the server's answer, or the reason for which it cannot be asked."""
         with self._lock:
             reason = self._degraded_reason if time.monotonic() < self._retry_at else None
         if reason is None:
@@ -67,12 +78,19 @@ class FallbackIndex:
                 reason = error
             else:
                 self._note(None)
-                return answer
+                return answer, None
+        return None, reason
+
+    def _note_fallback(self, reason: BusyError) -> Index:
         embedded = self._embedded()
         if embedded is None:
             raise reason
         self._note(reason)
-        return call(embedded)
+        return embedded
+
+    def _query(self, call: Callable[[Index], T]) -> T:
+        answer, reason = self._ask_server(call)
+        return cast("T", answer) if reason is None else call(self._note_fallback(reason))
 
     def _note(self, reason: BusyError | None) -> None:
         with self._lock:

@@ -1,33 +1,41 @@
-"""The process that owns a library's embedded index (`hosting`); its client is `index_client`.
+"""The process that owns a library's index (`hosting`); its clients are in `index_client`.
 
 qdrant-edge holds the GIL in every call and admits one process to a folder. So one host process per folder owns the
-`EdgeIndex`, and the app and all commands are its clients. It also analyses their queries: Kiwi loads longer than a
-whole search may take, and its 270 MB are shared here. So a lexical search is one call (`search_text`), for which the
-host reads the vocabulary of the client's library. The app's texts for the index are analysed here too
-(`text_morphemes`), in slices with a lower priority than queries.
+`EdgeIndex`, and the app and all commands are its clients. With `[qdrant]` in the config the host holds the connection
+to that server instead, since importing its client takes longer than a whole search.
+
+The host also analyses their queries: Kiwi loads longer than a whole search may take, and its 270 MB are shared here.
+So a lexical search is one call (`search_text`), for which the host reads the vocabulary of the client's library. The
+app's texts for the index are analysed here too (`text_morphemes`), in slices with a lower priority than queries.
 
 The host lingers for `SUBTITLE_RAG_HOST_LINGER` seconds (20). A client orders a meta record, which must be the index's.
 """
 
+import json
 import logging
 import threading
-from collections.abc import Callable, Sequence
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from subtitle_rag.config import QdrantSettings
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import HostKind
 from subtitle_rag.library.migrations import MIGRATIONS
 from subtitle_rag.retrieval.analysis_queue import END, QUERY, TEXTS, AnalysisQueue, SlicedAnalyzer
 from subtitle_rag.retrieval.index import Filter, Hit
-from subtitle_rag.retrieval.index_rules import BM25, mismatch, record_of
-from subtitle_rag.retrieval.lexical import LexicalQuery
+from subtitle_rag.retrieval.index_rules import mismatch, record_of
+from subtitle_rag.retrieval.lexical import LexicalQuery, word_search
 from subtitle_rag.retrieval.library_queries import LibraryQueries
 from subtitle_rag.retrieval.morphemes import Analyzer
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.index_edge import EdgeIndex
+    from subtitle_rag.retrieval.index_server import ServerIndex
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +43,12 @@ INDEX_METHODS = frozenset(
     {"insert", "add_vector", "drop_vector", "vectors", "replace_vector", "delete_video", "search", "ids", "points"}
     | {"delete_videos", "get_neural", "adopt", "search_all", "replace_payload", "get", "count", "clear"}
 )
+WRITES = frozenset({"insert", "delete_video", "delete_videos", "clear", "hold"})
+"""Methods that change the numbers of points."""
+PointCounts = tuple[int, int]
+"""All points of a server's collection, and those held for the client's library."""
+COUNT_S = 30.0
+"""Seconds until a server's collection is checked and counted again: others may have changed it."""
 IDLE_S = 5.0
 """Seconds without a call until the host optimizes."""
 RELEASE_S = 1.0
@@ -61,24 +75,75 @@ def _analysis(work: Callable[[], T]) -> T:
         raise RuntimeError(str(error)) from error
 
 
-class IndexService:
-    """An `EdgeIndex` and an analyzer, each with one call at a time."""
+class AnalysisService(ABC):
+    """An analyzer with one call at a time, and what both kinds of index host have in common."""
 
-    def __init__(self, folder: Path, index: "EdgeIndex") -> None:
-        self._folder = folder
-        self._index = index
+    def __init__(self) -> None:
         self._analyzer = Analyzer()
         self._queries = LibraryQueries(self._analyzer)
         self._analyses = AnalysisQueue()
         self._texts = SlicedAnalyzer(self._analyzer, partial(self._analyses.call, TEXTS))
-        self._calls = threading.Lock()
         self._query_methods: dict[str, Callable[..., Any]] = {
             "load": self._load,
             "morphemes": lambda texts: list(self._analyzer.morphemes(texts)),
             "related": self._analyzer.related,
             "analyze": self._queries.analyze,
         }
-        self.methods = INDEX_METHODS | self._query_methods.keys() | {"search_text", "text_morphemes", "meta_record"}
+        self.methods = INDEX_METHODS | self._query_methods.keys() | {"search_text", "text_morphemes"}
+
+    def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        if method in self._query_methods:
+            return self._analyze(partial(self._query_methods[method], *args, **options))
+        if method == "search_text":
+            return self._search_text(session, *args, **options)
+        if method == "text_morphemes":
+            return _analysis(lambda: list(self._texts.morphemes(*args)))
+        value = self._call_index(session, method, args, options)
+        if method == "search":
+            return _sent(value)
+        return list(map(_sent, value)) if method == "search_all" else value
+
+    @abstractmethod
+    def greet(self, *args: Any, **options: Any) -> Any:
+        """See `Service.greet`."""
+
+    @abstractmethod
+    def _call_index(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        """Call a method of the index."""
+
+    def _search_text(
+        self, session: Any, library: str, text: str, *, limit: int, where: Filter
+    ) -> tuple[LexicalQuery, list[SentHit]]:
+        lexical = self._analyze(lambda: self._queries.analyze(library, text))
+        search = word_search(lexical, limit=limit, where=where)
+        return lexical, _sent(self._call_index(session, "search_all", ([search],), {})[0])
+
+    def _load(self) -> None:
+        """Load Kiwi; the client gets no answer to unpickle, which would load it there as well."""
+        self._analyzer.load()
+
+    def _analyze(self, work: Callable[[], T]) -> T:
+        """Run an analysis of a query; it waits for other analyses, never for the index."""
+        return _analysis(lambda: self._analyses.call(QUERY, work))
+
+    def rest(self, quiet_s: float, *, leaving: bool) -> bool:
+        if self._queries.is_open and (leaving or quiet_s >= RELEASE_S):
+            self._analyses.call(QUERY, self._queries.release)
+        return False
+
+    def close(self) -> None:
+        self._analyses.call(END, self._queries.release)
+
+
+class EdgeService(AnalysisService):
+    """An `EdgeIndex` with one call at a time, and the analyzer."""
+
+    def __init__(self, folder: Path, index: "EdgeIndex") -> None:
+        super().__init__()
+        self._folder = folder
+        self._index = index
+        self._calls = threading.Lock()
+        self.methods |= {"meta_record"}
 
     def greet(self, *, meta: dict[str, Any] | None, fresh: bool) -> dict[str, Any] | None:
         """Return the meta record for the client's calls; None for a rescue, which takes any."""
@@ -96,18 +161,7 @@ class IndexService:
             raise mismatch(self._folder, self._index.record, record)
 
     def call(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-        if method in self._query_methods:
-            return self._analyze(partial(self._query_methods[method], *args, **options))
-        if method == "meta_record":
-            return self._index.record
-        if method == "search_text":
-            return self._search_text(session, *args, **options)
-        if method == "text_morphemes":
-            return _analysis(lambda: list(self._texts.morphemes(*args)))
-        value = self._call_index(session, method, args, options)
-        if method == "search":
-            return _sent(value)
-        return list(map(_sent, value)) if method == "search_all" else value
+        return self._index.record if method == "meta_record" else super().call(session, method, args, options)
 
     def _call_index(self, session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         with self._calls:
@@ -115,24 +169,8 @@ class IndexService:
                 self._check(session)  # another client may have put the index under another record
             return getattr(self._index, method)(*args, **options)
 
-    def _search_text(
-        self, session: Any, library: str, text: str, *, limit: int, where: Filter
-    ) -> tuple[LexicalQuery, list[SentHit]]:
-        lexical = self._analyze(lambda: self._queries.analyze(library, text))
-        options = {"limit": limit, "where": where, "payload": ()}
-        return lexical, _sent(self._call_index(session, "search", (BM25, lexical.vector), options))
-
-    def _load(self) -> None:
-        """Load Kiwi; the client gets no answer to unpickle, which would load it there as well."""
-        self._analyzer.load()
-
-    def _analyze(self, work: Callable[[], T]) -> T:
-        """Run an analysis of a query; it waits for other analyses, never for the index."""
-        return _analysis(lambda: self._analyses.call(QUERY, work))
-
     def rest(self, quiet_s: float, *, leaving: bool) -> bool:
-        if self._queries.is_open and (leaving or quiet_s >= RELEASE_S):
-            self._analyses.call(QUERY, self._queries.release)
+        super().rest(quiet_s, leaving=leaving)
         if leaving or quiet_s >= IDLE_S:
             self._optimize()
         return False
@@ -148,15 +186,128 @@ class IndexService:
                 logger.warning("optimizing failed", exc_info=True)
 
     def close(self) -> None:
-        self._analyses.call(END, self._queries.release)
+        super().close()
         self._calls.acquire()
         self._index.close()
 
 
-def _open_service(folder: Path, meta: dict[str, Any] | None, fresh: bool) -> IndexService:
+@dataclass(frozen=True, slots=True)
+class ServerSession:
+    """What a client wants of a server; equal sessions share a connection. The key stands in no text of it."""
+
+    settings: QdrantSettings
+    record: str
+    key: str = field(repr=False)
+    member: str
+
+
+class ServerService(AnalysisService):
+    """Connections to the Qdrant server of a config, and the analyzer, which needs none.
+
+    A connection is opened by its first call, so that a server that is away fails calls and not the host. One with
+    another key is never used: who has a key shows it, by reaching the server with it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._opening = threading.Lock()
+        self._indexes: dict[ServerSession, ServerIndex] = {}
+        self._counts: dict[ServerSession, tuple[PointCounts, float]] = {}
+        """The numbers of points, and when they were counted."""
+        self._counting: set[ServerSession] = set()
+        self.methods |= {"shared_payloads", "server_version", "check", "last_counts", "replace_collection"}
+        self.methods |= {"hold", "held", "held_ids"}
+
+    def greet(self, *, meta: dict[str, Any], server: dict[str, Any], key: str, member: str) -> ServerSession:
+        return ServerSession(QdrantSettings(**server), json.dumps(meta, sort_keys=True), key, member)
+
+    def _call_index(self, session: ServerSession, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        if method == "replace_collection":
+            return self._replace_collection(session, *args)
+        index = self._index(session)
+        if method == "last_counts":
+            return self._last_counts(session, index)
+        try:
+            return getattr(index, method)(*args, **options)
+        except AppError as error:
+            if error.code != "qdrant_failed":
+                raise
+            logger.info("the connection is opened again", exc_info=True)  # somebody may have deleted the collection
+            self._forget(session)
+            return getattr(self._index(session), method)(*args, **options)
+        finally:
+            if method in WRITES:
+                self._counts.pop(session, None)
+
+    def _forget(self, session: ServerSession) -> None:
+        with self._opening:
+            self._indexes.pop(session, None)
+            self._counts.pop(session, None)
+
+    def _index(self, session: ServerSession) -> "ServerIndex":
+        with self._opening:
+            if session not in self._indexes:
+                self._indexes[session] = self._open_index(session)
+            return self._indexes[session]
+
+    def _open_index(self, session: ServerSession, own_videos: Collection[str] | None = None) -> "ServerIndex":
+        from subtitle_rag.retrieval.index_server import open_server
+
+        meta = json.loads(session.record)
+        return open_server(session.settings, meta, own_videos=own_videos, key=session.key, member=session.member)
+
+    def _replace_collection(self, session: ServerSession, own_videos: Collection[str]) -> None:
+        with self._opening:
+            index = self._open_index(session, own_videos)
+            before = self._indexes.pop(session, None)
+            self._indexes[session] = index
+            self._counts.clear()
+            if before is not None:
+                before.close()
+
+    def _last_counts(self, session: ServerSession, index: "ServerIndex") -> "PointCounts":
+        """Return the numbers of points. After `COUNT_S` the index is checked again, behind the answer.
+
+        So a search waits for no count.
+        """
+        known = self._counts.get(session)
+        if known is None:
+            known = self._count(session, index)
+        elif time.monotonic() - known[1] > COUNT_S and session not in self._counting:
+            self._counting.add(session)
+            threading.Thread(target=self._check, args=(session, index), name="index-check", daemon=True).start()
+        return known[0]
+
+    def _count(self, session: ServerSession, index: "ServerIndex") -> "tuple[PointCounts, float]":
+        known = self._counts[session] = (index.count(), index.held()), time.monotonic()
+        return known
+
+    def _check(self, session: ServerSession, index: "ServerIndex") -> None:
+        """Check and count the index; what is wrong is told by the next call, which opens it again."""
+        try:
+            index.check()
+            self._count(session, index)
+        except (AppError, RuntimeError):
+            logger.info("the index is not as it was", exc_info=True)
+            self._forget(session)
+        finally:
+            self._counting.discard(session)
+
+    def close(self) -> None:
+        super().close()
+        with self._opening:
+            for index in self._indexes.values():
+                index.close()
+
+
+def _open_service(
+    folder: Path, meta: dict[str, Any] | None, fresh: bool = False, server: dict[str, Any] | None = None
+) -> AnalysisService:
+    if server is not None:
+        return ServerService()
     from subtitle_rag.retrieval.index_edge import EdgeIndex
 
-    return IndexService(folder, EdgeIndex(folder, meta, fresh=fresh, is_checked=True))
+    return EdgeService(folder, EdgeIndex(folder, meta, fresh=fresh, is_checked=True))
 
 
 def _failure(folder: Path, error: OSError) -> AppError:
@@ -167,7 +318,7 @@ def _failure(folder: Path, error: OSError) -> AppError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=(10, len(MIGRATIONS)),  # a host reads the library too
+    protocol=(14, len(MIGRATIONS)),  # a host reads the library too
     open_service=_open_service,
     linger_s=20.0,
     linger_variable="SUBTITLE_RAG_HOST_LINGER",

@@ -3,20 +3,39 @@
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from operator import eq
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Filter, Hit, Point, SparseVector, Vector
+from subtitle_rag.retrieval.index import (
+    SCHEMA,
+    DenseVector,
+    Filter,
+    Hit,
+    Point,
+    Searched,
+    SparseVector,
+    TokenVectors,
+    Vector,
+    VectorSearch,
+)
 
 BM25 = "bm25"
 """The named vector of every collection; others are added later."""
-_ADDED = re.compile(r"(dense|sparse)-[0-9a-z-]{1,40}")
+_ADDED = re.compile(r"(dense|late|sparse)-[0-9a-z-]{1,40}")
+_KINDS: dict[str, type[Vector]] = {"dense": DenseVector, "late": TokenVectors, "sparse": SparseVector}
 MAX_DIMENSIONS = 65_536
 FLOAT32_MAX = 3.4028234e38
 U32_MAX = 2**32 - 1
+MAX_TOKEN_NUMBERS = 1_048_576
+"""Numbers in the token vectors of one point that a server refuses."""
+PAGE_NUMBERS = 1_048_576
+"""Numbers of token vectors to hold at once outside of the engine: 30 MB as Python's, half of that as JSON."""
+USUAL_TOKENS = 128
+"""Tokens of a window, for pages of points whose lengths are unknown before they are read."""
 MAX_TIES = 10_000
 """Maximum of candidates beyond the limit that are read to order ties by id: about 30 ms."""
 
@@ -32,9 +51,9 @@ def check_id(point_id: str) -> None:
 
 
 def check_name(name: str, dimensions: int | None = None) -> None:
-    """Raise ValueError unless this is a name for a dense vector with `dimensions`, or for a sparse one without."""
+    """Raise ValueError unless this is a name for vectors with `dimensions`, or for sparse ones without."""
     kind = _ADDED.fullmatch(name)
-    if kind is None or (kind[1] == "dense") != (dimensions is not None):
+    if kind is None or (kind[1] != "sparse") != (dimensions is not None):
         raise ValueError(f"no vector can be called {name!r} with dimensions {dimensions}")
     if dimensions is not None and not 1 <= dimensions <= MAX_DIMENSIONS:
         raise ValueError(f"{name}: {dimensions} dimensions")
@@ -45,21 +64,31 @@ def check_vector(name: str, vector: Vector) -> None:
     kind = _ADDED.fullmatch(name)
     if name != BM25 and kind is None:
         raise ValueError(f"no vector is called {name!r}")
-    if isinstance(vector, DenseVector) != (kind is not None and kind[1] == "dense"):
+    if not isinstance(vector, _KINDS[kind[1]] if kind else SparseVector):
         raise ValueError(f"{name} holds no {type(vector).__name__}")
     if isinstance(vector, DenseVector):
         _check_dense(name, vector)
+    elif isinstance(vector, TokenVectors):
+        _check_tokens(name, vector)
     else:
         _check_sparse(name, vector)
 
 
 def _check_dense(name: str, vector: DenseVector) -> None:
     values = vector.values
-    if set(map(type, values)) - {float, int} or not all(-FLOAT32_MAX <= value <= FLOAT32_MAX for value in values):
-        raise ValueError(f"{name}: a value is not a finite 32-bit number")
+    _check_values(name, values)
     # a cosine needs a length, which the engine computes in 32 bits
     if not 1e-12 < math.fsum(value * value for value in values) < FLOAT32_MAX:
         raise ValueError(f"{name}: the vector's length cannot be computed")
+
+
+def _check_tokens(name: str, vector: TokenVectors) -> None:
+    size, width = len(vector.packed), vector.dimensions
+    if width < 1 or not size or size % (2 * width) or size >= 2 * MAX_TOKEN_NUMBERS:
+        raise ValueError(f"{name}: {size} bytes are no vectors of {width} dimensions")
+    # of numbers in half precision only infinity and NaN make a sum that is not finite
+    if not math.isfinite(sum(vector.values)):
+        raise ValueError(f"{name}: a value is not a finite number")
 
 
 def _check_sparse(name: str, vector: SparseVector) -> None:
@@ -68,8 +97,14 @@ def _check_sparse(name: str, vector: SparseVector) -> None:
         raise ValueError(f"{name}: indices must be unique and as many as values")
     if set(map(type, indices)) - {int} or not 0 <= min(indices, default=0) <= max(indices, default=0) <= U32_MAX:
         raise ValueError(f"{name}: an index is not an unsigned 32-bit number")
-    # a comparison with NaN is false, and float32 turns greater numbers into infinity
-    if set(map(type, values)) - {float, int} or not all(-FLOAT32_MAX <= value <= FLOAT32_MAX for value in values):
+    _check_values(name, values)
+
+
+def _check_values(name: str, values: Sequence[float]) -> None:
+    """Raise ValueError for a value that is no number, or none of 32 bits; there are hundreds in a window's vector."""
+    is_number = not set(map(type, values)) - {float, int} and all(map(eq, values, values))  # NaN equals nothing
+    # float32 turns greater numbers into infinity
+    if not is_number or not -FLOAT32_MAX <= min(values, default=0) <= max(values, default=0) <= FLOAT32_MAX:
         raise ValueError(f"{name}: a value is not a finite 32-bit number")
 
 
@@ -110,8 +145,11 @@ def check_layout(layout: Mapping[str, int | None], name: str, vector: Vector) ->
     """Raise ValueError unless the vector fits the layout, in the form of `Index.vectors`."""
     if name not in layout:
         raise ValueError(f"there is no vector {name}")
-    if isinstance(vector, DenseVector) and len(vector.values) != layout[name]:
-        raise ValueError(f"{name} has {layout[name]} dimensions, not {len(vector.values)}")
+    if isinstance(vector, SparseVector):
+        return
+    dimensions = vector.dimensions if isinstance(vector, TokenVectors) else len(vector.values)
+    if dimensions != layout[name]:
+        raise ValueError(f"{name} has {layout[name]} dimensions, not {dimensions}")
 
 
 def finds_nothing(name: str, query: Vector, limit: int, where: Filter) -> bool:
@@ -119,18 +157,34 @@ def finds_nothing(name: str, query: Vector, limit: int, where: Filter) -> bool:
     check_vector(name, query)
     for point_id in (*(where.only or ()), *where.without):
         check_id(point_id)
-    empty = not isinstance(query, DenseVector) and not query.indices
+    empty = isinstance(query, SparseVector) and not query.indices
     return limit < 1 or empty or where.only == frozenset()
 
 
 def read_vectors(named: Any) -> dict[str, Vector]:
     """Return the named vectors of an engine's record, which holds lists and sparse vectors of its own class."""
     return {
-        name: DenseVector(tuple(value))
+        name: read_numbers(value)
         if isinstance(value, list)
         else SparseVector(tuple(value.indices), tuple(value.values))
         for name, value in (named if isinstance(named, dict) else {}).items()
     }
+
+
+def read_numbers(value: list[Any]) -> DenseVector | TokenVectors:
+    """Return the vector of an answer: a list of numbers or, for token vectors, of lists."""
+    return TokenVectors.of(value) if value and isinstance(value[0], list) else DenseVector(tuple(value))
+
+
+def is_late(name: str) -> bool:
+    """Return whether token vectors are under this name."""
+    return name.startswith("late-")
+
+
+def page_size(layout: Mapping[str, int | None], most: int) -> int:
+    """Return how many points of this layout to hold at once outside of the engine, at most `most`."""
+    width = sum(dimensions or 0 for name, dimensions in layout.items() if is_late(name))
+    return max(1, min(most, PAGE_NUMBERS // (USUAL_TOKENS * width))) if width else most
 
 
 def unique(points: Sequence[Point]) -> list[Point]:
@@ -141,28 +195,59 @@ def unique(points: Sequence[Point]) -> list[Point]:
     return list(first.values())
 
 
+class ScoredPoint(Protocol):
+    """A point of an engine's answer, or a `Hit`; the embedded engine makes id and payload anew when they are read."""
+
+    @property
+    def id(self) -> Any: ...
+
+    @property
+    def score(self) -> float: ...
+
+    @property
+    def payload(self) -> dict[str, Any] | None: ...
+
+
 def best(
     limit: int,
-    read: Callable[[int, bool], Sequence[Hit]],
+    read: Callable[[int, bool], Sequence[ScoredPoint]],
     payloads: Callable[[Collection[str]], Mapping[str, dict[str, Any]]],
 ) -> list[Hit]:
-    """Return the hits, best first, ties by id. `read(count, with_payloads)` returns the engine's best.
+    """Return the hits, best first, ties by id. `read(count, with_payloads)` returns the engine's best, in order.
 
     A third more than the limit is read, since equal scores at the cut are common for words and a second request would
     cost more than these. If they do not end there, ids are read, without payloads, until they do or `MAX_TIES` are.
     """
     count = limit + limit // 3 + 1
-    hits = read(count, True)
-    if len(hits) < count or hits[-1].score < hits[limit - 1].score:
+    points = read(count, True)
+    if len(points) < count or points[-1].score < points[limit - 1].score:
+        hits = [Hit(str(point.id), point.score, point.payload or {}) for point in _down_to_cut(points, limit)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
     while True:
         count = min(limit + MAX_TIES, count * 4 + 64)
-        hits = read(count, False)
-        if len(hits) < count or hits[-1].score < hits[limit - 1].score or count == limit + MAX_TIES:
+        points = read(count, False)
+        if len(points) < count or points[-1].score < points[limit - 1].score or count == limit + MAX_TIES:
             break
-    top = sorted((-hit.score, hit.id) for hit in hits)[:limit]
+    top = sorted((-point.score, str(point.id)) for point in _down_to_cut(points, limit))[:limit]
     payload_by_id = payloads([point_id for _score, point_id in top])
     return [Hit(point_id, -score, payload_by_id[point_id]) for score, point_id in top if point_id in payload_by_id]
+
+
+def _down_to_cut(points: Sequence[ScoredPoint], limit: int) -> Iterator[ScoredPoint]:
+    """Yield the points that the limit or a tie with the last one before it admits."""
+    cut = points[limit - 1].score if len(points) >= limit else -math.inf
+    return (point for point in points if point.score >= cut)
+
+
+def search_required(index: Searched, search: VectorSearch) -> list[Hit]:
+    """Search, then drop the hits without a required term by a second search among them."""
+    hits = index.search(search.name, search.query, limit=search.limit, where=search.where, payload=())
+    if search.required is None or not hits:
+        return hits
+    among = Filter(only=frozenset(hit.id for hit in hits))
+    certain = index.search(search.name, search.required, limit=len(hits), where=among, payload=())
+    ids = {hit.id for hit in certain}
+    return [hit for hit in hits if hit.id in ids]
 
 
 def record_of(meta: dict[str, Any]) -> dict[str, Any]:

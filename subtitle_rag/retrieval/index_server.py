@@ -2,24 +2,27 @@
 
 All of them write into one collection. A window's id follows from its video, start and windowing rule, and points
 are inserted, never overwritten: machines that index the same video write the same points. Points unknown to a library
-belong to others (`Index.shared_payloads`) and are never deleted, with one exception: if one library removes a video or
-cuts it again, the video's points go for all.
+belong to others (`Index.shared_payloads`) and are never deleted.
+
+Each library that has written a point holds it by a payload key of its own (`server_terms.member_key`). A video that is
+removed, or cut again, loses that key, and its points go with the last one. Points of earlier versions have no keys:
+they go when any library removes their video, until a library holds them (`ServerIndex.hold`).
 
 The meta record is the collection's metadata. Inverse document frequencies are of the whole collection, per shard.
 """
 
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from subtitle_rag.config import QdrantSettings
-from subtitle_rag.errors import AppError
-from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector, VectorSearch
+from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.retrieval.index import Filter, Hit, Point, SparseVector, TokenVectors, Vector, VectorSearch
 from subtitle_rag.retrieval.index_rules import (
     BM25,
-    best,
+    PAGE_NUMBERS,
     check_id,
     check_layout,
     check_name,
@@ -27,20 +30,42 @@ from subtitle_rag.retrieval.index_rules import (
     check_points,
     check_vectors,
     finds_nothing,
+    is_late,
     mismatch,
+    page_size,
     record_of,
     unique,
+)
+from subtitle_rag.retrieval.parallel_writes import split, split_by_weight, write_batches
+from subtitle_rag.retrieval.payload import SCENE_KEYS
+from subtitle_rag.retrieval.server_answers import (
+    FOREIGN,
+    LAST_MEMBER,
+    Json,
+    read_count,
+    read_hits,
+    read_page,
+    read_point,
+    read_records,
+    scene_payload,
 )
 from subtitle_rag.retrieval.server_terms import (
     OLDEST,
     address,
     connect,
+    dense_storage,
+    held_by_none_but,
     is_supported,
-    point_from,
+    member_key,
+    members_of,
+    read_key,
     read_layout,
+    read_oversampling,
     server_filter,
     server_vector,
+    sparse_index,
     to_app_error,
+    token_storage,
 )
 
 if TYPE_CHECKING:
@@ -49,24 +74,42 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 COLLECTION = "scenes"
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 BATCH = 128
-"""Points in a request: 4 MB with a dense vector; a server takes 32 MB."""
+"""Points in a request that reads: 4 MB with a dense vector; a server takes 32 MB."""
+WRITE_BATCH = 64
+"""Points in a request that writes; `write_batches` has several of these under way."""
 PAGE = 1_000
+ATTEMPTS = 3
+"""Of a write that another library's write has crossed."""
+TIES = 512
+"""Candidates beyond the limit that are read in the same request to order ties by id; of more, the server chooses."""
+REQUIRED = 10_000
+"""Maximum of candidates with a required term."""
 _KEYWORDS, _DATES = ("channel_id", "video"), ("published",)
 
 
 def open_server(
-    settings: QdrantSettings, meta: dict[str, Any], *, own_videos: Collection[str] | None = None
+    settings: QdrantSettings,
+    meta: dict[str, Any],
+    *,
+    own_videos: Collection[str] | None = None,
+    key: str | None = None,
+    member: str = "",
 ) -> "ServerIndex":
-    """Open the index on the server of the settings.
+    """Open the index on the server of the settings; `key` is read from the environment unless it is given.
+
+    `member` is the id of the library that writes.
 
     Raises:
         UsageError: `qdrant_url`, `qdrant_no_key`.
         BusyError, AppError: from `ServerIndex`.
     """
-    client = connect(settings)
+    key = read_key(settings) if key is None else key
+    client = connect(settings, key)
     try:
-        return ServerIndex(client, settings, meta, own_videos=own_videos)
+        return ServerIndex(client, settings, meta, own_videos=own_videos, key=key, member=member)
     except BaseException:
         client.close()
         raise
@@ -91,12 +134,18 @@ class ServerIndex:
         meta: dict[str, Any],
         *,
         own_videos: Collection[str] | None = None,
+        key: str = "",
+        member: str = "",
     ) -> None:
         self.place = address(settings.url)
         self._client = client
         self._settings = settings
+        self._key = key
+        self.member = member
+        self._is_member_indexed = False
+        self._record = record_of(meta)
         self._closed = False
-        record = record_of(meta)
+        record = self._record
         with self._call():
             self.version = client.info().version
             """Of the server."""
@@ -109,19 +158,36 @@ class ServerIndex:
                 raise mismatch(self.place, stored, record)
             if stored != record:
                 collection = self._replace(own_videos or (), record)
-        self._layout = read_layout(collection)
+        self._note_collection(collection)
+
+    def server_version(self) -> str:
+        return self.version
+
+    def check(self) -> None:
+        """Read the collection's record and layout again, which other machines may have changed.
+
+        Raises:
+            AppError: `index_mismatch`, and the failures of every call.
+        """
+        with self._call() as client:
+            collection = client.get_collection(COLLECTION)
+        stored = collection.config.metadata or {}
+        if stored != self._record:
+            raise mismatch(self.place, stored, self._record)
+        self._note_collection(collection)
 
     def _create(self, record: dict[str, Any]) -> "models.CollectionInfo":
         """Create the collection and its payload indexes unless they exist, and return its description."""
         from qdrant_client import models
 
         if not self._client.collection_exists(COLLECTION):
-            half = models.SparseIndexParams(datatype=models.Datatype.FLOAT16)
+            words = models.SparseVectorParams(index=sparse_index(self._settings), modifier=models.Modifier.IDF)
             try:
                 self._client.create_collection(
                     COLLECTION,
                     vectors_config={},
-                    sparse_vectors_config={BM25: models.SparseVectorParams(index=half, modifier=models.Modifier.IDF)},
+                    sparse_vectors_config={BM25: words},
+                    on_disk_payload=True if self._settings.on_disk == "everything" else None,
                     shard_number=self._settings.shards,
                     replication_factor=self._settings.replication,
                     metadata=record,
@@ -138,12 +204,9 @@ class ServerIndex:
         return collection
 
     def _replace(self, own_videos: Collection[str], record: dict[str, Any]) -> "models.CollectionInfo":
-        from qdrant_client import models
-
-        is_own = models.FieldCondition(key="video", match=models.MatchAny(any=list(own_videos)))
-        count = self._client.count(
-            COLLECTION, models.Filter(must_not=[is_own]) if own_videos else None, exact=True
-        ).count
+        is_own = {"key": "video", "match": {"any": list(own_videos)}}
+        others = {"filter": {"must_not": [is_own]}} if own_videos else {}
+        count = self._send("POST", "/points/count", {**others, "exact": True}, read=read_count)
         if count:
             raise AppError("qdrant_others", url=self.place, n=count, collection=COLLECTION)
         self._client.delete_collection(COLLECTION)
@@ -153,36 +216,149 @@ class ServerIndex:
     def _call(self) -> "Iterator[QdrantClient]":
         if self._closed:
             raise RuntimeError("the index is closed")
-        from json import JSONDecodeError
-
         from qdrant_client.common.client_exceptions import QdrantException
         from qdrant_client.http.exceptions import ApiException
 
         try:
             yield self._client
-        except (ApiException, QdrantException, JSONDecodeError, AssertionError) as error:
+        except (ApiException, QdrantException, *FOREIGN) as error:
             logger.warning("a request to the Qdrant server failed", exc_info=True)
-            # the last two: the answer is not one of Qdrant's
-            raise to_app_error(error, self.place, self._settings.api_key_env) from None
+            raise to_app_error(error, self.place, self._settings.api_key_env, self._key) from None
+
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Json,
+        *,
+        writing: bool = False,
+        read: Callable[[Any], Result] = lambda result: result,
+    ) -> Result:
+        """Send a request of the collection and return what `read` makes of its result.
+
+        The client's models would be built and checked value by value: two thirds of a search's time.
+        """
+        params = {"wait": "true"} if writing else {}
+        with self._call() as client:
+            answer = client.http.client.request(
+                type_=Any,
+                method=method,
+                url=f"/collections/{COLLECTION}{path}",
+                params=params,
+                json=body,
+            )
+            if not isinstance(answer, dict) or "result" not in answer:
+                raise AssertionError("not an answer of Qdrant's")
+            return read(answer["result"])
 
     def insert(self, points: Sequence[Point]) -> None:
         """See `Index.insert`. The first point of an id in one call counts."""
-        from qdrant_client import models
-
         check_points(points)
         for point in points:
             for name, vector in point.vectors.items():
                 self._require_layout(name, vector)
-        new = unique(points)
-        for start in range(0, len(new), BATCH):
+
+        def insert_batch(new: Sequence[Point]) -> None:
             batch = [
-                models.PointStruct(
-                    id=p.id, vector={n: server_vector(v) for n, v in p.vectors.items()}, payload=p.payload
-                )
-                for p in new[start : start + BATCH]
+                {
+                    "id": p.id,
+                    "vector": {n: server_vector(v) for n, v in p.vectors.items()},
+                    "payload": p.payload | self._membership,
+                }
+                for p in new
             ]
+            self._insert({"points": batch, "update_mode": "insert_only"})
+
+        self._index_membership()
+        self._write(unique(points), insert_batch, lambda point: sum(map(_numbers, point.vectors.values())))
+
+    @property
+    def _membership(self) -> Json:
+        """The keys of a payload that this library holds."""
+        return {member_key(self.member): True, LAST_MEMBER: self.member} if self.member else {}
+
+    def _insert(self, upsert: Json) -> None:
+        """Insert points; those that exist get this library's key."""
+        if not self.member:
+            self._send("PUT", "/points", upsert, writing=True)
+            return
+        hold = {"payload": self._membership, "points": [point["id"] for point in upsert["points"]]}
+        operations = [{"upsert": upsert}, {"set_payload": hold}]
+        for attempts_left in reversed(range(ATTEMPTS)):
+            try:
+                self._send("POST", "/points/batch", {"operations": operations}, writing=True)
+                return
+            except AppError as error:
+                # another library has deleted one between the two operations
+                if not attempts_left or not str(error.details.get("reason", "")).startswith("404 "):
+                    raise
+                logger.info("points are inserted again", exc_info=True)
+
+    def _index_membership(self) -> None:
+        """Create the payload index of this library's key: a server in strict mode filters by no other fields."""
+        if not self.member or self._has_member_index():
+            return
+        kinds = {member_key(self.member): "bool", LAST_MEMBER: "keyword"}
+        for key, kind in kinds.items():  # repeating it is harmless
+            self._send("PUT", "/index", {"field_name": key, "field_schema": kind}, writing=True)
+        self._is_member_indexed = True
+
+    def _has_member_index(self) -> bool:
+        """Return whether the library can be filtered for; a key that may only read does without."""
+        if self.member and not self._is_member_indexed:
             with self._call() as client:
-                client.upsert(COLLECTION, batch, wait=True, update_mode=models.UpdateMode.INSERT_ONLY)
+                self._note_collection(client.get_collection(COLLECTION))
+        return self._is_member_indexed
+
+    def _note_collection(self, collection: "models.CollectionInfo") -> None:
+        self._layout = read_layout(collection)
+        self._oversampling = read_oversampling(collection)
+        self._is_member_indexed = bool(self.member) and member_key(self.member) in collection.payload_schema
+
+    def hold(self, ids: Collection[str]) -> None:
+        """See `SharedIndex.hold`."""
+        if not self.member:
+            return
+        self._index_membership()
+        known = list(dict.fromkeys(ids))
+        for start in range(0, len(known), PAGE):
+            where = server_filter(Filter(only=frozenset(known[start : start + PAGE])))
+            self._send("POST", "/points/payload", {"payload": self._membership, "filter": where}, writing=True)
+
+    @property
+    def _held(self) -> Json:
+        return {"must": [{"key": member_key(self.member), "match": {"value": True}}]}
+
+    def held(self) -> int:
+        """See `SharedIndex.held`."""
+        if not self._has_member_index():
+            return 0
+        return self._send("POST", "/points/count", {"filter": self._held, "exact": True}, read=read_count)
+
+    def held_ids(self) -> set[str]:
+        """See `SharedIndex.held_ids`."""
+        if not self._has_member_index():
+            return set()
+        return {str(record["id"]) for record in self._scroll(self._held, with_payload=False)}
+
+    def _scroll(self, where: Json | None, *, with_payload: bool | Json) -> Iterator[Json]:
+        page: Json = {"filter": where, "limit": PAGE, "with_payload": with_payload, "with_vector": False}
+        offset: str | None = None
+        while True:
+            records, offset = self._page(page, offset)
+            yield from records
+            if offset is None:
+                return
+
+    def _write(
+        self,
+        items: Sequence[Item],
+        write: Callable[[Sequence[Item]], object],
+        weight: Callable[[Item], int] | None = None,
+    ) -> None:
+        """Write the items in parallel batches; see `write_batches`. `weight` counts the numbers of token vectors."""
+        batches = split_by_weight(items, WRITE_BATCH, weight, PAGE_NUMBERS) if weight else split(items, WRITE_BATCH)
+        write_batches(batches, write, self._settings.parallel_writes)
 
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         """See `Index.add_vector`. Raises ValueError if it exists with other dimensions."""
@@ -195,16 +371,22 @@ class ServerIndex:
                 half = models.VectorStorageDatatype.FLOAT16
                 config = models.SparseVectorNameConfig(sparse=models.SparseVectorConfig(datatype=half))
             else:
+                max_sim = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
                 dense = models.DenseVectorConfig(
-                    size=dimensions, distance=models.Distance.COSINE, datatype=models.VectorStorageDatatype.FLOAT16
+                    size=dimensions,
+                    distance=models.Distance.COSINE,
+                    datatype=models.VectorStorageDatatype.FLOAT16,
+                    multivector_config=max_sim if is_late(name) else None,
                 )
                 config = models.DenseVectorNameConfig(dense=dense)
             with self._call() as client:
                 client.create_vector_name(COLLECTION, name, config, wait=True)
                 if dimensions is not None:
-                    graph = models.HnswConfigDiff(m=16, ef_construct=100)
-                    stored = models.VectorParamsDiff(on_disk=True, hnsw_config=graph)
-                    client.update_collection(COLLECTION, vectors_config={name: stored})
+                    storage = token_storage if is_late(name) else dense_storage
+                    client.update_collection(COLLECTION, vectors_config={name: storage(self._settings)})
+                elif self._settings.on_disk == "everything":
+                    index = models.SparseVectorParams(index=sparse_index(self._settings))
+                    client.update_collection(COLLECTION, sparse_vectors_config={name: index})
         self._layout = self.vectors()
         if self._layout.get(name, dimensions) != dimensions:
             raise ValueError(f"{name} has {self._layout[name]} dimensions")
@@ -218,7 +400,9 @@ class ServerIndex:
 
     def vectors(self) -> dict[str, int | None]:
         with self._call() as client:
-            return read_layout(client.get_collection(COLLECTION))
+            collection = client.get_collection(COLLECTION)
+        self._oversampling = read_oversampling(collection)
+        return read_layout(collection)
 
     def _require_layout(self, name: str, vector: Vector) -> None:
         """Raise ValueError unless the vector fits the layout, which another machine may have changed."""
@@ -229,55 +413,66 @@ class ServerIndex:
             check_layout(self._layout, name, vector)
 
     def replace_vector(self, name: str, vectors: Mapping[str, Vector]) -> None:
-        from qdrant_client import models
-
         check_vectors(name, vectors)
         for vector in vectors.values():
             self._require_layout(name, vector)
-        for ids in self._present(list(vectors)):
-            batch = [models.PointVectors(id=id, vector={name: server_vector(vectors[id])}) for id in ids]
-            with self._call() as client:
-                client.update_vectors(COLLECTION, batch, wait=True)
+
+        def replace_batch(ids: Sequence[str]) -> None:
+            present = self._present(ids)
+            # the server refuses an update by an empty vector, and has none of a point for one
+            empty = [id for id in present if isinstance(vector := vectors[id], SparseVector) and not vector.indices]
+            if empty:
+                self._send("POST", "/points/vectors/delete", {"points": empty, "vector": [name]}, writing=True)
+            batch = [{"id": id, "vector": {name: server_vector(vectors[id])}} for id in present if id not in set(empty)]
+            if batch:
+                self._send("PUT", "/points/vectors", {"points": batch}, writing=True)
+
+        self._write(list(vectors), replace_batch, lambda point_id: _numbers(vectors[point_id]))
 
     def replace_payload(self, payloads: Mapping[str, dict[str, Any]]) -> None:
-        from qdrant_client import models
-
         check_payloads(payloads)
-        for ids in self._present(list(payloads)):
-            batch = [
-                models.OverwritePayloadOperation(overwrite_payload=models.SetPayload(payload=payloads[id], points=[id]))
-                for id in ids
-            ]
-            with self._call() as client:
-                client.batch_update_points(COLLECTION, batch, wait=True)
 
-    def _present(self, ids: Sequence[str]) -> Iterator[list[str]]:
-        """Yield the existing ids in batches: an unknown id would fail its request."""
-        for start in range(0, len(ids), BATCH):
-            with self._call() as client:
-                records = client.retrieve(COLLECTION, ids[start : start + BATCH], with_payload=False)
-            if records:
-                yield [str(record.id) for record in records]
+        def replace_batch(ids: Sequence[str]) -> None:
+            for _attempt in range(ATTEMPTS):
+                records = self._records(ids, with_payload=True, with_vector=False)
+                changed = [record for record in records if scene_payload(record) != payloads[str(record["id"])]]
+                if not changed:
+                    break
+                operations = [_overwriting(record, payloads[str(record["id"])]) for record in changed]
+                self._send("POST", "/points/batch", {"operations": operations}, writing=True)
+
+        self._write(list(payloads), replace_batch)
+
+    def _present(self, ids: Sequence[str]) -> list[str]:
+        """Return the existing ids: an unknown one would fail its request."""
+        return [record["id"] for record in self._records(ids, with_payload=False, with_vector=False)]
 
     def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
-        """See `Index.delete_video`; other machines' points of this video go too."""
-        from qdrant_client import models
-
+        """See `Index.delete_video`; what other libraries hold stays."""
         for point_id in keep:
             check_id(point_id)
-        where = server_filter(Filter(videos=(video_id,), without=frozenset(keep)))
-        assert where is not None
-        with self._call() as client:
-            client.delete(COLLECTION, models.FilterSelector(filter=where), wait=True)
+        self._delete(Filter(videos=(video_id,), without=frozenset(keep)))
 
     def delete_videos(self, video_ids: Sequence[str]) -> None:
-        from qdrant_client import models
-
         if video_ids:
-            where = server_filter(Filter(videos=tuple(video_ids)))
-            assert where is not None
-            with self._call() as client:
-                client.delete(COLLECTION, models.FilterSelector(filter=where), wait=True)
+            self._delete(Filter(videos=tuple(video_ids)))
+
+    def _delete(self, where: Filter) -> None:
+        """Take this library's key from the points, and delete those that no other library holds."""
+        condition = server_filter(where)
+        if not self.member:
+            self._send("POST", "/points/delete", {"filter": condition}, writing=True)
+            return
+        self._index_membership()
+        seen: set[str] = {self.member}
+        for record in self._scroll(condition, with_payload={"exclude": list(SCENE_KEYS)}):
+            seen |= members_of(record["payload"] or {})
+        unheld = {"must": [condition, held_by_none_but(seen, gone=seen)]}
+        operations = [
+            {"delete_payload": {"keys": [member_key(self.member)], "filter": condition}},
+            {"delete": {"filter": unheld}},
+        ]
+        self._send("POST", "/points/batch", {"operations": operations}, writing=True)
 
     def search(
         self,
@@ -288,84 +483,128 @@ class ServerIndex:
         where: Filter | None = None,
         payload: Sequence[str] | None = None,
     ) -> list[Hit]:
-        """See `Index.search`; of more than `MAX_TIES` equal scores at the cut, the server chooses."""
-        where = where or Filter()
-        if finds_nothing(name, query, limit, where):
-            return []
-        try:
-            self._require_layout(name, query)
-        except ValueError:
-            if name in self._layout:
-                raise
-            return []
-        try:
-            return self._best(name, query, limit, where, payload is None or (list(payload) or False))
-        except (AppError, ValueError):
-            logger.info("searching %s failed", name, exc_info=True)
-            self._layout = self.vectors()
-            if name not in self._layout:  # another machine has dropped it
-                return []
-            raise
+        """See `Index.search`; of more than `TIES` equal scores at the cut, the server chooses."""
+        (hits,) = self.search_all([VectorSearch(name, query, limit, where)])
+        if payload is None or payload:
+            keys = True if payload is None else list(payload)
+            records = self._records([hit.id for hit in hits], with_payload=keys, with_vector=False) if hits else []
+            payloads = {record["id"]: scene_payload(record) for record in records}
+            hits = [Hit(hit.id, hit.score, payloads[hit.id]) for hit in hits if hit.id in payloads]
+        return hits
 
     def search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
-        return [self.search(each.name, each.query, limit=each.limit, where=each.where, payload=()) for each in searches]
+        """See `Index.search_all`; one request. Of more than `TIES` equal scores at the cut, the server chooses."""
+        for search in searches:
+            finds_nothing(search.name, search.query, search.limit, search.where or Filter())  # raises ValueError
+        try:
+            return self._search_all(searches)
+        except BusyError:
+            raise
+        except (AppError, ValueError):
+            logger.info("searching failed", exc_info=True)
+            before, self._layout = self._layout, self.vectors()
+            if before == self._layout:
+                raise
+            return self._search_all(searches)  # another machine has dropped a vector
 
-    def _best(self, name: str, query: Vector, limit: int, where: Filter, keys: bool | list[str]) -> list[Hit]:
-        def read(count: int, with_payloads: bool) -> list[Hit]:
-            with self._call() as client:
-                response = client.query_points(
-                    COLLECTION,
-                    query=server_vector(query),
-                    using=name,
-                    query_filter=server_filter(where),
-                    limit=count,
-                    with_payload=keys if with_payloads else False,
-                )
-            return [Hit(str(p.id), p.score, p.payload or {}) for p in response.points]
+    def _search_all(self, searches: Sequence[VectorSearch]) -> list[list[Hit]]:
+        batches = [self._queries(search) for search in searches]
+        queries = [query for batch in batches for query in batch]
 
-        def payloads(ids: Collection[str]) -> dict[str, dict[str, Any]]:
-            with self._call() as client:
-                records = client.retrieve(COLLECTION, list(ids), with_payload=keys)
-            return {str(record.id): record.payload or {} for record in records}
+        def read(answers: Any) -> list[list[Hit]]:
+            points = iter([answer["points"] for answer in answers])
+            if len(answers) != len(queries):
+                raise ValueError("as many answers as queries")
+            return [
+                read_hits(search, [next(points) for _query in batch])
+                for search, batch in zip(searches, batches, strict=True)
+            ]
 
-        return best(limit, read, payloads)
+        if not queries:
+            return read([])
+        return self._send("POST", "/points/query/batch", {"searches": queries}, read=read)
+
+    def _queries(self, search: VectorSearch) -> list[Json]:
+        """Return the queries of a search: its ids, those with a required term, and payloads, each if it is wanted.
+
+        Empty if nothing can be found.
+        """
+        where = search.where or Filter()
+        if finds_nothing(search.name, search.query, search.limit, where):
+            return []
+        try:
+            self._require_layout(search.name, search.query)
+        except ValueError:
+            if search.name in self._layout:
+                raise
+            return []
+        condition = server_filter(where)
+        by_ids: Json = {
+            "query": server_vector(search.query),
+            "using": search.name,
+            "filter": condition,
+            "limit": search.limit + (TIES if isinstance(search.query, SparseVector) else search.limit // 3 + 1),
+            "with_payload": False,
+        }
+        if search.name in self._oversampling:  # candidates of quantized vectors are scored again by the vectors
+            rescoring = {"rescore": True, "oversampling": self._oversampling[search.name]}
+            by_ids["params"] = {"quantization": rescoring}
+        queries = [by_ids]
+        if search.required is not None:
+            prefetch = {"query": server_vector(search.required), "using": search.name, "filter": condition}
+            queries.append({**by_ids, "prefetch": [{**prefetch, "limit": REQUIRED}]})
+        if search.with_shared:
+            others = dict(condition or {})
+            if self._is_member_indexed:
+                others["must_not"] = [*others.get("must_not", []), *self._held["must"]]
+            shared = {"limit": search.limit + search.limit // 3, "with_payload": True, "filter": others or None}
+            queries.append({**by_ids, **shared})
+        return queries
 
     def ids(self, video_id: str) -> set[str]:
-        ids: set[str] = set()
         where = server_filter(Filter(videos=(video_id,)))
-        offset: Any = None
-        while True:
-            with self._call() as client:
-                records, offset = client.scroll(
-                    COLLECTION, where, limit=PAGE, offset=offset, with_payload=False, with_vectors=False
-                )
-            ids.update(str(record.id) for record in records)
-            if offset is None:
-                return ids
+        return {record["id"] for record in self._scroll(where, with_payload=False)}
+
+    def _page(self, page: Json, offset: str | None) -> tuple[list[Json], str | None]:
+        """Return records from the id `offset` on, and the offset of the next page."""
+        body = page if offset is None else {**page, "offset": offset}
+        return self._send("POST", "/points/scroll", body, read=lambda result: read_page(result, offset))
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
         if after is not None:
             check_id(after)
         # the server's offset is the first id to read
         offset = None if after is None else str(UUID(int=UUID(after).int + 1))
-        with self._call() as client:
-            records, _next = client.scroll(COLLECTION, limit=limit, offset=offset, with_payload=True, with_vectors=True)
-        return [point_from(record) for record in records]
+        count = page_size(self._layout, limit)
+        page = {"limit": count, "offset": offset, "with_payload": True, "with_vector": True}
+
+        def read(result: Any) -> list[Point]:
+            return [read_point(record) for record in read_page(result, offset)[0]]
+
+        return self._send("POST", "/points/scroll", page, read=read)
 
     def get(self, ids: Collection[str]) -> list[Point]:
-        return [point_from(record) for record in self._retrieve(ids, vectors=True)]
+        records = self._retrieve(ids, vectors=True)
+        with self._call():
+            return [read_point(record) for record in records]
 
     def shared_payloads(self, ids: Collection[str]) -> dict[str, dict[str, Any]]:
-        return {str(record.id): record.payload or {} for record in self._retrieve(ids, vectors=False)}
+        return {record["id"]: scene_payload(record) for record in self._retrieve(ids, vectors=False)}
 
-    def _retrieve(self, ids: Collection[str], *, vectors: bool) -> "Iterator[models.Record]":
+    def _retrieve(self, ids: Collection[str], *, vectors: bool) -> list[Json]:
         unique_ids = list(dict.fromkeys(ids))
         for point_id in unique_ids:
             check_id(point_id)
-        for start in range(0, len(unique_ids), BATCH):
-            batch = unique_ids[start : start + BATCH]
-            with self._call() as client:
-                yield from client.retrieve(COLLECTION, batch, with_payload=True, with_vectors=vectors)
+        records: list[Json] = []
+        size = page_size(self._layout, BATCH) if vectors else BATCH
+        for start in range(0, len(unique_ids), size):
+            batch = unique_ids[start : start + size]
+            records += self._records(batch, with_payload=True, with_vector=vectors)
+        return records
+
+    def _records(self, ids: Sequence[str], *, with_payload: bool | list[str], with_vector: bool) -> list[Json]:
+        body = {"ids": list(ids), "with_payload": with_payload, "with_vector": with_vector}
+        return self._send("POST", "/points", body, read=lambda result: read_records(result, frozenset(ids)))
 
     def get_neural(self, ids: Collection[str]) -> list[Point]:
         return [Point(point.id, point.vectors, {}) for point in self.get(ids)]
@@ -378,8 +617,7 @@ class ServerIndex:
         raise NotImplementedError
 
     def count(self) -> int:
-        with self._call() as client:
-            return client.count(COLLECTION, exact=True).count
+        return self._send("POST", "/points/count", {"exact": True}, read=read_count)
 
     def clear(self, videos: Collection[str] = ()) -> None:
         """See `Index.clear`."""
@@ -390,3 +628,20 @@ class ServerIndex:
         if not self._closed:
             self._closed = True
             self._client.close()
+
+
+def _numbers(vector: Vector) -> int:
+    """Return how many numbers token vectors have; the size of other vectors does not count."""
+    return len(vector.packed) // 2 if isinstance(vector, TokenVectors) else 0
+
+
+def _overwriting(record: Json, payload: Json) -> Json:
+    """Return the operation that replaces a point's payload, unless its libraries have changed meanwhile."""
+    stored = record.get("payload") or {}
+    keys = {key: value for key, value in stored.items() if key not in scene_payload(record)}
+    last = stored.get(LAST_MEMBER)
+    gone = {last} if last and member_key(last) not in stored else set()
+    held = [{"key": key, "match": {"value": True}} for key in keys if key != LAST_MEMBER]
+    unchanged = [*held, held_by_none_but({last} if last else (), gone=gone)]
+    where = {"must": [{"has_id": [record["id"]]}, *unchanged]}
+    return {"overwrite_payload": {"payload": payload | keys, "filter": where}}

@@ -10,15 +10,15 @@ import time
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice, takewhile
+from itertools import chain, islice, pairwise, takewhile
 from typing import Protocol
 
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.library.names import video_facets
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector
+from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector, VectorSearch
 from subtitle_rag.retrieval.keyboard import INITIALS, initials, key_sequence
 from subtitle_rag.retrieval.morphemes import (
     QueryMorphemes,
@@ -28,10 +28,12 @@ from subtitle_rag.retrieval.morphemes import (
     term_id,
     words,
 )
+from subtitle_rag.retrieval.pronunciation import SoundIndex, homophones, is_hangul, near_sounds, other_spellings
 
 MISHEARD_WEIGHT = 0.8
 RELATED_WEIGHT = 1.0
 """Divided among the related words in the library: together they count at most as much as the typed word."""
+SOUND_WEIGHT = 0.8
 MIN_MISHEARD_LETTERS = 3
 """Shorter words have too many neighbours at one letter's distance."""
 UNRANKED = frozenset(["거", "것", "건", "게", "안", "말"])
@@ -39,12 +41,23 @@ UNRANKED = frozenset(["거", "것", "건", "게", "안", "말"])
 WEIGHTLESS = UNRANKED | frozenset(["수", "하", "되", "있", "쓰", "같", "등"])
 """Morphemes that are neither marked nor jumped to beside others. Without those verbs the order is worse: mrr@10 of
 scene_bench is 0.575 instead of 0.582."""
+COUNTERS = frozenset(
+    (
+        *("원", "달러", "엔", "유로", "명", "인", "개", "번", "회", "차", "호", "배", "위", "대", "장", "권", "편"),
+        *("년", "월", "일", "주", "시", "분", "초", "시간", "살", "세", "층", "병", "잔", "마리"),
+        *("그램", "킬로", "미터", "리터", "퍼센트", "프로"),
+    )
+)
+"""What numbers count, in one morpheme. Behind a number it is no hit by itself, and is not marked."""
 COMPLETIONS = 8
 COMPLETION_WEIGHT = 1.0
+NEAR_SPELLINGS = 20
 NEAREST = 200
 """Completions to compare by frequency."""
 _INITIALS = re.compile(f"(?<!\\S)[{INITIALS}]{{2,}}(?!\\S)")
 _WORD = re.compile(r"\S+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _RUN = re.compile(r"[^\W_]+")
 VOCABULARY_SECONDS = 5.0
 CACHE_SIZE = 1_000
@@ -70,8 +83,27 @@ class LexicalQuery:
     words_by_form: Mapping[str, str] = field(default_factory=dict)
     """Typed morphemes and completions → the typed word that they stand for, as in `words`."""
     certain: SparseVector | None = None
-    """The vector without pairs of letters of Latin words that the library does not say; None if it has none of them.
-    They order hits, but a window without anything else is no hit: nearly every text shares a pair of Latin letters."""
+    """The vector without pairs of letters of numbers and of Latin words that the library does not say, and without
+    units behind numbers; None if it has none of them. They order hits, but a window without anything else is no hit:
+    nearly every text shares a pair of Latin letters, and 2,000원 is not 30,000원."""
+    known: float = 1.0
+    """How much of the typed morphemes' rarity the library says or has variants of, 0 to 1."""
+    unknown: tuple[str, ...] = ()
+    """The words, as typed, that stand in no window's morphemes and no name. A window may say one inside another word,
+    and a context may have one: `unknown_words` looks there."""
+
+
+def unknown_words(lexical: LexicalQuery, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the words of `LexicalQuery.unknown` that none of these texts has, whatever its spaces."""
+    squeezed = [key("".join(text.split())) for text in texts] if lexical.unknown else []
+    forms: dict[str, set[str]] = {word: {key(word)} for word in lexical.unknown}
+    for form, word in lexical.words_by_form.items():
+        for each in forms:
+            if key(each) == word and len(form) > 1:
+                forms[each].add(form)
+    return tuple(
+        word for word, spellings in forms.items() if not any(form in text for form in spellings for text in squeezed)
+    )
 
 
 class LexicalSearch(Protocol):
@@ -81,6 +113,14 @@ class LexicalSearch(Protocol):
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
         """Return the analysed query and its hits in `index` by the `bm25` vector."""
+
+
+def word_search(lexical: LexicalQuery, *, limit: int, where: Filter) -> VectorSearch:
+    """Return the search by the words of a query.
+
+    Windows that share only pairs of letters of an unknown Latin word with it are no hits.
+    """
+    return VectorSearch("bm25", lexical.vector, limit, where, lexical.certain, with_shared=True)
 
 
 def _shared(related: Mapping[str, float], counts: Mapping[str, int]) -> dict[str, float]:
@@ -110,8 +150,58 @@ def _words_by_form(text: str, analysis: Morphemes) -> dict[str, str]:
     return by_form
 
 
+Spellings = dict[int, tuple[list[str], list[str]]]
+"""Number of letters → forms of so many letters, in order, and the letters (NFD) of each."""
+
+
+def spellings(forms: Iterable[str]) -> Spellings:
+    """Return the forms that can be misheard."""
+    by_length: Spellings = {}
+    for form in sorted(forms):
+        if len(form) >= MIN_MISHEARD_LETTERS:
+            letters = unicodedata.normalize("NFD", form)
+            forms_of_length, letters_of_forms = by_length.setdefault(len(letters), ([], []))
+            forms_of_length.append(form)
+            letters_of_forms.append(letters)
+    return by_length
+
+
+def nearest(form: str, vocabulary: Spellings) -> list[str]:
+    """Return the other forms at a distance of one letter, at most `NEAR_SPELLINGS`."""
+    from rapidfuzz.distance import Levenshtein
+    from rapidfuzz.process import extract
+
+    letters = unicodedata.normalize("NFD", form)
+    near: list[tuple[int, str]] = []
+    for length in (len(letters) - 1, len(letters), len(letters) + 1):
+        forms, choices = vocabulary.get(length, ([], []))
+        matches = extract(letters, choices, scorer=Levenshtein.distance, score_cutoff=1, limit=NEAR_SPELLINGS)
+        near += ((distance, forms[at]) for _letters, distance, at in matches)
+    return [each for _distance, each in sorted(near)[:NEAR_SPELLINGS] if each != form]
+
+
 def _is_latin(gram: str) -> bool:
     return gram.isascii() and gram.isalpha()
+
+
+def _units(analysis: Morphemes) -> frozenset[str]:
+    """Return the counters that stand behind a number and nowhere else: 원 of 3만 원."""
+    before: tuple[str, int] | None = None
+    behind, alone = set[str](), set[str]()
+    for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
+        if form in COUNTERS:
+            is_unit = before is not None and _NUMBER.fullmatch(before[0]) is not None and start - before[1] <= 1
+            (behind if is_unit else alone).add(form)
+        before = form, end
+    return frozenset(behind - alone)
+
+
+def _blanked(text: str, analysis: Morphemes, units: frozenset[str]) -> str:
+    """Return the text, as long as before, with blanks for its numbers and their units."""
+    for form, start, end in zip(analysis.forms, analysis.starts, analysis.ends, strict=True):
+        if form in units or _NUMBER.fullmatch(form):
+            text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
+    return text
 
 
 class QueryAnalyzer:
@@ -120,9 +210,12 @@ class QueryAnalyzer:
     def __init__(self, library: Library, analyzer: QueryMorphemes) -> None:
         self._library = library
         self._analyzer = analyzer
-        self._vocabulary: tuple[list[str], list[str]] = [], []
+        self._spellings: Spellings = {}
         self._misheard_cache: dict[str, list[str]] = {}
         """Form → misheard variants in this vocabulary; a query is typed letter by letter."""
+        self._sounds: SoundIndex | None = None
+        """The vocabulary by its sound; None until it is needed."""
+        self._sound_cache: dict[str, list[str]] = {}
         self._forms: list[str] = []
         self._keys: list[tuple[str, str]] | None = None
         """The keys of each form, in order; None until they are needed."""
@@ -136,14 +229,17 @@ class QueryAnalyzer:
     def analyze(self, text: str) -> LexicalQuery:
         """Return the query's vector: typed words with weight 1, likely variants with less."""
         self._refresh()
+        entered = text = _THOUSANDS.sub("", text)
         text = self._with_names(text)
         analysis = next(self._analyzer.morphemes([text]))
-        typed = analysis.forms
-        content = tuple(form for form in typed if form not in WEIGHTLESS) or typed
+        typed, units = analysis.forms, _units(analysis)
+        content = tuple(form for form in typed if form not in WEIGHTLESS and form not in units) or typed
         query_words = words(text)
         ranked = tuple(form for form in typed if form not in UNRANKED) or typed
         completions = self._completions(query_words)
-        variants = self._variants(ranked, query_words) | dict.fromkeys(completions, COMPLETION_WEIGHT)
+        counted = tuple(form for form in ranked if form not in units)
+        variants = self._sounding(counted, query_words) | self._variants(counted, query_words)
+        variants |= dict.fromkeys(completions, COMPLETION_WEIGHT)
         weights: dict[int, float] = {}
         for form, count in Counter(ranked).items():
             weights[term_id("m", form)] = float(count)
@@ -152,11 +248,15 @@ class QueryAnalyzer:
         grams = list(query_bigrams(_without(UNRANKED, text, analysis)))
         if not self._is_known(variants, ranked):  # nearly every text shares a pair of Latin letters
             grams = [(gram, weight) for gram, weight in grams if not _is_latin(gram)]
-        certain = dict(weights)
+        certain = {
+            term: weight for term, weight in weights.items() if term not in {term_id("m", unit) for unit in units}
+        }
+        worded = _blanked(text, analysis, units)
+        worded_grams = {gram for gram, _weight in query_bigrams(worded)}
         has_latin = any(_is_latin(gram) for gram, _weight in grams)
         latin = self._latin_pairs(query_words, completions) if has_latin else set()
         for gram, weight in grams:
-            if not _is_latin(gram) or gram in latin:
+            if gram in (latin if _is_latin(gram) else worded_grams):
                 term = term_id("b", gram)
                 certain[term] = certain.get(term, 0.0) + weight
             term = term_id("b", gram)
@@ -165,7 +265,7 @@ class QueryAnalyzer:
         related = frozenset(
             form for form in variants if len(form) > 1 and form not in content
         )  # one-letter stems would mark half the text
-        content_words = words(_without(WEIGHTLESS, text, analysis))
+        content_words = words(_without(WEIGHTLESS, worded, analysis))
         by_form = _words_by_form(text, analysis) | dict.fromkeys(completions, query_words[-1] if query_words else "")
         return LexicalQuery(
             sparse(weights),
@@ -174,6 +274,8 @@ class QueryAnalyzer:
             related,
             by_form,
             sparse(certain) if certain.keys() != weights.keys() else None,
+            self._known_part(ranked, bool(completions)),
+            self._unknown(entered, by_form, units, query_words[-1] if completions else ""),
         )
 
     def search(self, index: Searched, text: str, *, limit: int, where: Filter) -> tuple[LexicalQuery, list[Hit]]:
@@ -181,7 +283,7 @@ class QueryAnalyzer:
         lexical = self.analyze(text)
         if where.only is not None and not where.only:  # nothing can match
             return lexical, []
-        return lexical, index.search("bm25", lexical.vector, limit=limit, where=where, payload=())
+        return lexical, index.search_all([word_search(lexical, limit=limit, where=where)])[0]
 
     def reopened(self, is_changed: Callable[[], bool]) -> None:
         """Note that the library was reopened and counts its versions anew; `is_changed` compares its content."""
@@ -191,7 +293,7 @@ class QueryAnalyzer:
     def _completions(self, query_words: Sequence[str]) -> tuple[str, ...]:
         """Return the most frequent words of the library that an unfinished last word begins: 떡볶이 for 떡볶."""
         last = query_words[-1] if query_words else ""
-        if not last or (last.isascii() and len(last) < 2) or self._library.term_counts([last]):
+        if not last or (last.isascii() and len(last) < 2) or last[0].isdigit() or self._library.term_counts([last]):
             return ()
         if self._keys is None:
             self._keys = sorted((key_sequence(form), form) for form in self._forms)
@@ -236,6 +338,37 @@ class QueryAnalyzer:
         """Return whether the library says any of these forms, or has variants of them."""
         return bool(variants or self._library.term_counts(forms))
 
+    def _known_part(self, forms: Sequence[str], is_completed: bool) -> float:
+        """Return the known part of these forms, weighted by rarity; the last one may be an unfinished word."""
+        entered = dict.fromkeys(forms)
+        counts = self._library.term_counts(list(entered))
+        total = max(self._total, *counts.values(), 1)
+        rarities = {form: inverse_document_frequency(counts.get(form, 0), total) for form in entered}
+        known = {form for form in entered if form in counts or self._misheard(form)}
+        if is_completed:
+            known.update(forms[-1:])
+        return sum(rarities[form] for form in known) / sum(rarities.values()) if known else 0.0
+
+    def _unknown(
+        self, text: str, by_form: Mapping[str, str], units: frozenset[str], unfinished: str
+    ) -> tuple[str, ...]:
+        """Return the words that neither the vocabulary nor a name has; words without content are none of them."""
+        forms: dict[str, list[str]] = {}
+        for form, word in by_form.items():
+            if form not in units:
+                forms.setdefault(word, []).append(form)
+        entered = [word for word in _RUN.findall(text) if key(word) in forms and key(word) != unfinished]
+        counts = self._library.term_counts([*by_form, *map(key, entered)])
+        unsaid = [word for word in dict.fromkeys(entered) if counts.keys().isdisjoint((key(word), *forms[key(word)]))]
+        if not unsaid:
+            return ()
+        return tuple(word for word in unsaid if not self._is_named([key(word), *forms[key(word)]]))
+
+    def _is_named(self, spellings: Iterable[str]) -> bool:
+        """Return whether a name has one of these words, or the beginning of a longer one."""
+        long = [spelling for spelling in spellings if len(spelling) > 1]
+        return any(spelling in name for name in self._name_initials() for spelling in long)
+
     def _latin_pairs(self, query_words: Sequence[str], completions: Sequence[str]) -> set[str]:
         """Return the pairs of letters of those Latin words that the library says, also in another spelling."""
         latin = [word for word in query_words if word.isascii()]
@@ -261,27 +394,59 @@ class QueryAnalyzer:
                 weights[variant] = max(weights.get(variant, 0.0), variants[variant] * rarity)
         return weights
 
+    def _sounding(self, typed: Sequence[str], query_words: Sequence[str]) -> dict[str, float]:
+        """Return the library's spellings of names in the other alphabet, with weights: 디올 for Dior."""
+        latin = [word for word in query_words if word.isascii() and word.isalpha()]
+        joined = [first + second for first, second in pairwise(latin) if f"{first}{second}" not in latin]
+        hangul = [form for form in typed if not form.isascii()]
+        names = dict.fromkeys((*joined, *latin, *hangul))
+        said = self._library.term_counts(list(names))
+        weights: dict[str, float] = {}
+        for name in names:
+            if known := other_spellings(name):
+                weights |= dict.fromkeys(self._spoken_forms(known), SOUND_WEIGHT)
+            elif name not in said:
+                weights |= dict.fromkeys(self._spellings_by_sound(name), SOUND_WEIGHT)
+        return {form: weight for form, weight in weights.items() if form not in typed}
+
+    def _spoken_forms(self, spellings: Sequence[str]) -> list[str]:
+        """Return the morphemes of those spellings that the library says."""
+        analyses = [analysis.forms for analysis in self._analyzer.morphemes(spellings)]
+        counts = self._library.term_counts([form for forms in analyses for form in forms])
+        return [form for forms in analyses if counts.keys() >= set(forms) for form in forms]
+
+    def _spellings_by_sound(self, name: str) -> list[str]:
+        if name not in self._sound_cache:
+            self._sounds = self._sounds or SoundIndex(self._forms)
+            if len(self._sound_cache) >= CACHE_SIZE:
+                self._sound_cache.clear()
+            self._sound_cache[name] = self._sounds.hangul_of(name) or self._sounds.latin_of(name)
+        return self._sound_cache[name]
+
     def _misheard(self, form: str) -> list[str]:
-        """Return words of the library at a distance of one jamo: 청귤 misheard as 청률."""
-        if len(form) < MIN_MISHEARD_LETTERS or not form.isalpha():
+        """Return words that a recogniser may have heard in this one's place.
+
+        Those of three letters and more are words of the library at a distance of one jamo: 청귤간장 misheard as
+        청률간장. Those of two letters, which have many neighbours, sound the same: 꽃게 written as 꽃개. Where the
+        library says neither, they sound alike: 꽁치 heard as 콩치.
+        """
+        is_short = len(form) < MIN_MISHEARD_LETTERS
+        if not form.isalpha() or (is_short and not (len(form) == MIN_MISHEARD_LETTERS - 1 and is_hangul(form))):
             return []
         cache = self._misheard_cache
         variants = cache.get(form)
         if variants is None:
-            variants = self._nearest(form)
+            variants = self._sounding_alike(form) if is_short else nearest(form, self._spellings)
             if len(cache) >= CACHE_SIZE:
                 cache.clear()
             cache[form] = variants
         return variants
 
-    def _nearest(self, form: str) -> list[str]:
-        from rapidfuzz.distance import Levenshtein
-        from rapidfuzz.process import extract
-
-        forms, choices = self._vocabulary
-        letters = unicodedata.normalize("NFD", form)
-        near = extract(letters, choices, scorer=Levenshtein.distance, score_cutoff=1, limit=20)
-        return [forms[at] for _text, _distance, at in near if forms[at] != form]
+    def _sounding_alike(self, form: str) -> list[str]:
+        counts = self._library.term_counts([form, *homophones(form)])
+        if not counts:
+            counts = self._library.term_counts(list(near_sounds(form)))
+        return [variant for variant in counts if variant != form]
 
     def _refresh(self) -> None:
         """Read the vocabulary after a change of the library, but not with every commit of a long job."""
@@ -289,8 +454,8 @@ class QueryAnalyzer:
         if version != self._version and time.monotonic() - self._read_at > VOCABULARY_SECONDS:
             self._forms = self._library.vocabulary(letters=2)
             self._keys = self._names = self._name_keys = None
-            forms = sorted(form for form in self._forms if len(form) >= MIN_MISHEARD_LETTERS)
-            self._vocabulary = forms, [unicodedata.normalize("NFD", form) for form in forms]
+            self._spellings = spellings(self._forms)
             self._misheard_cache = {}
+            self._sounds, self._sound_cache = None, {}
             self._total = self._library.counts().searchable
             self._version, self._read_at = version, time.monotonic()

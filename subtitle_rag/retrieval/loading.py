@@ -15,7 +15,7 @@ from typing import Any
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.device import INT8
+from subtitle_rag.retrieval.neural import INT8
 
 _LOADING = threading.Lock()
 _REASON = 300

@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
 
 from subtitle_rag.domain import Morphemes
+from subtitle_rag.errors import BusyError
+from subtitle_rag.retrieval import numerals
 from subtitle_rag.retrieval.index import SparseVector
 
 if TYPE_CHECKING:
@@ -25,15 +27,28 @@ if TYPE_CHECKING:
 _WORDS = ("NNG", "NNP", "NNB", "NR", "SL", "SN", "SH", "XR", "VV", "VA", "MAG")
 TAGS = frozenset((*_WORDS, "W_URL", "W_EMAIL", "W_HASHTAG", "W_MENTION", "W_SERIAL"))
 """Parts of speech with content; a tag counts up to its `-` (`VV-I`)."""
+NUMERALS = frozenset(("SN", "NR"))
+MAX_NUMERALS = 12
+"""Morphemes of the longest number."""
+DENSITY = 10
+"""Nearest words that tell how dense a word's neighbourhood is."""
+UNRELATED, RELATED = -0.12, 0.03
+"""Corrected similarities at which a related word begins to count, and counts fully. Without the correction hit@1 of
+KorQuAD is 0.905 instead of 0.907, and mrr@10 of scene_bench with contexts 0.633 instead of 0.642."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25:
-    """Parameters of a document's weights; `bigrams` is the weight of a bigram beside a morpheme, 0 for none."""
+    """Parameters of a document's weights.
+
+    `bigrams` is the weight of a bigram beside a morpheme, 0 for none. `context` is how often a term of the context
+    counts, beside one of the text.
+    """
 
     k1: float = 0.8
     b: float = 0.75
     bigrams: float = 0.5
+    context: float = 1.5
 
 
 SHIPPED = Bm25()
@@ -44,11 +59,16 @@ AVERAGE_BIGRAMS = 340.0
 """Fixed average lengths: a window's weights never change because other windows arrived."""
 
 _NUMBERS = (SHIPPED.k1, SHIPPED.b, SHIPPED.bigrams, AVERAGE_MORPHEMES, AVERAGE_BIGRAMS, sorted(TAGS))
-ANALYZER = f"kiwi0.24-v3-{crc32(repr(_NUMBERS).encode()):08x}"
+ANALYZER = f"kiwi0.24-v4-{crc32(repr(_NUMBERS).encode()):08x}"
 """Version of the `bm25` vectors; an index of another version must be rebuilt. Raise it with every change of the
 analysis outside these numbers."""
 
-_NOISE = re.compile(r"\[[^\[\]]{1,12}\]|>>|♪+")
+_NOISE = re.compile(r"\[[^\[\]]{1,12}\]|>>|♪+|[\x1c-\x1f]")
+"""ASCII's separators are among it: they are spaces to Python, but part of a hashtag to Kiwi."""
+_NO_MEMORY = re.compile(
+    "failed to map segment|cannot allocate|bad.?alloc|resource temporarily unavailable", re.IGNORECASE
+)
+"""Of the dynamic loader, C++ and threads."""
 _LETTERS = re.compile(r"[^\W_]+")
 
 
@@ -80,11 +100,14 @@ class Analyzer:
         self._loading = threading.Lock()
 
     def load(self) -> "Kiwi":
+        """Return Kiwi.
+
+        Raises:
+            BusyError: `system_limit`, without the memory for it.
+        """
         with self._loading:
             if self._kiwi is None:
-                from kiwipiepy import Kiwi
-
-                self._kiwi = Kiwi(num_workers=2, load_default_dict=False, load_multi_dict=False)
+                self._kiwi = _new_kiwi()
             return self._kiwi
 
     def load_soon(self) -> None:
@@ -96,34 +119,93 @@ class Analyzer:
         """Yield the content morphemes of each text; one call with many texts uses all workers."""
         kiwi = self.load()
         for tokens in kiwi.tokenize([clean(text) for text in texts]):  # a list keeps all workers busy
-            content = [
-                (key(token.form), token.start, _end(tokens, at))
-                for at, token in enumerate(tokens)
-                if token.tag.partition("-")[0] in TAGS
-            ]
+            content = list(_content(tokens))
             forms, starts, ends = zip(*content, strict=True) if content else ((), (), ())
             yield Morphemes(forms, starts, ends)
 
     def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]:
-        """Return for each form the related words of Kiwi's language model, with similarities (0–1)."""
+        """Return for each form the related words of Kiwi's language model, with similarities (0–1).
+
+        The cosine is corrected by how dense the neighbourhoods of both words are (CSLS: Conneau et al. 2018,
+        arXiv 1710.04087). Rare words lie close to everything: 까르르까르르 at .87 to 커닝.
+        """
         kiwi = self.load()
         return {form: _neighbours(kiwi, form, limit) for form in dict.fromkeys(forms)}
+
+
+def _new_kiwi() -> "Kiwi":
+    try:
+        from kiwipiepy import Kiwi
+
+        return Kiwi(num_workers=2, load_default_dict=False, load_multi_dict=False)
+    except (ImportError, MemoryError, RuntimeError, OSError) as error:
+        if isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)):
+            raise BusyError("system_limit", path="Kiwi", reason=str(error)[:300] or "out of memory") from error
+        raise
+
+
+def _content(tokens: "Sequence[Token]") -> Iterator[tuple[str, int, int]]:
+    """Yield form, start and end of each morpheme with content; numerals that make a number are one."""
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.tag in NUMERALS and (joined := _number(tokens, at)):
+            digits, after = joined
+            yield digits, token.start, tokens[after - 1].end
+            at = after
+            continue
+        if token.tag.partition("-")[0] in TAGS:
+            yield key(token.form), token.start, _end(tokens, at)
+        at += 1
+
+
+def _number(tokens: "Sequence[Token]", first: int) -> tuple[str, int] | None:
+    """Return the longest number that begins with a numeral, and the token behind it; None if it is none."""
+    texts, gaps = [key(tokens[first].form)], list[int]()
+    for previous, token in pairwise(islice(tokens, first, first + MAX_NUMERALS)):
+        gap = token.start - previous.end
+        text = key(token.form)
+        if token.tag not in NUMERALS or not numerals.joins(texts[-1], text, gap):
+            break
+        texts.append(text)
+        gaps.append(gap)
+    for count in range(len(texts), 0, -1):
+        is_inside = count < len(texts) and not gaps[count - 1]
+        if not is_inside and (digits := numerals.number("".join(texts[:count]))):
+            return digits, first + count
+    return None
 
 
 @lru_cache(maxsize=4096)
 def _neighbours(kiwi: "Kiwi", form: str, limit: int) -> dict[str, float]:
     similarities: dict[str, float] = {}
-    for tag in ("NNG", "NNP", "VV", "VA"):
-        try:
-            neighbours = kiwi.most_similar_morphemes((form, tag), limit)
-        except (ValueError, KeyError):  # not a morpheme of this tag in Kiwi's dictionary
-            continue
-        for neighbour in neighbours:
-            if neighbour.tag.partition("-")[0] in TAGS:
-                related = key(neighbour.form)
-                similarities[related] = max(similarities.get(related, 0.0), neighbour.score)
+    nouns = [near for tag in ("NNG", "NNP") if (near := _most_similar(kiwi, form, tag))]
+    # longer nouns are stems of dialect verbs alone: 소스 of 솟다, 두릅 of 두렵다
+    verbs = [] if nouns and len(form) > 1 else [_most_similar(kiwi, form, tag) for tag in ("VV", "VA")]
+    for near in (*nouns, *verbs):
+        for other, other_tag, similarity in near[:limit]:
+            if other_tag.partition("-")[0] not in TAGS:
+                continue
+            corrected = 2 * similarity - _density(near) - _density(_most_similar(kiwi, other, other_tag))
+            weight = min(1.0, (corrected - UNRELATED) / (RELATED - UNRELATED))
+            if weight > 0:
+                related = key(other)
+                similarities[related] = max(similarities.get(related, 0.0), weight)
     similarities.pop(form, None)
     return dict(sorted(similarities.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
+
+
+@lru_cache(maxsize=65536)
+def _most_similar(kiwi: "Kiwi", form: str, tag: str) -> tuple[tuple[str, str, float], ...]:
+    """Return form, tag and cosine of a morpheme's nearest ones; none if Kiwi's dictionary has no such morpheme."""
+    try:
+        return tuple((near.form, near.tag, near.score) for near in kiwi.most_similar_morphemes((form, tag), DENSITY))
+    except (ValueError, KeyError):
+        return ()
+
+
+def _density(near: Sequence[tuple[str, str, float]]) -> float:
+    return sum(score for _form, _tag, score in near) / len(near) if near else 1.0
 
 
 def _end(tokens: "Sequence[Token]", at: int) -> int:
@@ -138,7 +220,7 @@ def _end(tokens: "Sequence[Token]", at: int) -> int:
 
 
 def clean(text: str) -> str:
-    """Blank out sound tags and speaker marks; every other character keeps its offset."""
+    """Blank out sound tags, speaker marks and ASCII separators; every other character keeps its offset."""
     return _NOISE.sub(lambda match: " " * len(match[0]), text)
 
 
@@ -175,31 +257,56 @@ def query_bigrams(text: str) -> Iterator[tuple[str, float]]:
         previous = word[-1]
 
 
-@lru_cache(maxsize=262144)
+_FIELD_SUMS = {field: crc32(f"{field}\x1f".encode()) for field in "mb"}
+
+
 def term_id(field: str, term: str) -> int:
     """Return the stable 32-bit id of a term of the field `m` (morphemes) or `b` (bigrams)."""
-    return crc32(f"{field}\x1f{term}".encode())
+    return crc32(term.encode(), _FIELD_SUMS[field])
 
 
-def document_vector(forms: Iterable[str], text: str, numbers: Bm25 = SHIPPED) -> SparseVector:
+def document_vector(
+    forms: Iterable[str],
+    text: str,
+    numbers: Bm25 = SHIPPED,
+    *,
+    context_forms: Iterable[str] = (),
+    context: str = "",
+) -> SparseVector:
     """Return a document's BM25 weights (term-frequency part); the index multiplies by the inverse document frequency.
 
-    Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", equation 3.15.
+    Robertson & Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", equation 3.15, and section 3.6
+    (BM25F) for the context as a field with a weight of its own.
     """
     weights: dict[int, float] = {}
-    _add_field(weights, "m", Counter(forms), AVERAGE_MORPHEMES, 1.0, numbers)
+    morphemes = _weighted(Counter(forms), Counter(context_forms), numbers.context)
+    _add_field(weights, "m", morphemes, AVERAGE_MORPHEMES, 1.0, numbers)
     if numbers.bigrams:
-        _add_field(weights, "b", document_bigrams(text), AVERAGE_BIGRAMS, numbers.bigrams, numbers)
+        bigrams = _weighted(document_bigrams(text), document_bigrams(context), numbers.context)
+        _add_field(weights, "b", bigrams, AVERAGE_BIGRAMS, numbers.bigrams, numbers)
     return sparse(weights)
 
 
+def _weighted(counts: Counter[str], context: Counter[str], weight: float) -> Mapping[str, float]:
+    """Return the counts of a text's terms with those of its context."""
+    if not context:
+        return counts
+    return {term: counts[term] + weight * context[term] for term in counts | context}
+
+
 def _add_field(
-    weights: dict[int, float], field: str, counts: Counter[str], average: float, field_weight: float, numbers: Bm25
+    weights: dict[int, float],
+    field: str,
+    counts: Mapping[str, float],
+    average: float,
+    field_weight: float,
+    numbers: Bm25,
 ) -> None:
-    norm = numbers.k1 * (1 - numbers.b + numbers.b * counts.total() / average)
+    norm = numbers.k1 * (1 - numbers.b + numbers.b * sum(counts.values()) / average)
     by_frequency = {tf: field_weight * tf * (numbers.k1 + 1) / (tf + norm) for tf in set(counts.values())}
-    for term, tf in counts.items():
-        id = term_id(field, term)
+    field_sum = _FIELD_SUMS[field]
+    for term, tf in counts.items():  # four hundred of a window: no calls of ours in the loop
+        id = crc32(term.encode(), field_sum)
         weights[id] = weights.get(id, 0.0) + by_frequency[tf]
 
 

@@ -9,10 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from subtitle_rag.retrieval.index import DenseVector, SparseVector
+from subtitle_rag.retrieval.index import DenseVector, SparseVector, TokenVectors
 
+PATIENCE_S = 2.0
+"""Longest time for reranking in a search. `Reranker.depth` counts the windows that it reads in this time."""
 NEURAL = ("dense", "sparse")
 """The retrievers of an encoder's vectors."""
+
+LATE = "late"
+"""The comparison of token vectors, which orders what retrievers have found (late interaction)."""
+NONE, TOKENS, POOLED = "none", "tokens", "pooled"
+"""The token vectors that an encoder makes of windows: none, one for each token, one for two tokens."""
+INT8 = "/int8"
+"""Suffix of the id of a model with 8-bit weights: its vectors differ from the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +29,13 @@ class Encoded:
     """The vectors of a text from one pass."""
 
     dense: DenseVector
-    """A unit vector."""
+    """A unit vector; empty for a model that makes none."""
     sparse: SparseVector | None
     """Token id → lexical weight; None for a model without that head."""
+    is_cut: bool = False
+    """Whether a server refused the text for its length, and it lost its end."""
+    tokens: TokenVectors | None = None
+    """For the order of the best windows; None for a model without that head, or where they are not wanted."""
 
 
 class Encoder(Protocol):
@@ -35,17 +48,31 @@ class Encoder(Protocol):
 
     @property
     def id(self) -> str:
-        """Return the id of the vector space: `bge-m3@5617a9f6`, with `/int8` for rounded weights."""
+        """Return the id of the vector space: `bge-m3@5617a9f6`.
+
+        With token vectors it goes on with `/tokens` or `/pooled`, with rounded weights it ends in `/int8`.
+        """
 
     @property
     def dimensions(self) -> int:
-        """Return the length of the dense vector."""
+        """Return the length of the dense vector; 0 if the encoder makes none."""
 
     @property
     def has_sparse(self) -> bool: ...
 
-    def passages(self, texts: Sequence[str]) -> list[Encoded]:
-        """Return the texts' vectors in their order. Large batches need less padding; small ones stay interruptible."""
+    @property
+    def token_dimensions(self) -> int:
+        """Return the length of each token vector; 0 if the encoder makes none."""
+
+    @property
+    def must_wait(self) -> bool:
+        """Whether passages wait, since this model would unload the one that is writing contexts."""
+
+    def passages(self, texts: Sequence[str]) -> Sequence[Encoded | None]:
+        """Return the texts' vectors in their order; None for a text that the model cannot encode.
+
+        Large batches need less padding; small ones stay interruptible.
+        """
 
     def query(self, text: str) -> Encoded:
         """Return the vectors of a query; the last ones are cached."""
@@ -70,6 +97,33 @@ def vector_names(encoder_id: str) -> tuple[str, str]:
     """Return the names of an encoder's dense and sparse vectors in the collection."""
     digest = hashlib.sha256(encoder_id.encode()).hexdigest()[:8]
     return f"dense-{digest}", f"sparse-{digest}"
+
+
+def late_name(encoder_id: str) -> str:
+    """Return the name of an encoder's token vectors in the collection."""
+    return vector_names(encoder_id)[0].replace("dense", LATE)
+
+
+def main_name(encoder: Encoder) -> str:
+    """Return the name of the vectors that every window of this encoder has: dense where it makes them."""
+    dense, sparse = vector_names(encoder.id)
+    return dense if encoder.dimensions else sparse if encoder.has_sparse else late_name(encoder.id)
+
+
+def token_kind(encoder_id: str) -> str:
+    """Return which token vectors the encoder of this id makes: one of `NONE`, `TOKENS` and `POOLED`."""
+    options = encoder_id.partition("@")[2].split("/")[1:]
+    return next((kind for kind in (TOKENS, POOLED) if kind in options), NONE)
+
+
+def base_id(encoder_id: str) -> str:
+    """Return the id without its options: the model's own."""
+    return encoder_id.removesuffix(INT8).removesuffix(f"/{TOKENS}").removesuffix(f"/{POOLED}")
+
+
+def with_options(id: str, kind: str, *, int8: bool) -> str:
+    """Return the id of a model with these token vectors and this precision."""
+    return id + (f"/{kind}" if kind != NONE else "") + (INT8 if int8 else "")
 
 
 class Models(Protocol):

@@ -12,15 +12,15 @@ from subtitle_rag.errors import AppError
 from subtitle_rag.hosting.host_client import Client
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.models import manifest
-from subtitle_rag.models.manifest import ENCODER, RERANKER
+from subtitle_rag.models.manifest import DENSE, ENCODER, LATE, RERANKER, is_ollama
 from subtitle_rag.models.manifest import Kind as ModelKind
-from subtitle_rag.retrieval.device import INT8
 from subtitle_rag.retrieval.encoder import CACHE_SIZE
-from subtitle_rag.retrieval.neural import Encoded
+from subtitle_rag.retrieval.neural import INT8, NONE, POOLED, TOKENS, Encoded, base_id, token_kind, with_options
 from subtitle_rag.retrieval.neural_host import KIND, HostState, Spec
 
 if TYPE_CHECKING:
     from subtitle_rag.models.model_store import ModelFiles, ModelStore
+    from subtitle_rag.retrieval.ollama_encoder import OllamaEncoder, OllamaEncoders
 
 logger = logging.getLogger(__name__)
 
@@ -65,12 +65,15 @@ class _AdaptiveBatches:
 class HostedEncoder:
     """`Encoder` through the host process; id and dimensions come from the model's files, without a call."""
 
+    must_wait = False
+
     def __init__(self, call: Call, spec: Spec, dimensions: int) -> None:
         self._call = call
         self.spec = spec
         self.id = spec.id
-        self.dimensions = dimensions
+        self.dimensions = dimensions if spec.vectors == DENSE else 0
         self.has_sparse = spec.has_sparse
+        self.token_dimensions = dimensions if token_kind(spec.id) != NONE else 0
         self._batches = _AdaptiveBatches()
         self._cached_query = lru_cache(CACHE_SIZE)(self._query)
 
@@ -116,15 +119,20 @@ class HostedModels(Client):
     `neural`. A wrong setting or a damaged folder raises the failures of `ModelStore.files`.
     """
 
-    def __init__(self, folder: Path, store: "ModelStore") -> None:
+    def __init__(self, folder: Path, store: "ModelStore", ollama: "OllamaEncoders | None" = None) -> None:
+        """`ollama` has the encoders whose names begin with `ollama:`."""
         super().__init__(KIND, folder)
         self._store = store
+        self._ollama = ollama
         self._encoders: dict[Spec, HostedEncoder] = {}
         self._rerankers: dict[Spec, HostedReranker] = {}
         self._files_cache: dict[tuple[str, ModelKind], tuple[Stamp, ModelFiles]] = {}
 
-    def encoder(self, id: str | None = None) -> HostedEncoder | None:
+    def encoder(self, id: str | None = None) -> "HostedEncoder | OllamaEncoder | None":
         """Return the encoder of this id, by default that of the settings."""
+        name = id or self._store.configured(ENCODER)
+        if is_ollama(name):
+            return self._ollama.encoder(name) if self._ollama else None
         files = self._files(self._store.configured(ENCODER), ENCODER) if id is None else self._with_id(id)
         if files is None:
             return None
@@ -145,10 +153,15 @@ class HostedModels(Client):
     def _load(self, encoder_id: str | None) -> None:
         try:
             for model in (self.encoder(encoder_id) if encoder_id else None, self.reranker()):
-                if model is not None:
+                if isinstance(model, (HostedEncoder, HostedReranker)):
                     self._call("load", model.spec)
         except (AppError, RuntimeError):  # RuntimeError: this client was closed meanwhile
             logger.info("models were not loaded ahead", exc_info=True)
+
+    def close(self) -> None:
+        if self._ollama is not None:
+            self._ollama.close()
+        super().close()
 
     def unload(self) -> None:
         """Have a running process free its memory and exit."""
@@ -160,24 +173,42 @@ class HostedModels(Client):
         return state
 
     def _spec(self, files: "ModelFiles", id: str | None = None) -> Spec:
-        """Return the spec of these files; the precision in `id`, that of stored vectors, overrides the settings."""
+        """Return the spec of these files; the options in `id`, those of stored vectors, override the settings."""
         settings = self._store.settings
         device, precision = settings.device, settings.precision
         if id is not None and id.endswith(INT8) != (precision == "int8"):
             device, precision = ("cpu", "int8") if id.endswith(INT8) else (device, "auto")
-        full = files.id + INT8 if precision == "int8" else files.id
-        return Spec(files.kind, str(files.path), full, device, precision, files.has_sparse, files.max_tokens)
+        tokens = NONE
+        if files.vectors == LATE:  # it makes no others
+            tokens = POOLED if (settings.late if id is None else token_kind(id)) == POOLED else TOKENS
+        elif files.kind == ENCODER and files.has_sparse and files.vectors == DENSE:  # BGE-M3's heads are all there
+            tokens = settings.late if id is None else token_kind(id)
+        full = with_options(files.id, tokens, int8=precision == "int8")
+        return Spec(
+            files.kind,
+            str(files.path),
+            full,
+            device,
+            precision,
+            files.has_sparse,
+            files.max_tokens,
+            files.vectors,
+            files.dimensions,
+            files.query_prompt,
+            files.document_prompt,
+            files.pooling,
+        )
 
     def _with_id(self, id: str) -> "ModelFiles | None":
         """Look for the id in the settings' encoder and those of the manifest."""
-        base_id = id.removesuffix(INT8)
+        model_id = base_id(id)
         for name in dict.fromkeys((self._store.configured(ENCODER), *(each.name for each in manifest.encoders()))):
             try:
                 files = self._files(name, ENCODER)
             except AppError:
                 logger.debug("%s cannot be used", name, exc_info=True)
                 continue
-            if files and files.id == base_id:
+            if files and files.id == model_id:
                 return files
         return None
 

@@ -24,7 +24,7 @@ from subtitle_rag import i18n
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.hosting.entry import HostKind
-from subtitle_rag.models.manifest import ENCODER, RERANKER
+from subtitle_rag.models.manifest import DENSE, ENCODER, RERANKER, PoolingMode, VectorKind
 from subtitle_rag.models.manifest import Kind as ModelKind
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.neural import Encoded
@@ -33,6 +33,7 @@ from subtitle_rag.retrieval.priority_lock import QUERY, PriorityLock
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.encoder import FlagEncoder
     from subtitle_rag.retrieval.reranker import CrossReranker
+    from subtitle_rag.retrieval.sentence_encoder import SentenceEncoder
 
 logger = logging.getLogger(__name__)
 
@@ -53,12 +54,19 @@ class Spec:
     kind: ModelKind
     path: str
     id: str
-    """Ends in `/int8` for that precision."""
+    """Says which token vectors it makes, and ends in `/int8` for that precision."""
     device: str
     """As in the settings, like the precision."""
     precision: str
     has_sparse: bool
     max_tokens: int
+    vectors: VectorKind = DENSE
+    dimensions: int = 0
+    """The length of an encoder's dense or token vectors."""
+    query_prompt: str = ""
+    document_prompt: str = ""
+    pooling: PoolingMode = ""
+    """In place of modules that the folder lacks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,7 @@ class _Slot:
     """An engine, which loads its model once, at its first use."""
 
     spec: Spec
-    engine: "FlagEncoder | CrossReranker"
+    engine: "FlagEncoder | SentenceEncoder | CrossReranker"
     users: int = 0
     last_use: float = field(default_factory=time.monotonic)
     is_measured: bool = False
@@ -195,13 +203,26 @@ class NeuralService:
         self._unloaded = False
         return slot
 
-    def _engine(self, spec: Spec) -> "FlagEncoder | CrossReranker":
-        from subtitle_rag.retrieval import device, encoder, reranker
+    def _engine(self, spec: Spec) -> "FlagEncoder | SentenceEncoder | CrossReranker":
+        from subtitle_rag.retrieval import device, encoder, reranker, sentence_encoder
 
         plan = device.plan(ModelSettings(device=spec.device, precision=spec.precision))
         path = Path(spec.path)
         if spec.kind == ENCODER:
             limit = min(spec.max_tokens, encoder.PASSAGE_TOKENS)
+            if spec.pooling or sentence_encoder.is_sentence_model(path):
+                return sentence_encoder.SentenceEncoder(
+                    path,
+                    spec.id,
+                    plan,
+                    spec.dimensions,
+                    kind=spec.vectors,
+                    query_prompt=spec.query_prompt,
+                    document_prompt=spec.document_prompt,
+                    pooling=spec.pooling,
+                    max_tokens=limit,
+                    turns=self._priority,
+                )
             return encoder.FlagEncoder(
                 path, spec.id, plan, has_sparse=spec.has_sparse, max_tokens=limit, turns=self._priority
             )
@@ -262,7 +283,7 @@ def _unreachable(reason: str) -> BusyError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=2,
+    protocol=5,
     open_service=_open_service,
     linger_s=300.0,
     linger_variable="SUBTITLE_RAG_NEURAL_LINGER",

@@ -12,7 +12,14 @@ from typing import Any
 from subtitle_rag.domain import Line, Video, Window
 
 _YOUTUBE_ID = re.compile(r"[A-Za-z0-9_-]{11}")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+SCENE_KEYS = (
+    *("video", "title", "channel_id", "channel", "url", "published", "ordinal", "start_ms", "end_ms", "text", "lines"),
+    *("overlap_before", "overlap_after", "context"),
+)
+"""The keys of `to_payload`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +89,7 @@ def read_payload(id: str, payload: Mapping[str, Any]) -> WindowPayload | None:
 
 
 def _text(value: Any) -> str:
-    """Replace control characters, which a terminal would obey, by blanks; offsets stay valid."""
+    """Replace control characters, which a terminal would obey, and halves of others by blanks; offsets stay valid."""
     if not isinstance(value, str):
         raise TypeError(type(value).__name__)
     return _CONTROLS.sub(" ", value)

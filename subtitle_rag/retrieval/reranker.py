@@ -6,11 +6,13 @@ Nogueira and Cho, Passage Re-ranking with BERT, 2019.
 """
 
 import json
+import math
 import threading
 import time
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import _
@@ -27,15 +29,18 @@ from subtitle_rag.retrieval.loading import (
     return_memory,
     room,
 )
+from subtitle_rag.retrieval.neural import PATIENCE_S
 from subtitle_rag.retrieval.priority_lock import RERANK, PriorityLock, passes
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder
 
-PAIR_TOKENS = 512
-PATIENCE_S = 2.0
-"""Longest time for reranking in a search."""
+PAIR_TOKENS = 2048
+"""Of the longest window that captions can make, with context and query: nothing of it is cut. A model that reads less
+gets such a window in parts."""
 LEAST_DEPTH, MOST_DEPTH = 5, 150
+_MARKS = 8
+"""Tokens around query and passage, and one or two more where a part begins within a word."""
 _MEASURED = 4
 """Pairs of each timed pass."""
 _MEASURED_S = 1.0
@@ -78,18 +83,45 @@ class CrossReranker:
     def scores(self, query: str, passages: Sequence[str], *, stop: threading.Event | None = None) -> list[float]:
         """Score each passage, 0 to 1. Passages of similar length share a pass, the longest first.
 
+        A passage in parts has the score of the best one.
+
         Raises:
             AppError: `model_stopped` if `stop` is set between two passes.
         """
-        pairs = [(clean(query), clean(passage)) for passage in passages]
-        lengths = [min(PAIR_TOKENS, (len(query) + len(passage)) * 2 // 3) for passage in passages]  # in Korean, about
+        query = clean(query)
+        owners: list[int] = []
+        pairs: list[tuple[str, str]] = []
+        for owner, passage in enumerate(passages):
+            parts = self._parts(query, clean(passage))
+            pairs += [(query, part) for part in parts]
+            owners += [owner] * len(parts)
+        lengths = [min(PAIR_TOKENS, (len(query) + len(part)) * 2 // 3) for _query, part in pairs]  # in Korean, about
         scores: dict[int, float] = {}
         for batch in passes(lengths, self.plan.pass_tokens):
             if stop is not None and stop.is_set():
                 raise AppError("model_stopped")
             with self._turns.take(RERANK):
                 scores.update(zip(batch, self._read([pairs[at] for at in batch]), strict=True))
-        return [scores[at] for at in range(len(pairs))]
+        best = [0.0] * len(passages)
+        for at, owner in enumerate(owners):
+            best[owner] = max(best[owner], scores[at])
+        return best
+
+    def _parts(self, query: str, passage: str) -> list[str]:
+        """Return the passage, in parts of equal length if the model cannot read it together with the query."""
+        with self._turns.take(RERANK):
+            model = self._ready()
+            most = int(model.max_seq_length or PAIR_TOKENS)
+            tokenizer: Any = model.tokenizer
+        if len(query) + len(passage) <= most - _MARKS or not tokenizer.is_fast:  # a token has a character at least
+            return [passage]
+        query_tokens = min(len(tokenizer(query, add_special_tokens=False)["input_ids"]), most // 2)
+        tokens = tokenizer(passage, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+        count = math.ceil(len(tokens) / (most - query_tokens - _MARKS))
+        if count < 2:
+            return [passage]
+        starts = [tokens[len(tokens) * at // count][0] for at in range(1, count)]
+        return [passage[start:end] for start, end in pairwise([0, *starts, len(passage)])]
 
     def measure(self) -> int:
         """Measure and set `depth`: the pairs of about 300 tokens read in two seconds, 5 to 150.

@@ -29,8 +29,8 @@ class Scene:
     lines: tuple[Line, ...]
     highlights: tuple[tuple[int, int], ...]
     at_ms: int
-    """The start of the line that matches best: the second to jump to. Variants of typed words count where the scene
-    says no typed word."""
+    """The start of the line that matches best: the second to jump to. It is a line of the best window, unless another
+    says more of the typed words. Variants of typed words count where the scene says no typed word."""
     score: float
     """The reranker's if it read the scene, else the one before it."""
     scores: Mapping[str, RetrieverScore]
@@ -144,9 +144,9 @@ def passage(context: str | None, text: str) -> str:
 
 
 def passages(source: Windows, ids: Sequence[str]) -> dict[str, str]:
-    """Return the windows' texts for the reranker, by id."""
-    contexts = source.contexts(ids)
-    return {id: passage(contexts.get(id), window.text) for id, window in source.windows(ids).items()}
+    """Return the windows' texts for the reranker, in the order of their ids; unknown ones are left out."""
+    contexts, windows = source.contexts(ids), source.windows(ids)
+    return {id: passage(contexts.get(id), windows[id].text) for id in ids if id in windows}
 
 
 def _scene(
@@ -161,19 +161,18 @@ def _scene(
     lines: list[Line] = []
     typed: list[highlights.Span] = []
     related: list[highlights.Span] = []
-    words: list[highlights.WordMark] = []
     offset = 0
     for window, window_marks in zip(windows, marks, strict=True):
-        lines += [Line(offset + line.offset, line.start_ms) for line in window.lines]
+        lines += [Line(offset + line.offset, line.start_ms) for line in window.lines] if offset else window.lines
         moved = window_marks.moved(offset)
         typed += moved.typed
         related += moved.related
-        words += moved.words
         offset += len(window.text) + 1
     text = " ".join(window.text for window in windows)
-    at = highlights.best_line(lines, words, related)
+    at = _best_line(best, windows, marks)
     title = tuple(highlights.spans(video.title, None, lexical))
-    reason = _reason(bool(typed), bool(related), bool(title), text, context, "bm25" in best.scores, lexical)
+    by_words = "bm25" in best.scores and best.scores["bm25"].rank is not None
+    reason = _reason(bool(typed), bool(related), bool(title), text, context, by_words, lexical)
     return Scene(
         rank=rank,
         id=best.window_id,
@@ -193,6 +192,19 @@ def _scene(
         title_highlights=title,
         reason=reason,
     )
+
+
+def _best_line(best: Ranked, windows: Sequence[Window], marks: Sequence[highlights.Marks]) -> Line:
+    """Return the best line of the window that says most typed words, else most variants; the best one among equals."""
+
+    def merit(pair: tuple[Window, highlights.Marks]) -> tuple[int, int, bool]:
+        window, (_typed, related, words) = pair
+        typed = len({mark.word for mark in words})
+        return typed, 0 if any_typed else len(related), window.id == best.window_id
+
+    any_typed = any(some.words for some in marks)
+    window, (_typed, related, words) = max(zip(windows, marks, strict=True), key=merit)
+    return highlights.best_line(window.lines, words, related)
 
 
 def _reason(

@@ -10,12 +10,26 @@ from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.library.names import match_channels, videos_of_kinds
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval import highlights
-from subtitle_rag.retrieval.fusion import Ranked, fuse, merge_neighbours
-from subtitle_rag.retrieval.index import Filter, Hit, Searched, VectorSearch
-from subtitle_rag.retrieval.lexical import LexicalQuery, LexicalSearch
-from subtitle_rag.retrieval.neural import NEURAL, Encoded, Models, Reranker, vector_names
+from subtitle_rag.retrieval.fusion import (
+    BY_RANKS,
+    BY_SCORES,
+    LATE_SHARE,
+    Candidates,
+    Ranked,
+    add_video_scores,
+    best_by_video,
+    fuse,
+    fuse_late,
+    fuse_scores,
+    merge_neighbours,
+    shares,
+)
+from subtitle_rag.retrieval.index import Filter, Hit, Searched, TokenVectors, Vector, VectorSearch
+from subtitle_rag.retrieval.lexical import LexicalQuery, LexicalSearch, unknown_words, word_search
+from subtitle_rag.retrieval.morphemes import key
+from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoded, Models, Reranker, late_name, vector_names
 from subtitle_rag.retrieval.query import Query
-from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, RerankCache, reorder
+from subtitle_rag.retrieval.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
 from subtitle_rag.retrieval.scenes import Mention, OwnWindows, Scene, Windows, mentions, passages, scenes
 from subtitle_rag.retrieval.shared_index import without
 
@@ -23,11 +37,17 @@ logger = logging.getLogger(__name__)
 
 DEPTH = 150
 """Windows from each retriever, as many as rerankers read in published experiments."""
+REFINED_S = 0.5
+"""Shortest time between two orders of one search while the reranker reads."""
 MENTIONS = 200
 """Windows of one video, at most; a video of three hours has about as many."""
 LEXICAL = ("bm25",)
 """Retrievers without a model."""
 RETRIEVERS = (*LEXICAL, *NEURAL)
+PARTS = (*RETRIEVERS, LATE)
+"""The parts of a search that can be chosen: retrievers, and what orders the windows that they find."""
+LATE_DEPTH = 300
+"""Windows whose token vectors are compared with the query's: 4 ms of the index at 128 dimensions, 15 at 1,024."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +58,37 @@ class SearchResult:
     retrievers: tuple[str, ...]
     scenes: tuple[Scene, ...]
     took_ms: Mapping[str, float]
-    """By part: `retrieve`, `encode` (the query) and `rerank`."""
+    """By part: `retrieve`, `encode` (the query), `late` and `rerank`."""
     more: bool = False
     """Whether further scenes lie beyond the limit."""
     lexical: LexicalQuery | None = field(default=None, repr=False)
     reranked: bool = False
     missing: tuple[tuple[str, AppError], ...] = ()
-    """Retrievers that failed, or `rerank`, with their errors."""
+    """Retrievers that failed, or `rerank`, or `index` for windows that it lacks, with their errors."""
     final: bool = True
     """No better order of these scenes follows."""
+    rerank_progress: tuple[int, int] | None = None
+    """While the reranker reads: the windows that it has read, and those that it will have read in the end."""
+    shares: Mapping[str, float] = field(default_factory=dict)
+    """The share of each retriever in the fused score; empty for a single one, and where ranks are fused."""
+    unknown_words: tuple[str, ...] = ()
+    """The typed words that stand nowhere in the library."""
+
+    @property
+    def has_known_word(self) -> bool:
+        """Return whether a typed word stands in the library. Without one, all scenes share only letters with them."""
+        if self.lexical is None or not self.unknown_words:
+            return True
+        words = {word for form, word in self.lexical.words_by_form.items() if form in self.lexical.forms}
+        return not words <= set(map(key, self.unknown_words))
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The windows of a query one by one, before neighbours merge; some may have left the library."""
+
+    windows: list[Ranked]
+    lexical: LexicalQuery
 
 
 @dataclass(slots=True)
@@ -62,20 +104,31 @@ class _SearchRun:
     where: Filter
     took: dict[str, float]
     lists: dict[str, list[Hit]] = field(default_factory=dict)
+    computed: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By retriever, the scores of windows that only others have in their lists."""
+    positions: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Video and ordinal of the windows found."""
+    video_scores: dict[str, float] = field(default_factory=dict)
+    """By video, the score by words of its best window."""
+    shares: dict[str, float] = field(default_factory=dict)
     ranked: list[Ranked] = field(default_factory=list)
     unseen: frozenset[str] = frozenset()
     missing: list[tuple[str, AppError]] = field(default_factory=list)
 
+    is_late: bool = False
+    """Token vectors have had a part in the order."""
+
     @property
     def neural(self) -> list[str]:
-        return [name for name in self.retrievers if name in NEURAL]
+        return [name for name in self.retrievers if name in (*NEURAL, LATE)]
 
 
 class Searcher:
     """Searches one library. Safe from several threads.
 
     Without `neural` models, or if they fail, `bm25` answers alone. `windows` reads the windows of hits, by default
-    from the library.
+    from the library. `fusion` is one of `FUSIONS`. `budget` says how much the reranker reads where a call does not.
+    `notice` returns what the index lacks.
     """
 
     def __init__(
@@ -85,24 +138,40 @@ class Searcher:
         queries: LexicalSearch,
         neural: Models | None = None,
         windows: Windows | None = None,
+        *,
+        fusion: str = BY_SCORES,
+        budget: RerankBudget = IN_SEARCH,
+        notice: Callable[[], AppError | None] = lambda: None,
     ) -> None:
+        self._fusion = fusion
+        self.budget = budget
         self._library = library
         self._index = index
         self._queries = queries
         self._neural = neural
         self._windows = windows or OwnWindows(library)
+        self._notice = notice
         self._rerank_cache = RerankCache()
 
     def ready(self) -> tuple[str, ...]:
-        """Return the retrievers with something to search in, without loading a model."""
-        return RETRIEVERS if self._encoder_id() else LEXICAL
+        """Return the retrievers with something to search in, and `late` with token vectors; loads no model."""
+        id = self._encoder_id()
+        if id is None:
+            return LEXICAL
+        return PARTS if self._has_tokens(id) else RETRIEVERS
 
     def search(
-        self, query: Query, *, limit: int = 20, retrievers: Sequence[str] | None = None, rerank: bool = True
+        self,
+        query: Query,
+        *,
+        limit: int = 20,
+        retrievers: Sequence[str] | None = None,
+        rerank: bool = True,
+        budget: RerankBudget | None = None,
     ) -> SearchResult:
         """Return the best scenes, at most `limit`, by the given or all ready retrievers. See `stages`."""
         run = self._begin(query, limit, retrievers)
-        *_, last = self._stages(run, rerank, lambda: False, early=False)
+        *_, last = self._stages(run, rerank, lambda: False, budget or self.budget, early=False)
         return last
 
     def stages(
@@ -112,19 +181,23 @@ class Searcher:
         limit: int = 20,
         retrievers: Sequence[str] | None = None,
         rerank: bool = True,
+        budget: RerankBudget | None = None,
+        refine: bool = False,
         stop: Callable[[], bool] = lambda: False,
     ) -> Generator[SearchResult, None, None]:
         """Yield the result of `bm25`, then of all retrievers, then the reranked one, each complete.
 
-        The last one is `final`. Each stage runs when its result is requested. `stop` is polled during reranking and
-        ends the search without a further result. A failed model leaves its error in `missing`.
+        The last one is `final`. Each stage runs when its result is requested. With `refine` the order so far comes
+        every `REFINED_S` while the reranker reads. `stop` is polled during reranking and ends the search without a
+        further result. A failed model leaves its error in `missing`.
 
         Raises:
             UsageError: `unknown_channel`, `unknown_video`, `unknown_retriever`, `retriever_not_ready`.
             BusyError, AppError: from the library and the index, and from the encoder if `retrievers` names one of its
                 own.
         """
-        return self._stages(self._begin(query, limit, retrievers), rerank, stop, early=True)
+        run = self._begin(query, limit, retrievers)
+        return self._stages(run, rerank, stop, budget or self.budget, early=True, refine=refine)
 
     def rank(
         self,
@@ -134,26 +207,48 @@ class Searcher:
         depth: int = DEPTH,
         retrievers: Sequence[str] | None = None,
     ) -> list[Ranked]:
-        """Return the best windows one by one, before neighbours merge; some may have left the library.
+        """Return the windows of `ranking`. Raises its errors."""
+        return self.ranking(query, lexical, depth=depth, retrievers=retrievers).windows
 
-        Raises the errors of `stages`, and those of a failed retriever.
-        """
+    def ranking(
+        self,
+        query: Query,
+        lexical: LexicalQuery | None = None,
+        *,
+        depth: int = DEPTH,
+        retrievers: Sequence[str] | None = None,
+    ) -> Ranking:
+        """Return the best windows. Raises the errors of `stages`, and those of a failed retriever."""
         run = self._begin(query, depth, retrievers, depth=depth, lexical=lexical)
         if run.lists:
             self._fuse(run)
         if run.neural:
             self._retrieve_neural(run, depth)
-        return run.ranked
+        return Ranking(run.ranked, run.lexical)
+
+    def candidates(self, query: Query, *, depth: int = DEPTH, retrievers: Sequence[str] | None = None) -> Candidates:
+        """Return the windows with their scores before these are fused. Raises the errors of `rank`."""
+        run = self._begin(query, depth, retrievers, depth=depth)
+        if run.neural:
+            self._retrieve_neural(run, depth, fusion=BY_SCORES)
+        return self._candidates(run)
 
     def mentions(self, query: Query, video_id: str, *, limit: int = MENTIONS) -> list[Mention]:
         """Return the best `limit` windows of a video by `bm25`, in the order of time. Raises the errors of `stages`."""
-        where = replace(self._where(query), videos=(video_id,))
+        where = replace(self.where(query), videos=(video_id,))
         lexical, hits = self._queries.search(self._index, query.text, limit=limit, where=where)
         positions = self._positions(query, [hit.id for hit in hits])
         return mentions(self._windows, [id for id, (video, _at) in positions.items() if video == video_id], lexical)
 
     def _stages(
-        self, run: _SearchRun, rerank: bool, stop: Callable[[], bool], *, early: bool
+        self,
+        run: _SearchRun,
+        rerank: bool,
+        stop: Callable[[], bool],
+        budget: RerankBudget,
+        *,
+        early: bool,
+        refine: bool = False,
     ) -> Generator[SearchResult, None, None]:
         """Run `stages`; without `early` yield only the last result."""
         reranker = self._reranker(run) if rerank else None
@@ -175,7 +270,7 @@ class Searcher:
             if final or early:
                 yield self._result(run, final=final)
         if reranker and run.ranked:
-            yield from self._reranked(run, reranker, stop)
+            yield from self._reranked(run, reranker, budget, stop, refine=refine)
 
     # Retrievers
 
@@ -190,13 +285,23 @@ class Searcher:
             logger.debug("no encoder", exc_info=True)
             return active
 
+    def _has_tokens(self, id: str) -> bool:
+        try:
+            encoder = self._neural.encoder(id) if self._neural else None
+        except AppError:
+            logger.debug("no encoder", exc_info=True)
+            return False
+        return encoder is not None and encoder.token_dimensions > 0
+
     def _checked_retrievers(self, retrievers: Sequence[str] | None) -> tuple[str, ...]:
         ready = self.ready()
         for name in retrievers or ():
-            if name not in RETRIEVERS:
+            if name not in PARTS:
                 raise UsageError("unknown_retriever", name=name, ready=", ".join(ready))
             if name not in ready:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
+        if retrievers and set(retrievers) == {LATE}:
+            raise UsageError("late_alone", ready=", ".join(name for name in ready if name != LATE))
         return tuple(dict.fromkeys(retrievers)) if retrievers is not None else ready
 
     def _begin(
@@ -213,25 +318,20 @@ class Searcher:
         took: dict[str, float] = {}
         lists: dict[str, list[Hit]] = {}
         with _timed(took, "retrieve"):
-            where = self._where(query)
+            where = self.where(query)
             if "bm25" not in names:
                 lexical = lexical or self._queries.analyze(query.text)
             elif lexical is None:
                 lexical, lists["bm25"] = self._queries.search(self._index, query.text, limit=depth, where=where)
             else:
-                lists["bm25"] = self._index.search("bm25", lexical.vector, limit=depth, where=where, payload=())
+                (lists["bm25"],) = self._index.search_all([word_search(lexical, limit=depth, where=where)])
+            run = _SearchRun(query, limit, names, retrievers is not None, lexical, where, took, lists)
             if "bm25" in lists:
-                lists["bm25"] = self._spoken_first(self._certain(lists["bm25"], lexical), lexical)
-        return _SearchRun(query, limit, names, retrievers is not None, lexical, where, took, lists)
-
-    def _certain(self, hits: list[Hit], lexical: LexicalQuery) -> list[Hit]:
-        """Drop the windows that share only pairs of letters of an unknown Latin word."""
-        if lexical.certain is None or not hits:
-            return hits
-        where = Filter(only=frozenset(hit.id for hit in hits))
-        certain = self._index.search("bm25", lexical.certain, limit=len(hits), where=where, payload=())
-        ids = {hit.id for hit in certain}
-        return [hit for hit in hits if hit.id in ids]
+                self._place(run, lists)
+                run.video_scores = best_by_video(lists["bm25"], run.positions)
+                hits = add_video_scores(lists["bm25"], run.positions, run.video_scores)
+                lists["bm25"] = self._spoken_first(hits, lexical)
+        return run
 
     def _spoken_first(self, hits: list[Hit], lexical: LexicalQuery) -> list[Hit]:
         """Move the windows that say the word of a query of one word before those that have it in the title alone, or
@@ -242,14 +342,16 @@ class Searcher:
         if len(lexical.forms) != 1 or len(lexical.words) > 1:
             return hits
         ids = [hit.id for hit in hits]
-        analyses = self._library.morphemes(ids)
-        spoken = {id for id, analysis in analyses.items() if not lexical.forms.isdisjoint(analysis.forms)}
-        others = [id for id in ids if id not in spoken]
-        texts = self._windows.windows(others)
+        spoken: set[str] = set()
+        if lexical.words and len(lexical.words[0]) > 1:  # most say it as it is typed; analyses take ten times as long
+            spoken |= self._library.saying(lexical.words[0], ids)
+        analyses = self._library.morphemes([id for id in ids if id not in spoken])
+        spoken |= {id for id, analysis in analyses.items() if not lexical.forms.isdisjoint(analysis.forms)}
+        texts = self._windows.windows([id for id in ids if id not in spoken])
         spoken |= {id for id, window in texts.items() if highlights.spans(window.text, None, lexical)}
         return sorted(hits, key=lambda hit: hit.id not in spoken)
 
-    def _retrieve_neural(self, run: _SearchRun, depth: int) -> None:
+    def _retrieve_neural(self, run: _SearchRun, depth: int, fusion: str = "") -> None:
         """Search by `dense`, `sparse` or both. Raises the errors of the encoder."""
         id = self._encoder_id()
         encoder = self._neural.encoder(id) if self._neural and id else None
@@ -258,33 +360,106 @@ class Searcher:
         with _timed(run.took, "encode"):
             encoded = encoder.query(run.query.text)
         with _timed(run.took, "retrieve"):
-            run.lists |= self._neural_hits(run, encoded, id, depth)
+            run.lists |= self._neural_hits(run, encoded, id, depth, fusion or self._fusion)
             self._fuse(run)
+        if LATE in run.neural and encoded.tokens is not None and run.ranked:
+            with _timed(run.took, LATE):
+                self._order_by_tokens(run, encoded.tokens, id)
 
-    def _neural_hits(self, run: _SearchRun, encoded: Encoded, id: str, depth: int) -> dict[str, list[Hit]]:
-        """Return the hits of the neural retrievers, from one call of the index."""
+    def _neural_hits(self, run: _SearchRun, encoded: Encoded, id: str, depth: int, fusion: str) -> dict[str, list[Hit]]:
+        """Return the hits of the neural retrievers, from one call of the index; another computes what is missing."""
         dense, sparse = vector_names(id)
-        searches: dict[str, VectorSearch] = {}
-        by_words = frozenset(hit.id for hit in run.lists.get("bm25", ()))
-        if "dense" in run.neural:
-            searches["dense"] = VectorSearch(dense, encoded.dense, depth, run.where)
-            # a full list does not show which of the windows beyond its end have vectors
-            searches["encoded"] = VectorSearch(dense, encoded.dense, len(by_words), Filter(only=by_words))
-        if "sparse" in run.neural:
-            if encoded.sparse is not None:
-                searches["sparse"] = VectorSearch(sparse, encoded.sparse, depth, run.where)
-            elif not searches and not run.lists:  # the only retriever, and this encoder has none
-                raise UsageError("retriever_not_ready", name="sparse", ready="bm25, dense")
+        queries: dict[str, tuple[str, Vector]] = {}
+        if "dense" in run.neural and encoded.dense.values:
+            queries["dense"] = dense, encoded.dense
+        if "sparse" in run.neural and encoded.sparse is not None:
+            queries["sparse"] = sparse, encoded.sparse
+        if not queries:
+            if not run.lists:  # no other retriever, and this encoder has none of these
+                makes = {"dense": encoded.dense.values, "sparse": encoded.sparse is not None}
+                ready = ", ".join((*LEXICAL, *(name for name in NEURAL if makes[name])))
+                raise UsageError("retriever_not_ready", name=run.neural[0], ready=ready)
+            return {}
         if run.where.only is not None and not run.where.only:  # nothing can match
-            return {name: [] for name in searches if name != "encoded"}
-        hits = dict(zip(searches, self._index.search_all(list(searches.values())), strict=True))
-        if "encoded" in hits:
-            run.unseen = by_words - {hit.id for hit in (*hits.pop("encoded"), *hits["dense"])}
-        return hits
+            return {name: [] for name in queries}
+        by_words = frozenset(hit.id for hit in run.lists.get("bm25", ()))
+        of_words = Filter(only=by_words)
+        searches = [VectorSearch(*query, depth, run.where) for query in queries.values()]
+        # these also show which of the windows have vectors
+        searches += [VectorSearch(*query, len(by_words), of_words) for query in queries.values()]
+        answers = self._index.search_all(searches)
+        lists = dict(zip(queries, answers[: len(queries)], strict=True))
+        computed = dict(zip(queries, answers[len(queries) :], strict=True))
+        if "dense" in lists:
+            run.unseen = by_words - {hit.id for hit in (*computed["dense"], *lists["dense"])}
+        if fusion == BY_SCORES:
+            run.computed = {name: {hit.id: hit.score for hit in hits} for name, hits in computed.items()}
+            self._compute_missing(run, lists, queries, depth)
+        return lists
+
+    def _compute_missing(
+        self,
+        run: _SearchRun,
+        lists: Mapping[str, Sequence[Hit]],
+        queries: Mapping[str, tuple[str, Vector]],
+        depth: int,
+    ) -> None:
+        """Compute the scores of windows that other retrievers have in their lists, in one call of the index.
+
+        A list that has ended before `depth` has every window with a score, unless `LexicalQuery.certain` took some.
+        """
+        every = {name: {hit.id for hit in hits} for name, hits in (run.lists | dict(lists)).items()}
+        ids = frozenset[str]().union(*every.values())
+        searches: dict[str, VectorSearch] = {}
+        for name, scored in every.items():
+            missing = ids - scored - run.computed.get(name, {}).keys() - run.unseen
+            is_whole = len(scored) < depth and (name != "bm25" or run.lexical.certain is None)
+            if is_whole or not missing:
+                continue
+            where = Filter(only=missing)
+            searches[name] = (
+                VectorSearch(*queries[name], len(missing), where)
+                if name in queries
+                else word_search(run.lexical, limit=len(missing), where=where)
+            )
+        if not searches:
+            return
+        answers = dict(zip(searches, self._index.search_all(list(searches.values())), strict=True))
+        if "bm25" in answers:
+            self._place(run, {"bm25": answers["bm25"]})
+            answers["bm25"] = add_video_scores(answers["bm25"], run.positions, run.video_scores)
+        for name, hits in answers.items():
+            run.computed[name] = run.computed.get(name, {}) | {hit.id: hit.score for hit in hits}
+
+    def _order_by_tokens(self, run: _SearchRun, query: TokenVectors, id: str) -> None:
+        """Compare the token vectors of the best windows with the query's, in one call of the index."""
+        best = frozenset(entry.window_id for entry in run.ranked[:LATE_DEPTH])
+        (hits,) = self._index.search_all([VectorSearch(late_name(id), query, len(best), Filter(only=best))])
+        if not hits:  # an index without them, or none of these windows has its own yet
+            return
+        run.ranked = fuse_late(run.ranked, hits, by_ranks=self._fusion == BY_RANKS)
+        run.is_late = True
+        if self._fusion == BY_SCORES:
+            others = run.shares or dict.fromkeys(run.lists, 1.0)
+            run.shares = {name: share * (1 - LATE_SHARE) for name, share in others.items()} | {LATE: LATE_SHARE}
+
+    def _place(self, run: _SearchRun, lists: Mapping[str, Sequence[Hit]]) -> None:
+        """Read the positions of the hits that have none yet."""
+        ids = {hit.id for hits in lists.values() for hit in hits} - run.positions.keys()
+        if ids:
+            run.positions |= self._positions(run.query, list(ids))
+
+    def _candidates(self, run: _SearchRun) -> Candidates:
+        self._place(run, run.lists)
+        return Candidates(run.lists, run.positions, run.computed, run.unseen, run.lexical.known)
 
     def _fuse(self, run: _SearchRun) -> None:
-        positions = self._positions(run.query, list({hit.id for hits in run.lists.values() for hit in hits}))
-        run.ranked = fuse(run.lists, positions, unseen=run.unseen)
+        candidates = self._candidates(run)
+        if self._fusion == BY_RANKS or len(run.lists) < 2:
+            run.ranked = fuse(run.lists, candidates.positions, unseen=run.unseen)
+            return
+        run.shares = shares(candidates)
+        run.ranked = fuse_scores(candidates, run.shares)
 
     def _positions(self, query: Query, ids: Sequence[str]) -> Mapping[str, tuple[str, int]]:
         """Return video and ordinal of these windows, without those that the query excludes."""
@@ -303,44 +478,84 @@ class Searcher:
             run.missing.append(("rerank", error))
             return None
 
-    def _reranked(self, run: _SearchRun, reranker: Reranker, stop: Callable[[], bool]) -> Iterator[SearchResult]:
-        """Yield the last result, or nothing after `stop`."""
-        groups, reranked = None, False
-        with _timed(run.took, "rerank"):
-            try:
-                depth = reranker.depth or UNMEASURED_DEPTH
+    def _reranked(
+        self, run: _SearchRun, reranker: Reranker, budget: RerankBudget, stop: Callable[[], bool], *, refine: bool
+    ) -> Iterator[SearchResult]:
+        """Yield the last result, or nothing after `stop`; with `refine`, those before it, too."""
+        groups, scores = None, dict[str, float]()
+        try:
+            with _timed(run.took, "rerank"):
+                depth = budget.windows(reranker)
                 groups = merge_neighbours(run.ranked, max(run.limit + 1, depth))
                 texts = passages(self._windows, [group[0].window_id for group in groups[:depth]])
-                scores = self._rerank_cache.scores(reranker, run.query.text, texts, stop)
-                if scores is None:
+            if budget.patience_s is None and not refine:  # a pass takes as long as its longest text
+                texts = dict(sorted(texts.items(), key=lambda item: len(item[1])))
+            shown_at = time.monotonic()
+            steps = self._rerank_cache.reading(reranker, run.query.text, texts, budget.patience_s)
+            while True:
+                with _timed(run.took, "rerank"):
+                    step = next(steps, None)
+                if stop():
                     return
-                groups, reranked = reorder(groups, scores), True
-            except AppError as error:
-                logger.info("the order stays as it is", exc_info=True)
-                run.missing.append(("rerank", error))
-        yield self._result(run, final=True, groups=groups, reranked=reranked)
+                if step is None:
+                    break
+                scores = step
+                if refine and len(scores) < len(texts) and time.monotonic() - shown_at >= REFINED_S:
+                    progress = len(scores), len(texts)
+                    order = reorder(groups, scores)
+                    yield self._result(run, final=False, groups=order, reranked=bool(scores), progress=progress)
+                    shown_at = time.monotonic()
+        except AppError as error:
+            logger.info("the order stays as it is", exc_info=True)
+            run.missing.append(("rerank", error))
+            groups, scores = None, {}
+        if groups is not None:
+            groups = reorder(groups, scores)
+        yield self._result(run, final=True, groups=groups, reranked=bool(scores))
 
     def _result(
-        self, run: _SearchRun, *, final: bool, groups: list[list[Ranked]] | None = None, reranked: bool = False
+        self,
+        run: _SearchRun,
+        *,
+        final: bool,
+        groups: list[list[Ranked]] | None = None,
+        reranked: bool = False,
+        progress: tuple[int, int] | None = None,
     ) -> SearchResult:
         with _timed(run.took, "retrieve"):
             groups = groups or merge_neighbours(run.ranked, run.limit + 1)
             best = scenes(self._windows, groups[: run.limit], run.lexical)
+            notice = self._notice() if final else None
         return SearchResult(
             run.query,
-            tuple(run.lists),
+            (*run.lists, *([LATE] if run.is_late else [])),
             best,
             {name: round(spent, 1) for name, spent in run.took.items()},
             len(groups) > run.limit,
             run.lexical,
             reranked,
-            tuple(run.missing),
+            (*run.missing, *((("index", notice),) if notice else ())),
             final,
+            progress,
+            dict(run.shares),
+            self._unknown_words(run),
         )
+
+    def _unknown_words(self, run: _SearchRun) -> tuple[str, ...]:
+        """Return the typed words that stand nowhere in the library; the windows found may have one in part."""
+        if not run.lexical.unknown:
+            return ()
+        ids = [entry.window_id for entry in run.ranked]
+        windows = self._windows.windows(ids).values()
+        videos = self._windows.videos({window.video_id for window in windows}).values()
+        texts = [window.text for window in windows]
+        titles = [title for video in videos for title in (video.title, *(chapter.title for chapter in video.chapters))]
+        return unknown_words(run.lexical, [*texts, *titles, *self._windows.contexts(ids).values()])
 
     # Filters
 
-    def _where(self, query: Query) -> Filter:
+    def where(self, query: Query) -> Filter:
+        """Return a query's filters by id; raises UsageError `unknown_video`, `unknown_channel`."""
         excluded: frozenset[str] = frozenset().union(*(self._library.containing([word]) for word in query.excluded))
         videos = self._videos(query.videos)
         only = self._library.containing(query.phrases) if query.phrases else None
@@ -376,6 +591,11 @@ class Searcher:
                 raise UsageError("unknown_video", video=name)
             ids += matches
         return tuple(ids)
+
+
+def shares_text(shares: Mapping[str, float]) -> str:
+    """Return the retrievers with their shares: `bm25 22 %, dense 78 %`."""
+    return ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items())
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import logging
 import os
 import re
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -13,8 +14,8 @@ from subtitle_rag.i18n import _
 from subtitle_rag.installation.extras import SERVER
 from subtitle_rag.installation.missing import require
 from subtitle_rag.redaction import register_secret
-from subtitle_rag.retrieval.index import DenseVector, Filter, Point, Vector
-from subtitle_rag.retrieval.index_rules import read_vectors
+from subtitle_rag.retrieval.index import DenseVector, Filter, TokenVectors, Vector
+from subtitle_rag.retrieval.server_answers import FOREIGN, LAST_MEMBER, MEMBER_PREFIX, Json, bound
 
 if TYPE_CHECKING:
     from qdrant_client import QdrantClient, models
@@ -24,7 +25,12 @@ logger = logging.getLogger(__name__)
 OLDEST = (1, 18)
 """The first version of Qdrant with named vectors added to existing collections."""
 PORT = 6333
-_READS = ("/points", "/query", "/scroll", "/count", "/search")
+_READS = ("/points", "/query", "/query/batch", "/scroll", "/count", "/search")
+OVERSAMPLING, BINARY_OVERSAMPLING = 2.0, 4.0
+"""Candidates by quantized vectors for each result, scored again by the vectors: recall@50 of 1.0 and .96, measured."""
+TOKEN_DIGITS = 5
+BODY_TIMES = 3
+"""Timeouts that the body of an answer may take; httpx measures only the time without a byte."""
 CONNECT_S = 5.0
 """Timeout of a connection: a machine without power does not answer."""
 
@@ -46,26 +52,43 @@ def address(url: str) -> str:
     return f"{parts.scheme}://{name}:{port}{parts.path.rstrip('/')}"
 
 
-def connect(settings: QdrantSettings) -> "QdrantClient":
+def read_key(settings: QdrantSettings) -> str:
+    """Return the server's key from the environment; empty if the settings name none.
+
+    Raises:
+        UsageError: `qdrant_no_key`.
+    """
+    if not settings.api_key_env:
+        return ""
+    key = os.environ.get(settings.api_key_env, "").strip()
+    if not key:
+        raise UsageError("qdrant_no_key", variable=settings.api_key_env)
+    register_secret(key)
+    return key
+
+
+def connect(settings: QdrantSettings, key: str) -> "QdrantClient":
     """Return a client of the server; sends nothing.
 
     Raises:
         AppError: `server_missing`.
-        UsageError: `qdrant_url`, `qdrant_no_key`.
+        UsageError: `qdrant_url`.
     """
     require(SERVER)
     from qdrant_client import QdrantClient
 
-    headers = {}
-    if settings.api_key_env:
-        key = os.environ.get(settings.api_key_env, "").strip()
-        if not key:
-            raise UsageError("qdrant_no_key", variable=settings.api_key_env)
+    headers = {"Accept-Encoding": "identity"}
+    if key:
         register_secret(key)
-        headers = {"api-key": key}
+        headers["api-key"] = key
     # its own check of versions prints a warning from a thread, over the app's screen
     client = QdrantClient(
-        url=address(settings.url), headers=headers, timeout=settings.timeout, check_compatibility=False
+        url=address(settings.url),
+        headers=headers,
+        timeout=settings.timeout,
+        check_compatibility=False,
+        follow_redirects=False,
+        event_hooks={"response": [lambda response: bound(response, BODY_TIMES * settings.timeout)]},
     )
 
     def send_logged(request: Any, send: Any) -> Any:
@@ -97,11 +120,11 @@ def is_supported(version: str) -> bool:
     return match is None or (int(match[1]), int(match[2])) >= OLDEST
 
 
-def to_app_error(error: Exception, url: str, variable: str) -> AppError:
+def to_app_error(error: Exception, url: str, variable: str, key: str) -> AppError:
     """Return the typed failure for an exception of the client, without the key should the server repeat it."""
     status = getattr(error, "status_code", None)
     source = getattr(error, "source", None)
-    is_foreign = isinstance(source or error, ValueError | AssertionError)
+    is_foreign = isinstance(source or error, FOREIGN)
     if status is not None:
         match = re.search(rb'"error"\s*:\s*"([^"]*)"', getattr(error, "content", b""))
         message = match[1].decode(errors="replace") if match else getattr(error, "reason_phrase", "")
@@ -110,7 +133,6 @@ def to_app_error(error: Exception, url: str, variable: str) -> AppError:
         reason = _("its answer is not one of Qdrant's")
     else:
         reason = str(source or error) or type(source or error).__name__
-    key = os.environ.get(variable, "").strip() if variable else ""
     reason = " ".join((reason.replace(key, "…") if key else reason).split())[:200]
     if status in (401, 403):
         if not variable:
@@ -121,23 +143,43 @@ def to_app_error(error: Exception, url: str, variable: str) -> AppError:
     return BusyError("qdrant_unreachable", url=url, reason=reason)
 
 
-def server_filter(where: Filter) -> "models.Filter | None":
-    from qdrant_client import models
-
-    must: list[models.Condition] = []
+def server_filter(where: Filter) -> Json | None:
+    """Return the filter as the server reads it; None if it restricts nothing."""
+    must: list[Json] = []
     if where.channels:
-        must.append(models.FieldCondition(key="channel_id", match=models.MatchAny(any=list(where.channels))))
+        must.append({"key": "channel_id", "match": {"any": list(where.channels)}})
     if where.videos:
-        must.append(models.FieldCondition(key="video", match=models.MatchAny(any=list(where.videos))))
+        must.append({"key": "video", "match": {"any": list(where.videos)}})
     if where.after or where.before:
         first = f"{where.after}T00:00:00Z" if where.after else None
         last = f"{where.before}T23:59:59.999999Z" if where.before else None
-        days = models.DatetimeRange.model_validate({"gte": first, "lte": last})
-        must.append(models.FieldCondition(key="published", range=days))
+        must.append({"key": "published", "range": {"gte": first, "lte": last}})
     if where.only is not None:
-        must.append(models.HasIdCondition(has_id=list(where.only)))
-    without: list[models.Condition] = [models.HasIdCondition(has_id=list(where.without))] if where.without else []
-    return models.Filter(must=must, must_not=without) if must or without else None
+        must.append({"has_id": sorted(where.only)})
+    without = [{"has_id": sorted(where.without)}] if where.without else []
+    return {"must": must, "must_not": without} if must or without else None
+
+
+def member_key(member: str) -> str:
+    """Return the payload key of a point that is held for this library; `set_payload` adds it beside those of others."""
+    return f"{MEMBER_PREFIX}{member}"
+
+
+def members_of(payload: Json) -> set[str]:
+    """Return the libraries that hold a point, with the last one that has noted itself."""
+    members = {key.removeprefix(MEMBER_PREFIX) for key in payload if key.startswith(MEMBER_PREFIX)}
+    return members | ({str(payload[LAST_MEMBER])} if payload.get(LAST_MEMBER) else set())
+
+
+def held_by_none_but(members: Iterable[str], *, gone: Iterable[str]) -> Json:
+    """Return the filter for points that no library holds, as far as one knows: those of `gone` hold them no more.
+
+    `members` were seen on these points. The server applies the filter together with the write behind it: a library that
+    has noted itself in between is either the last one and none of those seen, or has its own key again.
+    """
+    known = sorted(members)
+    last = [{"is_empty": {"key": LAST_MEMBER}}, {"key": LAST_MEMBER, "match": {"any": known}}]
+    return {"should": last[: 1 + bool(known)], "must": [{"is_empty": {"key": member_key(m)}} for m in sorted(gone)]}
 
 
 def read_layout(collection: "models.CollectionInfo") -> dict[str, int | None]:
@@ -147,13 +189,56 @@ def read_layout(collection: "models.CollectionInfo") -> dict[str, int | None]:
     return {**dict.fromkeys(params.sparse_vectors or {}), **{name: each.size for name, each in dense.items()}}
 
 
-def server_vector(vector: Vector) -> "models.SparseVector | list[float]":
+def sparse_index(settings: QdrantSettings) -> "models.SparseIndexParams":
+    """Return where the inverted index of a sparse vector is to lie, in half precision."""
     from qdrant_client import models
 
+    return models.SparseIndexParams(datatype=models.Datatype.FLOAT16, on_disk=settings.on_disk == "everything")
+
+
+def dense_storage(settings: QdrantSettings) -> "models.VectorParamsDiff":
+    """Return where a dense vector and its graph are to lie, and its small copy in memory if one is wanted."""
+    from qdrant_client import models
+
+    graph = models.HnswConfigDiff(m=16, ef_construct=100, on_disk=settings.on_disk == "everything")
+    copies: dict[str, models.ScalarQuantization | models.BinaryQuantization] = {
+        "scalar": models.ScalarQuantization(
+            scalar=models.ScalarQuantizationConfig(type=models.ScalarType.INT8, quantile=0.99, always_ram=True)
+        ),
+        "binary": models.BinaryQuantization(binary=models.BinaryQuantizationConfig(always_ram=True)),
+    }
+    return models.VectorParamsDiff(
+        on_disk=settings.on_disk != "nothing",
+        hnsw_config=graph,
+        quantization_config=copies.get(settings.quantization),
+    )
+
+
+def token_storage(settings: QdrantSettings) -> "models.VectorParamsDiff":
+    """Return where token vectors are to lie. No graph is built: they only order a few hundred windows."""
+    from qdrant_client import models
+
+    return models.VectorParamsDiff(on_disk=settings.on_disk != "nothing", hnsw_config=models.HnswConfigDiff(m=0))
+
+
+def read_oversampling(collection: "models.CollectionInfo") -> dict[str, float]:
+    """Return how many more candidates of each quantized vector are to be scored again by the vectors themselves."""
+    from qdrant_client import models
+
+    vectors = collection.config.params.vectors
+    dense = vectors if isinstance(vectors, dict) else {}
+    return {
+        name: BINARY_OVERSAMPLING if isinstance(each.quantization_config, models.BinaryQuantization) else OVERSAMPLING
+        for name, each in dense.items()
+        if each.quantization_config is not None
+    }
+
+
+def server_vector(vector: Vector) -> Json | list[float] | list[list[float]]:
+    """Return the vector as the server reads it. Sparse ones go by ascending term, which it would sort itself."""
     if isinstance(vector, DenseVector):
         return list(vector.values)
-    return models.SparseVector(indices=list(vector.indices), values=list(vector.values))
-
-
-def point_from(record: "models.Record") -> Point:
-    return Point(str(record.id), read_vectors(record.vector), record.payload or {})
+    if isinstance(vector, TokenVectors):  # half precision has no more digits, and JSON would be twice as long
+        return [[round(value, TOKEN_DIGITS) for value in row] for row in vector.rows()]
+    terms = sorted(zip(vector.indices, vector.values, strict=True))
+    return {"indices": [term for term, _value in terms], "values": [value for _term, value in terms]}

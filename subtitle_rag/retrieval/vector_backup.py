@@ -16,10 +16,10 @@ from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.library.connection import translated
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.vector_store import StoredVector
-from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, SparseVector, Vector
+from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, SparseVector, TokenVectors, Vector
 from subtitle_rag.retrieval.index_client import open_index
 from subtitle_rag.retrieval.index_document import IndexDocument
-from subtitle_rag.retrieval.neural import vector_names
+from subtitle_rag.retrieval.neural import late_name, vector_names
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +30,10 @@ CRASHES = 20
 DAMAGE_SIGNALS = frozenset({"SIGBUS", "SIGSEGV"})
 """Of a host that reads damaged files; by any other one it has lost a fight for memory, or was killed."""
 
+Numbers = tuple[bytes, bytes | None, bytes | None, int | None, bytes | None]
+"""Dense vector, terms and weights, width and numbers of token vectors."""
+Row = tuple[str, str, str, bytes, bytes | None, bytes | None, int | None, bytes | None]
+"""Name, encoder and source, and then as `Numbers`."""
 NamedVectors = dict[str, dict[str, Vector]]
 """Window id → its named vectors."""
 
@@ -87,6 +91,10 @@ class VectorBackup:
                 """CREATE TABLE IF NOT EXISTS kept (window_id TEXT, name TEXT, encoder TEXT, source TEXT,
                      dense BLOB, indices BLOB, weights BLOB, PRIMARY KEY (window_id, name)) WITHOUT ROWID"""
             )
+            columns = {column for _at, column, *_rest in self._db.execute("PRAGMA table_info(kept)")}
+            for column, kind in (("width", "INTEGER"), ("tokens", "BLOB")):
+                if column not in columns:  # the file of an earlier version
+                    self._db.execute(f"ALTER TABLE kept ADD COLUMN {column} {kind}")
 
     def close(self) -> None:
         self._db.close()
@@ -136,19 +144,22 @@ class VectorBackup:
         if rows:
             with translated(self._path), self._db:
                 self._db.execute("BEGIN")
-                self._db.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+                self._db.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
     def add_vector_names(self, index: Index) -> None:
         """Add the named vectors of this backup to the index."""
         with translated(self._path):
             rows = self._db.execute(
-                "SELECT encoder, min(length(dense)), count(indices) FROM kept GROUP BY encoder, name"
+                "SELECT encoder, min(length(dense)), count(indices), max(width) FROM kept GROUP BY encoder, name"
             ).fetchall()
-        for encoder, size, sparse_count in rows:
+        for encoder, size, sparse_count, width in rows:
             dense, sparse = vector_names(encoder)
-            index.add_vector(dense, size // array("f").itemsize)
+            if size:
+                index.add_vector(dense, size // array("f").itemsize)
             if sparse_count:
                 index.add_vector(sparse)
+            if width:
+                index.add_vector(late_name(encoder), width)
 
     def restore(self, document: IndexDocument) -> tuple[NamedVectors, dict[str, list[StoredVector]]]:
         """Return the vectors of the document's unchanged passages, and the library's notes of them by window."""
@@ -161,24 +172,29 @@ class VectorBackup:
                     vectors.setdefault(window.id, {}).update(_unpacked(row))
         return vectors, notes
 
-    def _rows(self, window_id: str) -> Iterator[tuple[str, str, str, bytes, bytes | None, bytes | None]]:
+    def _rows(self, window_id: str) -> Iterator[Row]:
         with translated(self._path):
             yield from self._db.execute(
-                "SELECT name, encoder, source, dense, indices, weights FROM kept WHERE window_id = ?", (window_id,)
+                "SELECT name, encoder, source, dense, indices, weights, width, tokens FROM kept WHERE window_id = ?",
+                (window_id,),
             ).fetchall()
 
 
-def _packed(point: Point, note: StoredVector) -> tuple[bytes, bytes | None, bytes | None]:
-    dense, sparse = point.vectors[note.name], point.vectors.get(vector_names(note.encoder)[1])
-    packed = array("f", dense.values).tobytes()
+def _packed(point: Point, note: StoredVector) -> Numbers:
+    dense, sparse = (point.vectors.get(name) for name in vector_names(note.encoder))
+    packed = array("f", dense.values).tobytes() if dense is not None else b""
+    tokens = point.vectors.get(late_name(note.encoder))
+    late = (tokens.dimensions, tokens.packed) if isinstance(tokens, TokenVectors) else (None, None)
     if not isinstance(sparse, SparseVector):
-        return packed, None, None
-    return packed, array("I", sparse.indices).tobytes(), array("f", sparse.values).tobytes()
+        return packed, None, None, *late
+    return packed, array("I", sparse.indices).tobytes(), array("f", sparse.values).tobytes(), *late
 
 
-def _unpacked(row: tuple[str, str, str, bytes, bytes | None, bytes | None]) -> dict[str, Vector]:
-    name, encoder, _source, dense, indices, weights = row
-    vectors: dict[str, Vector] = {name: DenseVector(tuple(array("f", dense)))}
+def _unpacked(row: Row) -> dict[str, Vector]:
+    name, encoder, _source, dense, indices, weights, width, tokens = row
+    vectors: dict[str, Vector] = {name: DenseVector(tuple(array("f", dense)))} if dense else {}
     if indices is not None and weights is not None:
         vectors[vector_names(encoder)[1]] = SparseVector(tuple(array("I", indices)), tuple(array("f", weights)))
+    if width is not None and tokens is not None:
+        vectors[late_name(encoder)] = TokenVectors(width, tokens)
     return vectors

@@ -10,9 +10,9 @@ from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.encoding.desk import Counting, Desk
 from tests.invented import caption_folder
 from tests.place import Place
-from tests.tiny_models import dense_folder, encoder_folder, other_encoder_folder
+from tests.tiny_models import dense_folder, encoder_folder, other_encoder_folder, sentence_folders
 
-__all__ = ["dense_folder", "encoder_folder", "other_encoder_folder"]
+__all__ = ["dense_folder", "encoder_folder", "other_encoder_folder", "sentence_folders"]
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ from pathlib import Path
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import EncoderActive, VectorEvent, VectorsMade
 from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.retrieval.neural import Encoder, vector_names
+from subtitle_rag.retrieval.index import TokenVectors
+from subtitle_rag.retrieval.neural import Encoder, late_name, vector_names
 from tests.encoding.desk import Counting, Desk
 from tests.invented import caption_folder
 
@@ -42,6 +43,23 @@ def test_another_encoder_takes_over_when_its_vectors_are_whole(desk: Desk, encod
     assert names(desk) == of(other)
     assert desk.library.vectors.encoders().keys() == {other.id}
     assert len(desk.holding(other)) == len(desk.windows())
+
+
+def test_token_vectors_are_made_with_the_others_and_go_with_them(
+    desk: Desk, encoder: Counting, encoder_folder: Path
+) -> None:
+    late = Counting.of(encoder_folder, "/tokens")
+    desk.run(encoder)
+    half(desk, late, encoder)
+    assert names(desk) == {*of(encoder, late), late_name(late.id)}
+    desk.run(late, encoder)
+    assert desk.library.vectors.active() == late.id
+    assert names(desk) == {*of(late), late_name(late.id)}
+    held = desk.holding(late)
+    assert held.keys() == set(desk.windows())
+    assert all(isinstance(own[late_name(late.id)], TokenVectors) for own in held.values())
+    desk.run(encoder, late)
+    assert names(desk) == of(encoder)
 
 
 def test_going_back_half_way_loses_nothing(desk: Desk, encoder: Counting, other: Counting) -> None:

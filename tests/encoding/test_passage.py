@@ -18,6 +18,15 @@ def test_a_passage_is_title_chapter_context_and_text_without_empty_lines() -> No
     assert IndexDocument(replace(told, title=""), OWN, {}).passage(OWN[2].id) == f"국수 삶기\n{OWN[2].text}"
 
 
+def test_a_title_is_read_without_what_says_nothing_of_the_content() -> None:
+    raw = video("a", title="느린 국수 [ZjtMzMBQoXY].ko.vtt #shorts")
+    clean = IndexDocument(replace(raw, title="느린 국수"), OWN, {})
+    assert IndexDocument(raw, OWN, {}).passage(OWN[0].id) == f"느린 국수\n{OWN[0].text}"
+    assert IndexDocument(raw, OWN, {}).passage_source(OWN[0].id) == clean.passage_source(OWN[0].id)
+    bare = replace(raw, title="[ZjtMzMBQoXY].ko.vtt")
+    assert IndexDocument(bare, OWN, {}).passage(OWN[0].id) == OWN[0].text
+
+
 def test_a_passage_is_the_same_whichever_windows_stand_beside_it() -> None:
     told = video("a", chapters=CHAPTERS)
     for window in OWN:

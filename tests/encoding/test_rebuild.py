@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,8 @@ from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.retrieval import index_edge
 from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_edge import EdgeIndex
-from subtitle_rag.retrieval.neural import vector_names
-from subtitle_rag.retrieval.vector_backup import back_up_vectors, backup_path
+from subtitle_rag.retrieval.neural import late_name, vector_names
+from subtitle_rag.retrieval.vector_backup import VectorBackup, back_up_vectors, backup_path
 from tests.encoding.desk import Counting, Desk
 from tests.invented import end_hosts
 
@@ -31,6 +32,29 @@ def test_a_rebuilt_index_holds_the_vectors_that_it_held(desk: Desk, encoder: Cou
     assert (desk.holding(encoder), desk.library.vectors.encoders(), desk.index.vectors()) == (before, rows, room)
     assert desk.run(encoder)[1].made == 0
     assert not backup_path(desk.library).exists()
+
+
+def test_token_vectors_are_kept_too(desk: Desk, encoder_folder: Path) -> None:
+    encoder = Counting.of(encoder_folder, "/pooled")
+    desk.run(encoder)
+    before = desk.holding(encoder)
+    assert all(late_name(encoder.id) in own for own in before.values())
+    encoder.fresh()
+    rebuild(desk)
+    assert desk.holding(encoder) == before
+    assert desk.run(encoder)[1].made == 0
+
+
+def test_a_backup_of_an_earlier_version_is_read(desk: Desk, encoder: Counting) -> None:
+    desk.run(encoder)
+    with closing(VectorBackup(backup_path(desk.library))) as backup:
+        backup.save(desk.index, desk.library)
+        for column in ("width", "tokens"):
+            backup._db.execute(f"ALTER TABLE kept DROP COLUMN {column}")
+    before = desk.holding(encoder)
+    desk.index.drop_vector(vector_names(encoder.id)[0])
+    rebuild(desk)
+    assert desk.holding(encoder) == before
 
 
 @pytest.mark.campaign(part="models")

@@ -9,10 +9,16 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import config, models
+from subtitle_rag.installation import extras
+from subtitle_rag.retrieval.encoder import FlagEncoder
 from tests.commandline import Ran, ran
-from tests.models.tiny import ENCODER, RERANKER, WEIGHTS, clear
+from tests.invented import end_hosts
+from tests.models.tiny import ENCODER, RERANKER, WEIGHTS, clear, write_manifest
+from tests.models_here import EXACT
+from tests.stand_ins import ollama
 from tests.stand_ins.hub import Hub, Reply
 from tests.stand_ins.ollama import Model, StandIn
+from tests.tiny_models import encoder_folder as encoder_folder
 
 Run = Callable[..., Ran]
 
@@ -82,9 +88,9 @@ def test_without_a_name_what_the_config_names_is_fetched(run: Run, hub: Hub) -> 
 
 
 def test_without_a_name_the_model_for_contexts_comes_too(run: Run, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    with StandIn() as ollama:
-        monkeypatch.setenv(config.HOSTS_VARIABLE, ollama.base)
-        ollama.offer(Model(models.default().name))
+    with StandIn() as server:
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        server.offer(Model(models.default().name))
         got = run("models", "get", "--json").result["models"]
         assert [each["kind"] for each in got] == ["encoder", "reranker", "context"]
     told = run("models", "get", "--json")  # Ollama is gone: the others count
@@ -166,3 +172,61 @@ print(*({name.partition(".")[0] for name in sys.modules} & {"huggingface_hub", "
 """
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=60, check=True)
     assert ended.stdout.splitlines()[-1] == ""
+
+
+def test_encoders_of_ollama_come_first_where_it_answers_and_packages_are_missing(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def encoders() -> list[str]:
+        every = run("models", "list", "--json").result["models"]
+        return [each["name"] for each in every if each["kind"] == "encoder"]
+
+    with StandIn() as server:
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        assert encoders()[0] == ENCODER
+        monkeypatch.setattr(extras, "_complete", set())
+        monkeypatch.setattr(extras, "find_spec", lambda _name: None)
+        with_ollama = encoders()
+    assert (with_ollama[0], with_ollama[-1]) == ("ollama:bge-m3", ENCODER)
+    assert encoders()[0] == ENCODER
+
+
+@pytest.mark.parametrize("is_same", [True, False])
+def test_vectors_of_an_encoder_are_compared_with_those_of_ollama(
+    run: Run,
+    hub: Hub,
+    encoder_folder: Path,
+    tmp_path: Path,
+    isolated_home: Path,
+    is_same: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tiny = FlagEncoder(encoder_folder, "tiny-m3@00000000", EXACT)
+
+    def by_ollama(_model: Model, text: str) -> list[float]:
+        values = tiny.passages([text])[0].dense.values
+        return list(values if is_same else values[::-1])
+
+    files = {str(path.relative_to(encoder_folder)): path for path in encoder_folder.rglob("*") if path.is_file()}
+    commit = hub.push(ENCODER, {name: path.read_bytes() for name, path in files.items()})
+    write_manifest(tmp_path / "models.toml", commit, sorted(files))
+    text = (tmp_path / "models.toml").read_text("utf-8")
+    (tmp_path / "models.toml").write_text(text.replace('original = "BAAI/bge-m3"', f'original = "{ENCODER}"'), "utf-8")
+    clear()
+    monkeypatch.setattr(ollama, "embedding", by_ollama)
+    run("models", "get", ENCODER)
+    with StandIn() as server:
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        (missing,) = run("models", "check", "--json").result["models"]
+        server.add(Model("bge-m3", capabilities=("embedding",), dimensions=32))
+        told = run("models", "check", "--json")
+        said = run("models", "check")
+    (checked,) = told.document["result"]["models"]
+    (offline,) = run("models", "check", "--json").result["models"]
+    end_hosts([isolated_home / "cache" / "neural"])
+    assert missing["agreement"] is offline["agreement"] is None
+    assert (checked["agreement"]["with"], checked["agreement"]["same"]) == ("ollama:bge-m3", is_same)
+    assert (checked["agreement"]["least"] == pytest.approx(1, abs=1e-4)) == is_same
+    assert [error["code"] for error in told.document["errors"]] == ([] if is_same else ["encoders_differ"])
+    assert (told.code, said.code) == ((0, 0) if is_same else (1, 1))
+    assert ("(mean cosine 1.0000, least 1.0000)" in said.out) == is_same

@@ -30,7 +30,7 @@ from tests.models.tiny import (
     clear,
     write_manifest,
 )
-from tests.stand_ins.hub import Hub, Reply
+from tests.stand_ins.hub import Asked, Hub, Reply
 
 
 def fetched(store: ModelStore, name: str = ENCODER) -> ModelFetched:
@@ -291,7 +291,8 @@ def test_no_network_and_an_offline_setting_are_told(
     hub: Hub, store: ModelStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub.stop()
-    assert failed(store).code == "hub_unreachable"
+    error = failed(store)
+    assert (error.code, error.details["host"]) == ("no_connection", hub.base)
     hub.start()
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     error = failed(store)
@@ -391,3 +392,87 @@ def test_a_full_disk_is_told(hub: Hub, store: ModelStore, monkeypatch: pytest.Mo
 def test_the_library_s_own_client_takes_the_stand_in_for_a_hub(hub: Hub, commit: str, tmp_path: Path) -> None:
     path = hf_hub_download(ENCODER, "pytorch_model.bin", revision=commit, local_dir=tmp_path / "own", endpoint=hub.base)
     assert Path(path).read_bytes() == WEIGHTS
+
+
+@pytest.mark.parametrize("path", ["/api/models/", "/resolve/"], ids=["list", "file"])
+@pytest.mark.parametrize("target", ["{foreign}/x", "http://hf.co@{place}/x", "https://{place}/x", "file:///etc/passwd"])
+def test_a_redirect_leads_to_the_hub_or_nowhere(
+    hub: Hub, store: ModelStore, path: str, target: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Hub() as foreign:
+        place = foreign.base.removeprefix("http://")
+        location = target.format(foreign=foreign.base, place=place)
+        answer = hub.answer
+
+        def redirecting(asked: Asked) -> Reply:
+            honest = answer(asked)
+            return Reply(302, {"Location": location}) if path in asked.path else honest
+
+        monkeypatch.setattr(hub, "answer", redirecting)
+        error = failed(store)
+        assert error.code == "hub_refused"
+        assert error.details["reason"]
+        assert foreign.asked == []
+
+
+def test_a_circle_of_redirects_ends(hub: Hub, store: ModelStore) -> None:
+    hub.refusals = [Reply(302, {"Location": "/api/models/again"})] * 99
+    assert failed(store).code == "hub_refused"
+    assert len(hub.asked) == download.MAX_REDIRECTS + 1
+
+
+def test_the_storage_of_the_real_hub_is_of_the_hub(store: ModelStore) -> None:
+    def leads(endpoint: str, target: str) -> bool:
+        return download._Hub(encoders()[0], endpoint)._leads_to_hub(target)
+
+    assert leads("https://huggingface.co", "https://cas-bridge.xethub.hf.co/x?X-Amz-Signature=y")
+    assert leads("https://huggingface.co", "https://cdn-lfs-us-1.hf.co/x")
+    assert leads("https://mirror.example", "https://files.mirror.example/x")
+    assert leads("http://mirror.example:8080", "http://mirror.example:9090/x")
+    assert not leads("https://huggingface.co", "http://cdn-lfs.hf.co/x")
+    assert not leads("https://huggingface.co", "https://hf.co.example/x")
+    assert not leads("https://huggingface.co", "https://nothf.co/x")
+    assert not leads("http://127.0.0.1:8080", "http://127.0.0.1:9090/x")
+
+
+@pytest.mark.parametrize(
+    "sibling",
+    [
+        {"rfilename": "x.json", "size": 1, "blobId": "../../../escaped"},
+        {"rfilename": "x.json", "size": -1, "blobId": "0" * 40},
+        {"rfilename": "x.json", "size": True, "blobId": "0" * 40},
+        {"rfilename": "x.json", "size": 1, "blobId": "0" * 40, "lfs": {"size": 1, "sha256": "../../../escaped"}},
+        {"rfilename": "Config.json", "size": 1, "blobId": "0" * 40},
+    ],
+    ids=["blob", "negative", "truth", "sha256", "same name"],
+)
+def test_what_a_list_says_of_a_file_is_no_path_and_no_nonsense(
+    hub: Hub, store: ModelStore, tmp_path: Path, sibling: dict[str, object]
+) -> None:
+    hub.describes = lambda listing: {**listing, "siblings": [*listing["siblings"], sibling]}
+    assert failed(store, RERANKER).code == "model_changed"
+    assert not list(tmp_path.rglob("*escaped*"))
+
+
+def test_a_list_without_an_end_is_given_up(hub: Hub, store: ModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(download, "MAX_LISTING_BYTES", 1_000)
+    hub.describes = lambda listing: {**listing, "more": "x" * 2_000}
+    assert failed(store).code == "hub_unreachable"
+
+
+def test_a_list_that_is_nested_for_ever_is_no_list(hub: Hub, store: ModelStore) -> None:
+    hub.refusals = [Reply(200, {}, b"[" * 100_000)]
+    assert failed(store).code == "hub_unreachable"
+
+
+def test_damage_that_was_resumed_is_downloaded_anew(hub: Hub, store: ModelStore) -> None:
+    left_over(store, 1_000).write_bytes(b"x" * 1_000)
+    fetched(store)
+    assert (place(store) / "pytorch_model.bin").read_bytes() == WEIGHTS
+
+
+def test_a_file_that_drips_is_given_up(hub: Hub, store: ModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub.slow = 0.05
+    monkeypatch.setattr(download, "SLOW_S", 0.2)
+    monkeypatch.setattr(download, "MIN_RATE", 1e9)
+    assert failed(store).code == "hub_unreachable"

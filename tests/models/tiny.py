@@ -77,10 +77,12 @@ def write_manifest(path: Path, commit: str, wanted: Sequence[str] = WANTED) -> N
             files='{ path = "*.json" }, { path = "*.safetensors" }',
         ),
     ]
-    path.write_text(SHIPPED.read_text("utf-8").partition("\n[[encoder]]")[0] + "\n".join(entries), "utf-8")
+    shipped = SHIPPED.read_text("utf-8")
+    through_ollama = shipped[shipped.index("\n[[ollama_encoder]]") : shipped.index("\n[[reranker]]")]
+    path.write_text("\n".join((shipped.partition("\n[[encoder]]")[0], through_ollama, *entries)), "utf-8")
 
 
 def clear() -> None:
     """Have the manifest read anew."""
-    for cached in (manifest.context_models, manifest.encoders, manifest.rerankers):
+    for cached in (manifest.context_models, manifest.encoders, manifest.ollama_encoders, manifest.rerankers):
         cached.cache_clear()

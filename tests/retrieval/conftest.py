@@ -10,41 +10,47 @@ import pytest
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.retrieval.index import Index
-from subtitle_rag.retrieval.index_client import open_index
+from subtitle_rag.retrieval.index_client import HostedServerIndex, open_index
 from subtitle_rag.retrieval.index_server import COLLECTION, open_server
 from tests.retrieval.points import META, Open, settle
-from tests.stand_ins.qdrant import StandIn
-from tests.tiny_models import dense_folder, encoder_folder, other_encoder_folder, reranker_folder
+from tests.stand_ins.qdrant import StandIn, qdrant_server
+from tests.tiny_models import dense_folder, encoder_folder, other_encoder_folder, reranker_folder, sentence_folders
 
-__all__ = ["dense_folder", "encoder_folder", "other_encoder_folder", "reranker_folder"]
+__all__ = ["dense_folder", "encoder_folder", "other_encoder_folder", "reranker_folder", "sentence_folders"]
 
 EMBEDDED: dict[str, Callable[..., Index]] = {
     "edge": partial(open_index, hosted=False),
     "hosted": partial(open_index, hosted=True),
 }
-IMPLEMENTATIONS = [*EMBEDDED, "server"]
+IMPLEMENTATIONS = [*EMBEDDED, "server", "hosted server"]
 
 
 class Servers:
     """A server for each folder."""
 
-    def __init__(self, opened: ExitStack) -> None:
+    def __init__(self, opened: ExitStack, *, hosted: bool) -> None:
         self._opened = opened
+        self._hosted = hosted
         self._by_folder: dict[Path, StandIn] = {}
 
     def open(self, folder: Path, meta: dict[str, Any], *, fresh: bool = False) -> Index:
         if folder not in self._by_folder:
-            self._by_folder[folder] = self._opened.enter_context(StandIn())
+            self._by_folder[folder] = self._opened.enter_context(qdrant_server())
         server = self._by_folder[folder]
         if fresh:
             server.memory.delete_collection(COLLECTION)
-        return open_server(QdrantSettings(url=server.base), meta)
+        settings = QdrantSettings(url=server.base)
+        if not self._hosted:
+            return open_server(settings, meta)
+        index = HostedServerIndex(folder, settings, meta)
+        index.check()
+        return index
 
 
 @pytest.fixture(params=IMPLEMENTATIONS, scope="module")
 def opener(request: pytest.FixtureRequest) -> Iterator[Open]:
     with ExitStack() as opened:
-        yield EMBEDDED.get(request.param) or Servers(opened).open
+        yield EMBEDDED.get(request.param) or Servers(opened, hosted="hosted" in request.param).open
 
 
 @pytest.fixture(params=list(EMBEDDED), scope="module")

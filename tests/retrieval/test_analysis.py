@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from subtitle_rag.config import QdrantSettings, Settings, load
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval import analysis_queue
-from subtitle_rag.retrieval.analysis_queue import END, QUERY, TEXTS, AnalysisQueue, SlicedAnalyzer, slices
+from subtitle_rag.retrieval.analysis_queue import END, QUERY, TEXTS, AnalysisQueue, slices
 from subtitle_rag.retrieval.index import Filter
 from subtitle_rag.retrieval.index_client import HostedAnalyzer, HostedIndex
-from subtitle_rag.retrieval.index_host import IndexService
+from subtitle_rag.retrieval.index_host import EdgeService
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.runtime import Runtime
 from tests.invented import alive, came_true, caption_folder
@@ -104,14 +104,14 @@ class Watched(Analyzer):
 def test_a_query_waits_for_one_slice_of_what_is_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analysis_queue, "SLICE_LETTERS", 30)
     monkeypatch.setattr("subtitle_rag.retrieval.index_host.Analyzer", Watched)
-    services: list[IndexService] = []
-    opened = IndexService.__init__
+    services: list[EdgeService] = []
+    opened = EdgeService.__init__
 
-    def noted(service: IndexService, *given: object) -> None:
+    def noted(service: EdgeService, *given: object) -> None:
         opened(service, *given)  # type: ignore[arg-type]
         services.append(service)
 
-    monkeypatch.setattr(IndexService, "__init__", noted)
+    monkeypatch.setattr(EdgeService, "__init__", noted)
     library = filled(tmp_path / "library.db", Analyzer(), {video("a"): [["국수"]]})
     index = HostedIndex(tmp_path / "index", META)
     indexed: list[Morphemes] = []
@@ -208,10 +208,12 @@ class TestIndexingInTheApp:
                 made.append((points, runtime.library.morphemes([point.id for point in points])))
         assert made[0] == made[1]
 
-    def test_with_a_server_this_process_analyses_in_slices(self, settings: Settings) -> None:
+    def test_with_a_server_its_host_analyses_also_while_the_server_is_away(
+        self, settings: Settings, analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         with Runtime(settings) as runtime:
             object.__setattr__(runtime.settings, "qdrant", QdrantSettings(url="http://127.0.0.1:9"))
+            monkeypatch.setattr(Runtime, "analyzer", property(lambda _runtime: pytest.fail("loaded here")))
             background = runtime.background_analyzer
-            assert isinstance(background, SlicedAnalyzer)
-            assert list(background.morphemes(SENTENCES)) == list(runtime.analyzer.morphemes(SENTENCES))
+            assert list(background.morphemes(SENTENCES)) == list(analyzer.morphemes(SENTENCES))
             assert "host" not in vars(runtime)

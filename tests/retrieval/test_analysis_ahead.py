@@ -7,7 +7,8 @@ from contextlib import closing
 import pytest
 
 from subtitle_rag.domain import Morphemes
-from subtitle_rag.retrieval.analysis_ahead import AnalysisAhead
+from subtitle_rag.errors import BusyError
+from subtitle_rag.retrieval.analysis_ahead import FAILURES, AnalysisAhead
 
 
 class Letters:
@@ -47,14 +48,32 @@ def test_the_texts_of_all_calls_are_analysed_before_any_is_taken() -> None:
         assert forms(second) == ["라", "?"]
 
 
-def test_a_failure_is_raised_where_its_texts_are_taken() -> None:
+def test_a_text_that_cannot_be_read_stops_no_other() -> None:
     with closing(AnalysisAhead(Letters())) as ahead:
-        first, second, third = ahead.begin(["가"]), ahead.begin(["나", "!", "다"]), ahead.begin(["라"])
-        assert forms(first) == ["가"]
-        assert next(second).forms == ("나",)
+        assert forms(ahead.begin(["나", "!", "다", "!", "라"])) == ["나", "", "다", "", "라"]
+
+
+def test_a_broken_analyzer_is_no_fault_of_the_texts() -> None:
+    with closing(AnalysisAhead(Letters())) as ahead:
+        first, second = ahead.begin(["나", *"!" * (FAILURES + 1), "다"]), ahead.begin(["라"])
+        assert next(first).forms == ("나",)
         with pytest.raises(ValueError, match="!"):
-            next(second)
-        assert forms(third) == ["라"]
+            list(first)
+        assert forms(second) == ["라"]
+
+
+@pytest.mark.parametrize("failure", [BusyError("library_busy", path=""), OSError(24, "Too many"), MemoryError()])
+def test_a_failure_of_the_machine_is_raised_where_its_texts_are_taken(failure: Exception) -> None:
+    class Starved(Letters):
+        def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]:
+            yield from super().morphemes(texts[:1])
+            raise failure
+
+    with closing(AnalysisAhead(Starved())) as ahead:
+        analyses = ahead.begin(["가", "나"])
+        assert next(analyses).forms == ("가",)
+        with pytest.raises(type(failure)):
+            next(analyses)
 
 
 def test_what_is_not_analysed_is_given_up_at_the_end() -> None:

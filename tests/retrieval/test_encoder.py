@@ -13,9 +13,9 @@ import pytest
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.retrieval.device import Plan
-from subtitle_rag.retrieval.encoder import CACHE_SIZE, FlagEncoder
+from subtitle_rag.retrieval.encoder import CACHE_SIZE, PASSAGE_TOKENS, FlagEncoder
 from subtitle_rag.retrieval.loading import memory_told, quiet
-from subtitle_rag.retrieval.neural import Encoded, Encoder
+from subtitle_rag.retrieval.neural import Encoded, Encoder, base_id, late_name, token_kind, vector_names, with_options
 from subtitle_rag.retrieval.priority_lock import QUERY
 from tests.invented import came_true
 
@@ -43,7 +43,7 @@ def reference(folder: Path, texts: Sequence[str], **options: Any) -> dict[str, A
         from FlagEmbedding import BGEM3FlagModel
 
         model = BGEM3FlagModel(str(folder), use_fp16=False, devices="cpu")
-        made: dict[str, Any] = model.encode(list(texts), batch_size=64, **options)
+        made: dict[str, Any] = model.encode(list(texts), batch_size=64, max_length=PASSAGE_TOKENS, **options)
     return made
 
 
@@ -123,7 +123,7 @@ def test_passages_are_cut_at_their_length_and_queries_at_theirs(encoder_folder: 
     seen = forwards(encoder)
     encoder.passages(["바다 여행 " * 1000])
     encoder.query("바다 여행 " * 1000)
-    assert seen == [(1, 512), (1, 128)]
+    assert seen == [(1, PASSAGE_TOKENS), (1, 128)]
     short = FlagEncoder(encoder_folder, "tiny", EXACT, max_tokens=64)
     seen = forwards(short)
     short.passages(["바다 여행 " * 1000])
@@ -182,7 +182,7 @@ def test_a_query_waits_for_one_pass_of_passages_and_no_more(encoder_folder: Path
             assert came_true(lambda: encoder._turns._waiting[QUERY] == 1)
 
     encoder._ready().flag.model.register_forward_pre_hook(ask)
-    encoder.passages(["바다 " * 600] * 6)
+    encoder.passages(["바다 " * 500] * 6)
     asking[0].join()
     assert [texts for texts, _tokens in seen] == [2, 1, 2, 2]
     assert seen[1][1] < 128
@@ -233,7 +233,7 @@ def test_a_model_without_a_sparse_head_makes_dense_vectors_alone(dense_folder: P
         from sentence_transformers import SentenceTransformer
 
         model = SentenceTransformer(str(dense_folder), device="cpu", local_files_only=True)
-        model.max_seq_length = 512
+        model.max_seq_length = PASSAGE_TOKENS
         expected = model.encode(list(TEXTS), show_progress_bar=False)
     for one, vector in zip(made, expected, strict=True):
         assert one.dense.values == pytest.approx(vector.tolist(), abs=1e-5)
@@ -268,6 +268,21 @@ def test_a_mean_over_tokens_is_taken_where_the_model_asks_for_one(dense_folder: 
     assert cosine(made, FlagEncoder(dense_folder, "tiny", EXACT).query("바다 여행")) < 0.999
 
 
+def test_no_more_is_read_than_the_model_was_trained_with(dense_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(dense_folder, tmp_path / "model")
+    long = "바다 여행 " * 50
+    whole = FlagEncoder(folder, "tiny", EXACT).passages([long])
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 16}')
+    short = FlagEncoder(folder, "tiny", EXACT)
+    seen = forwards(short)
+
+    assert short.passages([long]) != whole
+    assert seen == [(1, 16)]
+
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": "?"}')
+    assert FlagEncoder(folder, "tiny", EXACT).passages([long]) == whole
+
+
 def test_memory_that_runs_out_is_told_in_plain_words() -> None:
     import torch
 
@@ -277,3 +292,67 @@ def test_memory_that_runs_out_is_told_in_plain_words() -> None:
     assert caught.value.message == "The model tiny does not fit into memory."
     with pytest.raises(RuntimeError), memory_told("tiny"):
         torch.empty(2, 3) @ torch.empty(2, 3)
+
+
+# token vectors
+
+
+@pytest.fixture(scope="module")
+def late(encoder_folder: Path) -> FlagEncoder:
+    return FlagEncoder(encoder_folder, "tiny@00000000/tokens", EXACT)
+
+
+def test_token_vectors_are_those_of_flag_embedding(late: FlagEncoder, encoder_folder: Path) -> None:
+    assert (late.token_dimensions, late.id) == (32, "tiny@00000000/tokens")
+    expected = reference(encoder_folder, TEXTS, return_sparse=True, return_colbert_vecs=True)
+    for made, rows in zip(late.passages(TEXTS), expected["colbert_vecs"], strict=True):
+        assert made.tokens is not None
+        assert made.tokens.rows() == pytest.approx(rows, abs=1e-3)
+    query = late.query("김치 국물").tokens
+    assert query is not None
+    [rows] = reference(encoder_folder, ["김치 국물"], return_colbert_vecs=True)["colbert_vecs"]
+    assert query.rows() == pytest.approx(rows, abs=1e-3)
+
+
+def test_the_other_vectors_are_the_same_with_token_vectors(late: FlagEncoder, encoder: FlagEncoder) -> None:
+    for one, other in zip(late.passages(TEXTS), encoder.passages(TEXTS), strict=True):
+        assert cosine(one, other) == pytest.approx(1, abs=1e-5)
+        assert one.sparse is not None
+        assert other.sparse is not None
+        assert one.sparse.indices == other.sparse.indices
+        assert other.tokens is None
+    assert encoder.token_dimensions == 0
+
+
+def test_two_neighbours_share_a_pooled_vector_of_a_window_but_not_of_a_query(
+    late: FlagEncoder, encoder_folder: Path
+) -> None:
+    pooled = FlagEncoder(encoder_folder, "tiny@00000000/pooled", EXACT)
+    for made, full in zip(pooled.passages(TEXTS), late.passages(TEXTS), strict=True):
+        assert made.tokens is not None
+        assert full.tokens is not None
+        rows, expected = made.tokens.rows(), full.tokens.rows()
+        assert len(rows) == (len(expected) + 1) // 2
+        for at, row in enumerate(rows):
+            pair = expected[2 * at : 2 * at + 2]
+            total = [sum(values) for values in zip(*pair, strict=True)]
+            assert row == pytest.approx([value / math.hypot(*total) for value in total], abs=3e-3)
+    assert pooled.query("김치 국물").tokens == late.query("김치 국물").tokens
+    pooled.close()
+
+
+def test_token_vectors_need_the_head(dense_folder: Path) -> None:
+    with pytest.raises(AppError) as caught:
+        FlagEncoder(dense_folder, "tiny@00000000/tokens", EXACT)
+    assert caught.value.code == "model_damaged"
+    assert "sparse_linear.pt" in str(caught.value.details)
+
+
+def test_ids_say_which_token_vectors_a_model_makes() -> None:
+    for kind in ("none", "tokens", "pooled"):
+        for int8 in (False, True):
+            id = with_options("bge-m3@5617a9f6", kind, int8=int8)
+            assert (token_kind(id), base_id(id)) == (kind, "bge-m3@5617a9f6")
+    assert with_options("m@1", "pooled", int8=True) == "m@1/pooled/int8"
+    assert token_kind("models/tokens@12345678") == "none"
+    assert len({late_name("m@1/tokens"), late_name("m@1/pooled"), *vector_names("m@1/tokens")}) == 4

@@ -74,6 +74,16 @@ def test_a_written_context_goes_in_front_of_its_window_alone(analyzer: Analyzer)
     assert holds(made[1], "바다", "새우", "간장", "꽃게", "시장") == [True] * 5
 
 
+def test_terms_of_titles_and_contexts_are_those_that_no_window_says(analyzer: Analyzer) -> None:
+    chapters = [Chapter(0, "장보기"), Chapter(62_000, "양념")]
+    made = material(TEXTS, chapters=chapters, contexts={"w1": ("key", f"바다 마을에서 {TEXTS[0]}")})
+    terms = made.context_terms(list(analyzer.morphemes(made.texts())))
+    assert terms["w1"] == {"바다", "마을"}
+    assert "구경" in terms["w0"]
+    assert set(terms) == {"w0", "w1"}
+    assert material([]).context_terms(list(analyzer.morphemes(material([]).texts()))) == {}
+
+
 def test_a_source_tells_what_a_vector_is_made_of() -> None:
     plain = material(TEXTS)
     with_context = material(TEXTS, contexts={"w1": ("key1", "바다")})

@@ -1,5 +1,6 @@
 """What the embedded index does with its folder."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,7 @@ def test_without_space_for_a_new_shard_the_earlier_one_stays(folder: Path, monke
         with pytest.raises(BusyError) as caught:
             index.stage()
         assert caught.value.code == "rebuild_space"
+        assert re.search(r"needs [\d.]+ TB of free space, and [\d.]+ [GT]B are free", caught.value.message)
         with pytest.raises(BusyError):
             index.clear(meta={"analyzer": "another"})
     assert found(index) == [1]

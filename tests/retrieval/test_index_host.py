@@ -385,6 +385,24 @@ def test_the_optimizer_changes_no_answer(folder: Path) -> None:
     index.close()
 
 
+def test_scores_after_a_removal_are_those_of_what_is_left(folder: Path, tmp_path: Path) -> None:
+    points = [
+        Point(point(n).id, {"bm25": SparseVector((7 if n % 3 else 8,), (1.0,))}, {"video": "a" if n % 4 else "b"})
+        for n in range(1, 61)
+    ]
+    index = EdgeIndex(folder, META)
+    index.insert(points)
+    index.delete_video("a")
+    index.optimize()
+    alone = EdgeIndex(tmp_path / "alone", META)
+    alone.insert([each for each in points if each.payload["video"] == "b"])
+    query = SparseVector((7, 8), (1.0, 1.0))
+    hits, expected = ([(h.id, h.score) for h in each.search("bm25", query, limit=40)] for each in (index, alone))
+    assert hits == expected
+    for each in (index, alone):
+        each.close()
+
+
 def test_a_full_disk_stops_writing_in_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     index = EdgeIndex(folder, META)
     index.insert([point(1)])

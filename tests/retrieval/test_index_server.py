@@ -9,9 +9,9 @@ import pytest
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.errors import AppError, BusyError, UsageError
-from subtitle_rag.retrieval import server_terms
-from subtitle_rag.retrieval.index import Point
-from subtitle_rag.retrieval.index_server import BATCH, COLLECTION, ServerIndex, open_server
+from subtitle_rag.retrieval import index_rules, index_server, server_terms
+from subtitle_rag.retrieval.index import Filter, Point, TokenVectors
+from subtitle_rag.retrieval.index_server import COLLECTION, WRITE_BATCH, ServerIndex, open_server
 from subtitle_rag.retrieval.server_terms import address
 from tests.retrieval.points import META, dense, found, pid, point, sparse
 from tests.stand_ins.qdrant import StandIn
@@ -83,12 +83,89 @@ def test_a_dense_vector_has_half_precision_a_graph_and_lies_on_the_disk(server: 
     assert stored["dense-a"]["hnsw_config"]["m"] == 16
 
 
+@pytest.mark.parametrize("place", ["nothing", "everything"])
+def test_what_lies_on_the_disk_is_set_when_the_collection_and_its_vectors_are_made(server: StandIn, place: str) -> None:
+    index = opened(server, on_disk=place)
+    index.add_vector("dense-a", 8)
+    index.add_vector("sparse-a")
+    everything = place == "everything"
+    (made,) = bodies(server, "PUT", f"/{COLLECTION}")
+    assert made["sparse_vectors"]["bm25"]["index"]["on_disk"] is everything
+    assert made.get("on_disk_payload", False) is everything
+    patches = bodies(server, "PATCH", "")
+    (dense_part,) = [body["vectors"]["dense-a"] for body in patches if "vectors" in body]
+    assert (dense_part["on_disk"], dense_part["hnsw_config"]["on_disk"]) == (everything, everything)
+    sparse_parts = [body["sparse_vectors"]["sparse-a"]["index"] for body in patches if "sparse_vectors" in body]
+    assert [part["on_disk"] for part in sparse_parts] == [True] * everything
+
+
+@pytest.mark.parametrize(("quantization", "oversampling"), [("scalar", 2.0), ("binary", 4.0), ("none", None)])
+def test_candidates_by_quantized_vectors_are_scored_again(
+    server: StandIn, quantization: str, oversampling: float | None
+) -> None:
+    maker = opened(server, quantization=quantization)
+    maker.add_vector("dense-a", 2)
+    (stored,) = [body["vectors"]["dense-a"] for body in bodies(server, "PATCH", "") if "vectors" in body]
+    assert list(stored.get("quantization_config", {})) == ([quantization] if oversampling else [])
+    # another machine, whose own settings name none, and the one that made the vectors
+    for index in (opened(server), maker):
+        server.asked.clear()
+        index.search("dense-a", dense(1.0, 0.0), limit=5)
+        asked = next(body for _method, path, body in server.asked if "/points/query" in path)
+        asked = asked.get("searches", [asked])[0]
+        expected = {"rescore": True, "oversampling": oversampling} if oversampling else None
+        assert ((asked.get("params") or {}).get("quantization")) == expected
+
+
 def test_points_are_only_ever_inserted_and_in_batches(server: StandIn) -> None:
     index = opened(server)
-    index.insert([point(n, video="a") for n in range(1, BATCH + 2)])
+    index.insert([point(n, video="a") for n in range(1, WRITE_BATCH + 2)])
     sent = bodies(server, "PUT", "/points")
-    assert [len(body["points"]) for body in sent] == [BATCH, 1]
+    assert sorted(len(body["points"]) for body in sent) == [1, WRITE_BATCH]
     assert {body["update_mode"] for body in sent} == {"insert_only"}
+
+
+@pytest.mark.parametrize("writing", ["insert", "replace_vector", "replace_payload"])
+def test_writes_go_in_parallel_and_no_more_than_set(server: StandIn, writing: str) -> None:
+    index = opened(server, parallel_writes=3)
+    points = [point(n, video="a") for n in range(1, 5 * WRITE_BATCH + 1)]
+    index.insert(points)
+    lock, together, counts = threading.Lock(), threading.Barrier(3), [0]
+    most = [0]
+    written = threading.Event()
+
+    def counted(method: str, path: str) -> None:
+        if (method, path.rpartition("/")[2]) not in (("PUT", "points"), ("PUT", "vectors"), ("POST", "batch")):
+            return
+        with lock:
+            counts[0] += 1
+            most[0] = max(most[0], counts[0])
+        if not written.is_set():
+            together.wait(30)  # breaks unless three are under way
+            written.set()
+        with lock:
+            counts[0] -= 1
+
+    server.failing = counted
+    if writing == "insert":
+        index.insert(points)
+    elif writing == "replace_vector":
+        index.replace_vector("bm25", {each.id: sparse({1: 1.0}) for each in points})
+    else:
+        index.replace_payload({each.id: {"video": "b"} for each in points})
+    assert most == [3]
+
+
+def test_after_a_failed_batch_no_other_is_begun(server: StandIn) -> None:
+    index = opened(server, parallel_writes=2)
+    server.asked.clear()
+    server.failing = lambda method, _path: (500, b"no room") if method == "PUT" else None
+    error = failure(index.insert, [point(n, video="a") for n in range(1, 9 * WRITE_BATCH)])
+    assert (error.code, "no room" in str(error.details) or error.details["url"]) == ("qdrant_unreachable", index.place)
+    assert 1 <= len(bodies(server, "PUT", "/points")) <= 2
+    server.failing = lambda _method, _path: None
+    index.insert([point(n, video="a") for n in range(1, 9 * WRITE_BATCH)])
+    assert index.count() == 9 * WRITE_BATCH - 1
 
 
 def test_two_machines_share_a_collection(server: StandIn) -> None:
@@ -251,3 +328,40 @@ def test_two_machines_may_make_the_collection_at_once(server: StandIn) -> None:
 def test_a_new_setting_of_shards_changes_nothing_that_is_there(server: StandIn) -> None:
     opened(server).insert([point(1)])
     assert open_server(replace(settings(server), shards=4), META).count() == 1
+
+
+# token vectors
+
+
+def test_token_vectors_have_no_graph_and_no_copy(server: StandIn) -> None:
+    index = opened(server, quantization="binary")
+    index.add_vector("late-a", 16)
+    added = server.asked[-3:]
+    (made,) = [body["dense"] for _method, path, body in added if path.endswith("/vectors/late-a")]
+    assert (made["size"], made["datatype"], made["multivector_config"]) == (16, "float16", {"comparator": "max_sim"})
+    (stored,) = [body["vectors"]["late-a"] for method, _path, body in added if method == "PATCH"]
+    assert stored == {"on_disk": True, "hnsw_config": {"m": 0}}
+    hits = index.search("late-a", TokenVectors.of([[1.0] * 16]), limit=3, where=Filter(only=frozenset([pid(1)])))
+    assert hits == []
+    assert "params" not in bodies(server, "POST", "/query/batch")[-1]["searches"][0]
+    index.close()
+
+
+def test_requests_with_token_vectors_are_of_a_size_that_a_server_takes(
+    server: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_server, "PAGE_NUMBERS", 100)
+    monkeypatch.setattr(index_rules, "PAGE_NUMBERS", 4 * 16 * index_rules.USUAL_TOKENS)
+    index = opened(server, parallel_writes=1)
+    index.add_vector("late-a", 16)
+    tokens = TokenVectors.of([[0.123456789] * 16] * 2)
+    index.insert([Point(pid(n), {"late-a": tokens}, {}) for n in range(1, 8)])
+    assert [len(body["points"]) for body in bodies(server, "PUT", "/points")] == [3, 3, 1]
+    assert bodies(server, "PUT", "/points")[0]["points"][0]["vector"]["late-a"][0][0] == 0.12347
+    index.replace_vector("late-a", {pid(n): tokens for n in range(1, 8)})
+    assert [len(body["points"]) for body in bodies(server, "PUT", "/points/vectors")] == [3, 3, 1]
+    assert len(index.points()) == 4
+    server.asked.clear()
+    assert len(index.get([pid(n) for n in range(1, 8)])) == 7
+    assert [len(body["ids"]) for body in bodies(server, "POST", "/points")] == [4, 3]
+    index.close()

@@ -1,10 +1,14 @@
 import math
+import unicodedata
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from threading import Thread
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
 
 from subtitle_rag.retrieval import lexical
 from subtitle_rag.retrieval.lexical import (
@@ -13,9 +17,12 @@ from subtitle_rag.retrieval.lexical import (
     LexicalQuery,
     QueryAnalyzer,
     inverse_document_frequency,
+    nearest,
+    spellings,
 )
 from subtitle_rag.retrieval.morphemes import SPANNING_WEIGHT, Analyzer, term_id
-from tests.searchable import Minutes, filled, video
+from subtitle_rag.retrieval.query import parse
+from tests.searchable import Minutes, Searchable, filled, video
 
 Fill = Callable[[Minutes], QueryAnalyzer]
 
@@ -42,6 +49,19 @@ def test_the_rarer_a_word_the_more_it_tells() -> None:
     assert values == sorted(values, reverse=True)
     assert values[0] == math.log(100.5 / 0.5 + 1)
     assert values[-1] > 0
+
+
+@given(
+    st.sets(st.text("가나각낙김긴", min_size=2, max_size=5), max_size=60),
+    st.text("가나각낙김긴", min_size=3, max_size=5),
+)
+def test_variants_by_number_of_letters_are_those_of_the_whole_vocabulary(forms: set[str], typed: str) -> None:
+    letters = unicodedata.normalize("NFD", typed)
+    distances = [
+        (Levenshtein.distance(letters, unicodedata.normalize("NFD", form)), form) for form in forms if len(form) >= 3
+    ]
+    near = sorted(pair for pair in distances if pair[0] <= 1)[: lexical.NEAR_SPELLINGS]
+    assert nearest(typed, spellings(forms)) == [form for _distance, form in near if form != typed]
 
 
 def test_what_is_typed_weighs_one_and_twice_typed_two(fill: Fill) -> None:
@@ -187,3 +207,35 @@ def test_first_consonants_stand_for_the_names_of_titles(tmp_path: Path, analyzer
     assert "바삭골" in made.analyze("ㅂㅅ").words
     assert "바삭골" not in made.analyze("ㅋㅋㅋ").words
     library.close()
+
+
+# Numbers
+
+
+@pytest.fixture
+def prices(tmp_path: Path, analyzer: Analyzer) -> Iterator[Searchable]:
+    lines = ["이건 3만 원이에요", "저건 2,000원이에요", "그건 5만 원이에요", "만원의 행복이에요", "30,000명이 왔어요"]
+    videos = {video(f"price-{number:05d}"): [[line]] for number, line in enumerate(lines)}
+    with closing(Searchable(tmp_path, analyzer, videos)) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("typed", ["3만 원", "3만원", "삼만 원", "30,000원", "30000원", "삼 만원"])
+def test_a_number_is_found_whole_in_any_spelling(prices: Searchable, typed: str) -> None:
+    result = prices.searcher.search(parse(typed))
+    assert {scene.text.split(" 다음")[0] for scene in result.scenes} == {"이건 3만 원이에요", "30,000명이 왔어요"}
+    assert result.unknown_words == ()
+
+
+@pytest.mark.parametrize("typed", ["40000원", "4만 원"])
+def test_a_number_that_is_not_said_finds_nothing(prices: Searchable, typed: str) -> None:
+    assert prices.searcher.search(parse(typed)).scenes == ()
+
+
+def test_a_number_that_is_not_said_is_named(prices: Searchable) -> None:
+    assert prices.searcher.search(parse("40,000원 행복")).unknown_words == ("40000원",)
+
+
+def test_a_counter_is_not_marked(prices: Searchable) -> None:
+    scene = prices.searcher.search(parse("3만 원")).scenes[0]
+    assert [scene.text[start:end] for start, end in scene.highlights] == ["3만"]

@@ -149,12 +149,18 @@ def test_weights_that_give_no_numbers_are_refused(model: Path) -> None:
     weights = torch.load(model / "pytorch_model.bin", weights_only=True)
     weights["encoder.layer.0.attention.self.value.weight"].fill_(torch.nan)
     torch.save(weights, model / "pytorch_model.bin")
-    refusal(lambda: FlagEncoder(model, "tiny", EXACT).query("바다"))
+    with pytest.raises(AppError) as caught:
+        FlagEncoder(model, "tiny", EXACT).query("바다")
+    assert caught.value.code == "model_damaged"
+    assert caught.value.details["reason"] == "its weights give no numbers"
 
 
 def test_a_name_is_never_taken_for_one_in_the_network(tmp_path: Path) -> None:
-    refusal(lambda: FlagEncoder(Path("BAAI/bge-m3"), "tiny", EXACT))
-    refusal(lambda: CrossReranker(Path("BAAI/bge-reranker-v2-m3"), "tiny", EXACT))
+    for name, make in (("BAAI/bge-m3", FlagEncoder), ("BAAI/bge-reranker-v2-m3", CrossReranker)):
+        with pytest.raises(AppError) as caught:
+            make(Path(name), "tiny", EXACT)
+        assert caught.value.code == "model_damaged"
+        assert caught.value.details["reason"] == "config.json: No such file or directory", "not from the hub"
 
 
 def with_own_modules(folder: Path) -> None:

@@ -1,6 +1,7 @@
 import math
 import unicodedata
 from collections import Counter
+from dataclasses import astuple
 from threading import Thread
 
 import pytest
@@ -50,6 +51,8 @@ def analysed(analyzer: Analyzer, text: str) -> list[tuple[str, str]]:
         ("[음악] 치킨 >> 소스 ♪♪ 먹고", [("치킨", "치킨"), ("소스", "소스"), ("먹", "먹고")]),
         ("İstanbul", [("i̇stanbul", "İstanbul")]),
         ("... !? 🔥", []),
+        ("#치킨\x1f", [("#치킨", "#치킨")]),
+        ("#\x1e", []),
         ("", []),
         ("   ", []),
     ],
@@ -91,6 +94,17 @@ def test_several_threads_share_one_kiwi() -> None:
         thread.join()
     assert len({id(kiwi) for kiwi in loaded}) == 1
     assert len(loaded) == 4
+
+
+def test_a_noun_has_no_relatives_of_a_dialect_s_verb(analyzer: Analyzer) -> None:
+    assert not {"솟아오르", "솟아나"} & analyzer.related(["소스"], limit=8)["소스"].keys()
+    assert "마시" in analyzer.related(["먹"])["먹"]
+
+
+def test_words_that_lie_close_to_everything_are_no_relatives(analyzer: Analyzer) -> None:
+    assert (
+        analyzer.related(["커닝"])["커닝"].get("까르르까르르", 0.0) < 0.1 < analyzer.related(["치킨"])["치킨"]["통닭"]
+    )
 
 
 def test_related_words_are_alike_and_never_the_word_itself(analyzer: Analyzer) -> None:
@@ -176,6 +190,22 @@ def test_a_documents_weights_are_bm25s() -> None:
     vector = document_vector(forms, text)
     assert vector.indices == tuple(sorted(expected))
     assert vector.values == pytest.approx([expected[id] for id in sorted(expected)])
+
+
+def test_a_term_of_the_context_counts_as_often_as_its_weight_says() -> None:
+    vector = document_vector(["치킨"], "", context_forms=["치킨", "양념"])
+    counts = {"치킨": 1 + SHIPPED.context, "양념": SHIPPED.context}
+    norm = SHIPPED.k1 * (1 - SHIPPED.b + SHIPPED.b * sum(counts.values()) / AVERAGE_MORPHEMES)
+    expected = {term_id("m", form): tf * (SHIPPED.k1 + 1) / (tf + norm) for form, tf in counts.items()}
+    assert SHIPPED.context > 1
+    assert dict(zip(vector.indices, vector.values, strict=True)) == pytest.approx(expected)
+
+
+def test_pairs_of_letters_of_the_context_count_as_often_too() -> None:
+    inside = document_vector([], "치킨 양념")
+    in_context = document_vector([], "치킨", context="양념")
+    pair = term_id("b", "양념")
+    assert dict(zip(*astuple(in_context), strict=True))[pair] > dict(zip(*astuple(inside), strict=True))[pair]
 
 
 def test_a_longer_document_weighs_a_word_less_and_a_repeated_word_more() -> None:

@@ -81,7 +81,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def encoder_of(models: HostedModels) -> HostedEncoder:
     encoder = models.encoder()
-    assert encoder is not None
+    assert isinstance(encoder, HostedEncoder)
     return encoder
 
 
@@ -109,6 +109,25 @@ def test_it_is_what_the_search_asks_for(models: HostedModels, dense_folder: Path
     other = made(shared, encoder=dense_folder)
     assert not encoder_of(other).has_sparse
     assert other.reranker() is None
+
+
+def test_token_vectors_are_those_of_the_settings_and_of_stored_vectors_those_of_their_id(
+    models: HostedModels, encoder_folder: Path, dense_folder: Path, shared: Path
+) -> None:
+    plain = encoder_of(models)
+    pooled = encoder_of(made(shared, encoder=encoder_folder, late="pooled"))
+    assert (plain.token_dimensions, pooled.token_dimensions) == (0, 32)
+    assert pooled.id == f"{plain.id}/pooled"
+    for id, dimensions in ((plain.id, 0), (f"{plain.id}/tokens", 32), (f"{plain.id}/pooled/int8", 32)):
+        stored = models.encoder(id)
+        assert stored is not None
+        assert (stored.id, stored.token_dimensions) == (id, dimensions)
+    (encoded,) = pooled.passages(["바다를 보러 갔어요"])
+    assert encoded.tokens is not None
+    assert encoded.tokens.dimensions == 32
+    assert plain.query("바다").tokens is None
+    headless = encoder_of(made(shared, encoder=dense_folder, late="tokens"))
+    assert (headless.token_dimensions, "/" in headless.id) == (0, False)
 
 
 def test_what_is_not_here_or_not_wanted_is_none_and_starts_nothing(alone: Path) -> None:
@@ -151,7 +170,7 @@ def test_the_precision_of_vectors_that_are_there_goes_before_the_settings(alone:
     for models, own, other in ((exact, plain, int8), (rounded, int8, plain)):
         changed = models.encoder(other)
         assert models.encoder(own) is encoder_of(models)
-        assert changed is not None
+        assert isinstance(changed, HostedEncoder)
         assert (changed.id, changed.spec.precision) == (other, "int8" if other == int8 else "auto")
 
 

@@ -26,7 +26,7 @@ def service(tmp_path: Path) -> Iterator[NeuralService]:
 
 
 def spec(folder: Path, kind: Kind = ENCODER, *, has_sparse: bool = True) -> Spec:
-    return Spec(kind, str(folder), f"{folder.name}@00000000", "cpu", "float32", has_sparse, 512)
+    return Spec(kind, str(folder), f"{folder.name}@00000000", "cpu", "float32", has_sparse, 512, dimensions=32)
 
 
 def held(service: NeuralService) -> list[str]:

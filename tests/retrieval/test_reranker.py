@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from subtitle_rag.captions.windows import MAX_CHARS
 from subtitle_rag.errors import AppError
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.loading import quiet
 from subtitle_rag.retrieval.reranker import (
     LEAST_DEPTH,
     MOST_DEPTH,
+    PAIR_TOKENS,
     CrossReranker,
     depth_key,
     read_depth,
@@ -30,7 +32,7 @@ PASSAGES = (
     "",
     "김치 국물에 국수를 말아서 먹었어요. " * 3,
     "바다",
-    "안녕하세요 느긋한 식탁의 다온입니다 " * 200,
+    "안녕하세요 느긋한 식탁의 다온입니다 " * 60,
     "Wi-Fi 🍜 \x00\u202e </s></s> <pad>",
     "바다",
 )
@@ -61,7 +63,7 @@ def test_scores_are_those_of_the_cross_encoder_in_the_order_of_the_passages(
     with quiet():
         from sentence_transformers import CrossEncoder
 
-        model = CrossEncoder(str(reranker_folder), device="cpu", max_length=512, local_files_only=True)
+        model = CrossEncoder(str(reranker_folder), device="cpu", local_files_only=True)
         expected = model.predict([(QUERY, passage) for passage in PASSAGES], show_progress_bar=False).tolist()
     made = reranker.scores(QUERY, PASSAGES)
     assert made == pytest.approx(expected, abs=1e-5)
@@ -89,13 +91,38 @@ def test_rounded_scores_are_nearly_those_of_float32(
     assert rounded.scores(QUERY, PASSAGES) == pytest.approx(reranker.scores(QUERY, PASSAGES), abs=within)
 
 
-def test_pairs_are_cut_at_their_length_and_go_together_by_it(reranker_folder: Path) -> None:
+def test_pairs_go_together_by_their_length(reranker_folder: Path) -> None:
     reranker = CrossReranker(reranker_folder, "tiny", EXACT)
     seen = forwards(reranker)
-    reranker.scores(QUERY, ["바다 여행 " * 1000, *["바다 여행"] * 9, "바다 여행 " * 900])
-    assert seen[0] == (2, 512)
+    reranker.scores(QUERY, ["바다 여행 " * 190, *["바다 여행"] * 9, "바다 여행 " * 180])
+    assert 512 < seen[0][1] <= PAIR_TOKENS
     assert sum(pairs for pairs, _tokens in seen) == 11
     assert len(seen) < 11
+
+
+def test_the_longest_window_is_read_to_its_end(reranker: CrossReranker) -> None:
+    start = "김치 국물에 국수를 말아서 먹었어요. " * 90
+    ends = [start + "치킨 소스", start + "바다"]
+    assert len(start) > 0.9 * MAX_CHARS
+    sure, other = reranker.scores(QUERY, ends)
+    assert abs(sure - other) > 1e-4
+
+
+def test_a_model_that_reads_less_gets_parts_and_the_best_one_counts(reranker_folder: Path) -> None:
+    reranker = CrossReranker(reranker_folder, "tiny", EXACT)
+    seen = forwards(reranker)
+    reranker._ready().max_seq_length = 64
+    long = "".join(f"{number}번째 국수를 삶고 바다로 갔어요. " for number in range(12)) + "치킨 소스"
+    parts = reranker._parts(QUERY, long)
+
+    (score,) = reranker.scores(QUERY, [long])
+
+    assert len(parts) > 2
+    assert "".join(parts) == long
+    assert score == pytest.approx(max(reranker.scores(QUERY, parts)))
+    assert max(tokens for _pairs, tokens in seen) <= 64
+    reranker._ready().max_seq_length = 2048
+    assert reranker._parts(QUERY, long) == [long]
 
 
 def test_reading_stops_between_two_passes(reranker_folder: Path) -> None:

@@ -1,19 +1,32 @@
 """What a scene marks, where it jumps to, and the reason for it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from subtitle_rag.domain import Morphemes
+from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
+from subtitle_rag.retrieval.highlights import spans
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse
-from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.scenes import OwnWindows, Scene
+from subtitle_rag.retrieval.scenes import scenes as scenes_of
 from tests.searchable import LINE_MS, Searchable, video
 
 TALK = video("invented001", "월급날 저녁")
 TITLED = video("invented002", "치킨 튀기는 날")
 WORDS = video("invented003", "아침 방송")
 LATIN = video("invented004", "코드 읽기")
+PARTED = video("invented005", "주말")
 VIDEOS = {
+    PARTED: [
+        ["자전거를 탔어요", "바람이 좋아요", "오늘은 맑아요", "강변에 닿았어요"],
+        ["바람이 좋아요", "강변에서 자전거를 세워요"],
+        ["강변에 연이 떴어요"],
+    ],
     LATIN: [["garage 안에 tail 명령", "taint 분석을 해요"]],
     WORDS: [
         [
@@ -58,6 +71,27 @@ def test_the_jump_goes_to_the_most_typed_words_and_not_to_the_longest(made: Sear
     assert {scene.text[a:b] for a, b in scene.highlights} >= {"어쿠스틱기타", "현관", "차"}
 
 
+@pytest.mark.parametrize(
+    ("windows", "at_ms"),
+    [
+        ([0, 1], 0),  # both say both words: a line of the better one, also where the other says both in one line
+        ([1, 0], 60_000 + LINE_MS),
+        ([2, 1], 60_000 + LINE_MS),  # the better one says a word less
+        ([2], 120_000),
+    ],
+)
+def test_the_jump_lies_in_the_best_window_that_says_most_typed_words(
+    made: Searchable, windows: list[int], at_ms: int
+) -> None:
+    ids = [window.id for window in made.library.windows_of(PARTED.id)]
+    lexical = made.searcher.ranking(parse("자전거 강변")).lexical
+    group = [Ranked(ids[at], PARTED.id, at, 1.0, {"bm25": RetrieverScore(1, 1.0)}) for at in windows]
+
+    (scene,) = scenes_of(OwnWindows(made.library), [group], lexical)
+
+    assert scene.at_ms == at_ms
+
+
 def test_a_related_word_is_the_jump_where_no_typed_one_is_said(made: Searchable) -> None:
     scene = scenes(made, "치킨")[TITLED.id]
 
@@ -89,3 +123,47 @@ def test_latin_letters_that_only_share_pairs_add_nothing_to_hangul(made: Searcha
 
 def test_a_window_that_says_the_word_comes_before_one_with_it_in_the_title(made: Searchable) -> None:
     assert [scene.video for scene in made.searcher.search(parse("치킨")).scenes] == [TALK, TITLED]
+
+
+@pytest.mark.parametrize("word", ["소금", "먹었", "Git", "빵"])
+def test_spoken_windows_are_those_that_say_the_letters_or_the_morpheme(
+    tmp_path: Path, analyzer: Analyzer, word: str
+) -> None:
+    minutes = [
+        ["소금 빵을 먹었어요"],
+        ["소금빵 굽기"],
+        ["GIT을 배워요"],
+        ["ｇｉｔ 저장소"],
+        ["많이 먹고 싶어요"],
+        ["오늘도"],
+    ]
+    with closing(Searchable(tmp_path, analyzer, {video("v1", f"{word} 이야기"): minutes})) as made:
+        lexical = QueryAnalyzer(made.library, analyzer).analyze(word)
+        assert len(lexical.forms) == 1
+        hits = made.index.search("bm25", lexical.vector, limit=50, payload=())
+        ids = [hit.id for hit in hits]
+        windows, analyses = made.library.windows(ids), made.library.morphemes(ids)
+        spoken = {
+            id
+            for id, window in windows.items()
+            if not lexical.forms.isdisjoint(analyses[id].forms) or spans(window.text, None, lexical)
+        }
+        assert made.searcher._spoken_first(hits, lexical) == sorted(hits, key=lambda hit: hit.id not in spoken)
+
+
+def test_windows_that_say_the_letters_are_not_unpacked(made: Searchable, monkeypatch: pytest.MonkeyPatch) -> None:
+    lexical = made.searcher.search(parse("통닭")).lexical
+    assert lexical is not None
+    hits = made.index.search("bm25", lexical.vector, limit=50, payload=())
+    unpacked: list[str] = []
+    morphemes = made.library.morphemes
+
+    def counted(ids: Sequence[str]) -> dict[str, Morphemes]:
+        unpacked.extend(ids)
+        return morphemes(ids)
+
+    monkeypatch.setattr(made.library, "morphemes", counted)
+    made.searcher._spoken_first(hits, lexical)
+    said = {id for id, window in made.library.windows([hit.id for hit in hits]).items() if "통닭" in window.text}
+    assert said
+    assert set(unpacked) == {hit.id for hit in hits} - said

@@ -10,6 +10,8 @@ import pytest
 from subtitle_rag.domain import Line, Video
 from subtitle_rag.errors import UsageError
 from subtitle_rag.retrieval.fusion import MAX_MERGED
+from subtitle_rag.retrieval.index import SparseVector
+from subtitle_rag.retrieval.lexical import LexicalQuery, unknown_words
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.retrieval.scenes import Scene
@@ -301,3 +303,26 @@ def test_the_fixture_makes_a_window_a_minute(made: Searchable) -> None:
         assert [w.start_ms for w in own] == [minute * 60_000 for minute in range(len(minutes))]
         assert all(isinstance(line, Line) for w in own for line in w.lines)
     assert CRAB.published == date(2026, 1, 10)
+
+
+@pytest.mark.parametrize(
+    ("query", "unknown"),
+    [
+        ("꽃게 프로틴", ("프로틴",)),
+        ("Zyxwv 소스", ("Zyxwv",)),
+        ("꽃게를 샀어요", ()),  # said
+        ("느긋한 꽃게", ()),  # said, and in the name of a channel
+        ("구경", ()),  # in a title alone
+        ("블루투", ()),  # the beginning of a word
+        ("게찜", ()),  # inside another word
+        ("나는 꽃게", ()),  # without content
+        ("프로틴 -꽃게 “꽃게”", ("프로틴",)),
+    ],
+)
+def test_typed_words_that_stand_nowhere_are_named(made: Searchable, query: str, unknown: tuple[str, ...]) -> None:
+    assert find(made, query).unknown_words == unknown
+
+
+def test_a_word_of_a_context_alone_is_none_of_them() -> None:
+    lexical = LexicalQuery(SparseVector((), ()), frozenset(), (), unknown=("육수를", "Acne"))
+    assert unknown_words(lexical, ["진한 육 수를 낸다", "새우"]) == ("Acne",)

@@ -19,7 +19,7 @@ from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.library_queries import LibraryQueries
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse
-from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
+from subtitle_rag.retrieval.search import PARTS, RETRIEVERS, Searcher
 from subtitle_rag.runtime import Runtime
 from tests.invented import caption_folder
 from tests.models_here import Asked, Here
@@ -85,7 +85,34 @@ def test_a_hybrid_search_is_two_calls_more(hybrid: tuple[Searcher, Asked], calls
     searcher, encoder = hybrid
     result = searcher.search(parse("바다 김치"))
     assert result.retrievers == RETRIEVERS
-    assert (calls, encoder.queries) == (["search_text", "search_all"], ["바다 김치"])
+    assert (calls, encoder.queries) == (["search_text", "search_all"], ["바다 김치"])  # no list ends before all windows
+
+
+def test_scores_that_are_missing_are_one_call_more(
+    hybrid: tuple[Searcher, Asked], calls: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subtitle_rag.retrieval.search.DEPTH", 3)
+    result = hybrid[0].search(parse("바다 김치"))
+    assert result.retrievers == RETRIEVERS
+    assert calls == ["search_text", "search_all", "search_all"]
+
+
+def test_the_order_by_tokens_is_one_call_more(
+    runtime: Runtime, encoder_folder: Path, calls: list[str], hybrid: tuple[Searcher, Asked]
+) -> None:
+    late = Asked(encoder_folder, "tiny@00000000/tokens")
+    models = Here([late, hybrid[1]])
+    active = runtime.library.vectors.active()
+    for _event in EncodingRun(runtime.library, runtime.index, late, models).run(WindowSelection(), patient=False):
+        pass
+    queries = HostedQueryAnalyzer(runtime.host, runtime.library.path)
+    calls.clear()
+    result = Searcher(runtime.library, runtime.index, queries, models).search(parse("바다 김치"))
+    assert result.retrievers == PARTS
+    assert calls == ["search_text", "search_all", "search_all"]
+    for _event in EncodingRun(runtime.library, runtime.index, hybrid[1], models).run(WindowSelection(), patient=False):
+        pass
+    assert runtime.library.vectors.active() == active
 
 
 def test_one_call_answers_as_analysis_and_search_apart(runtime: Runtime, hybrid: tuple[Searcher, Asked]) -> None:
@@ -145,12 +172,23 @@ class TestALibraryIsOpenOnlyWhileQueriesCome:
         assert after > before
 
     def test_the_vocabulary_is_not_read_again_where_nothing_came(
-        self, library: Library, queries: LibraryQueries, monkeypatch: pytest.MonkeyPatch
+        self, library: Library, queries: LibraryQueries, analyzer: Analyzer, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(Library, "vocabulary", lambda *_args, **_options: pytest.fail("read again"))
+        readings: list[str] = []
+        whole = Library.vocabulary
+
+        def vocabulary(self: Library, *arguments: Any, **options: Any) -> Any:
+            readings.append("read")
+            return whole(self, *arguments, **options)
+
+        monkeypatch.setattr(Library, "vocabulary", vocabulary)
+        expected = QueryAnalyzer(library, analyzer).analyze("할마니")
+        assert readings, "the count would see it"
+        readings.clear()
         for _again in range(2):
-            queries.analyze(str(library.path), "김치")
+            assert queries.analyze(str(library.path), "할마니") == expected
             queries.release()
+        assert readings == []
 
     def test_another_library_in_its_place_is_read(
         self, library: Library, queries: LibraryQueries, analyzer: Analyzer

@@ -1,27 +1,34 @@
 """Several retrievers and the reranker over one library: tiny models that FlagEmbedding and CrossEncoder really run."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
 
+from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import VectorsReport
 from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.retrieval import reranking
-from subtitle_rag.retrieval.fusion import RRF_K, WEIGHTS
+from subtitle_rag.retrieval import reranking, search
+from subtitle_rag.retrieval.fusion import RRF_K, WEIGHTS, add_video_scores, best_by_video, fuse_scores, shares
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.neural import NEURAL, vector_names
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.retrieval.reranker import CrossReranker
+from subtitle_rag.retrieval.reranking import FULL, IN_ANSWER, IN_SEARCH, RerankBudget, RerankCache
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher, SearchResult
 from tests.models_here import Asked, Here, Read
 from tests.retrieval.test_search import CAR, CRAB, LONG, STEW, VIDEOS
 from tests.searchable import Searchable
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.index import DenseVector, SparseVector
 
 QUERY = parse("꽃게 소스에 찍어 먹어요")
 
@@ -79,22 +86,69 @@ def ids(result: SearchResult) -> list[str]:
 # Retrievers
 
 
-def test_every_retriever_has_its_part(searcher: Searcher, analysed: Searchable, tiny: Asked) -> None:
+def lists_of(analysed: Searchable, tiny: Asked) -> dict[str, list[str]]:
+    """The windows by each retriever alone, best first."""
     encoded = tiny.query(QUERY.text)
     assert encoded.sparse
     names = dict(zip(NEURAL, vector_names(tiny.id), strict=True))
-    lists = {
+    return {
         "dense": [hit.id for hit in analysed.index.search(names["dense"], encoded.dense, limit=150)],
         "sparse": [hit.id for hit in analysed.index.search(names["sparse"], encoded.sparse, limit=150)],
         "bm25": [entry.window_id for entry in analysed.searcher.rank(QUERY)],
     }
+
+
+def test_every_retriever_has_its_part(searcher: Searcher, analysed: Searchable, tiny: Asked) -> None:
+    lists = lists_of(analysed, tiny)
     ranked = searcher.rank(QUERY)
     assert {entry.window_id for entry in ranked} == set().union(*lists.values())
     for entry in ranked:
         ranks = {name: own.index(entry.window_id) + 1 for name, own in lists.items() if entry.window_id in own}
-        told = {name: one.rank for name, one in entry.scores.items() if name != "fused"}
-        assert told == ranks
+        listed = {name: one.rank for name, one in entry.scores.items() if name != "fused" and one.rank}
+        assert listed == ranks
+    candidates = searcher.candidates(QUERY)
+    assert ranked == fuse_scores(candidates, shares(candidates))
+    assert dict(searcher.search(QUERY, rerank=False).shares) == shares(candidates)
+    assert searcher.search(QUERY, retrievers=("bm25",), rerank=False).shares == {}
+
+
+def test_ranks_are_fused_where_the_user_wants_it(
+    analysed: Searchable, models: Here, tiny: Asked, analyzer: Analyzer
+) -> None:
+    queries = QueryAnalyzer(analysed.library, analyzer)
+    by_ranks = Searcher(analysed.library, analysed.index, queries, models, fusion="ranks")
+    lists = lists_of(analysed, tiny)
+    for entry in by_ranks.rank(QUERY):
+        ranks = {name: own.index(entry.window_id) + 1 for name, own in lists.items() if entry.window_id in own}
         assert entry.score == pytest.approx(sum(WEIGHTS[name] / (RRF_K + rank) for name, rank in ranks.items()))
+    assert by_ranks.search(QUERY, rerank=False).shares == {}
+
+
+def test_scores_beyond_the_end_of_a_list_are_counted_as_those_in_it(
+    searcher: Searcher, analysed: Searchable, tiny: Asked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "DEPTH", 2)
+    lexical = QueryAnalyzer(analysed.library, searcher._queries._analyzer).analyze(QUERY.text)  # type: ignore[attr-defined]
+    encoded = tiny.query(QUERY.text)
+    assert encoded.sparse
+    vectors: dict[str, SparseVector | DenseVector] = {
+        "bm25": lexical.vector,
+        "dense": encoded.dense,
+        "sparse": encoded.sparse,
+    }
+    names = dict(zip(NEURAL, vector_names(tiny.id), strict=True))
+
+    candidates = searcher.candidates(QUERY, depth=2)
+
+    ids = {hit.id for hits in candidates.lists.values() for hit in hits}
+    assert len(ids) > 2
+    for name, vector in vectors.items():
+        hits = analysed.index.search(names.get(name, name), vector, limit=500)
+        if name == "bm25":
+            hits = add_video_scores(hits, candidates.positions, best_by_video(hits[:2], candidates.positions))
+        all_scores = {hit.id: hit.score for hit in hits if hit.id in ids}
+        scores = dict(candidates.computed.get(name, {})) | {hit.id: hit.score for hit in candidates.lists[name]}
+        assert scores == pytest.approx(all_scores)
 
 
 def test_what_shares_no_word_with_the_query_is_found_by_its_sense(searcher: Searcher, analysed: Searchable) -> None:
@@ -226,6 +280,85 @@ def test_reading_stops_between_two_passes_and_goes_on_where_it_was(
     count = len(read.calls)
     assert searcher.search(QUERY).scenes == whole.scenes
     assert len(read.calls) == count
+
+
+def test_each_caller_has_its_own_depth(
+    analysed: Searchable, tiny: Asked, reranker_folder: Path, analyzer: Analyzer
+) -> None:
+    def pairs(depth: int | None, ask: Callable[[Searcher], object], budget: RerankBudget = IN_SEARCH) -> int:
+        read = Read(reranker_folder, depth)
+        models = Here([tiny], read)
+        queries = QueryAnalyzer(analysed.library, analyzer)
+        ask(Searcher(analysed.library, analysed.index, queries, models, budget=budget))
+        return sum(read.calls)
+
+    def answer(searcher: Searcher) -> object:
+        return Gatherer(analysed.library, searcher).gather(QUERY, None, AnswerOptions(whole=False))
+
+    every = len(with_models(analysed, Here([tiny]), analyzer).search(QUERY).scenes)
+    assert every > 5
+    assert pairs(1, lambda searcher: list(searcher.stages(QUERY))) == 1
+    assert pairs(1, lambda searcher: searcher.search(QUERY)) == 1
+    assert pairs(1, lambda searcher: searcher.search(QUERY), RerankBudget(3)) == 3
+    assert pairs(1, lambda searcher: searcher.search(QUERY, budget=RerankBudget(4)), RerankBudget(3)) == 4
+    assert pairs(1, lambda searcher: searcher.search(QUERY, budget=FULL)) == every
+    assert pairs(1, answer) == 5  # in ten seconds what is read in two, five times
+    assert pairs(None, answer) == every
+
+
+@pytest.mark.parametrize(
+    ("depth", "budget", "windows"),
+    [
+        (5, IN_SEARCH, 5),
+        (None, IN_SEARCH, 20),
+        (5, IN_ANSWER, 25),
+        (100, IN_ANSWER, 150),
+        (5, FULL, 150),
+        (100, RerankBudget(7), 7),
+    ],
+)
+def test_the_budget_is_a_number_or_a_time(
+    reranker_folder: Path, depth: int | None, budget: RerankBudget, windows: int
+) -> None:
+    assert budget.windows(Read(reranker_folder, depth)) == windows
+
+
+def test_reading_for_an_answer_ends_with_its_time(models: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert models.read
+    now = [0.0]
+    monkeypatch.setattr(reranking, "CHUNK", 1)
+    monkeypatch.setattr(reranking, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    passages = {name: f"{name} 소스" * at for at, name in enumerate("다나가", start=1)}
+    steps = RerankCache().reading(models.read, "소스", passages, 10.0)
+
+    assert next(steps) == {}
+    now[0] = 9.0
+    assert list(next(steps)) == ["다"]  # the first, not the longest or the shortest
+    now[0] = 10.0
+    assert list(steps) == []
+    assert models.read.calls == [1]
+
+
+def test_a_refined_search_has_an_order_after_each_chunk(
+    searcher: Searcher, models: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reranking, "CHUNK", 2)
+    monkeypatch.setattr(search, "REFINED_S", 0.0)
+    whole = searcher.search(QUERY, budget=FULL)
+    before = searcher.search(QUERY, rerank=False)
+    assert models.read
+    models.read.id = "another@00000000"  # the cache has no scores of it
+
+    *steps, last = list(searcher.stages(QUERY, budget=FULL, refine=True))[2:]
+
+    every = len(whole.scenes)
+    assert [step.rerank_progress for step in steps] == [(read, every) for read in range(0, every, 2)]
+    for step in steps:
+        read, _every = step.rerank_progress or (0, 0)
+        assert set(ids(step)[:read]) == set(ids(before)[:read])
+        assert ids(step)[read:] == ids(before)[read:]
+        assert (step.final, step.reranked) == (False, read > 0)
+    assert (ids(last), last.final, last.rerank_progress) == (ids(whole), True, None)
 
 
 def test_it_reads_a_context_before_the_text(fresh: Searchable, models: Here, analyzer: Analyzer) -> None:

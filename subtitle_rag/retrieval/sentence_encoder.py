@@ -1,0 +1,205 @@
+"""Encoders in the layout of sentence-transformers: dense, sparse (SPLADE), or token vectors (late interaction).
+
+Modules, pooling, prompts and `max_seq_length` come from the model's own files; code in its folder is never run.
+BGE-M3's layout with heads is read by `encoder`.
+"""
+
+import threading
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subtitle_rag.errors import AppError
+from subtitle_rag.i18n import _
+from subtitle_rag.models.manifest import DENSE, LATE, SPARSE, PoolingMode, VectorKind
+from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
+from subtitle_rag.retrieval.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, pack
+from subtitle_rag.retrieval.index import DenseVector, SparseVector
+from subtitle_rag.retrieval.loading import (
+    check_whole,
+    clean,
+    damage_told,
+    damaged,
+    memory_told,
+    quiet,
+    read_config,
+    return_memory,
+)
+from subtitle_rag.retrieval.neural import POOLED, Encoded, token_kind
+from subtitle_rag.retrieval.priority_lock import PASSAGE, QUERY, PriorityLock, passes
+
+if TYPE_CHECKING:
+    import torch
+
+MODULES = "modules.json"
+NO_DENSE = DenseVector(())
+"""In place of the dense vector of a model that makes none."""
+
+
+def is_sentence_model(path: Path) -> bool:
+    """Return whether a folder has modules of sentence-transformers, and not both heads of BGE-M3."""
+    return (path / MODULES).is_file() and not all((path / name).is_file() for name in HEADS)
+
+
+class SentenceEncoder:
+    """Implements `neural.Encoder` over a model's folder, loaded at first use and again after `close`.
+
+    Models that share `turns` run one at a time. A prompt given here replaces that of the model's own files. `pooling`
+    makes a dense vector where the folder has no modules.
+
+    Raises:
+        AppError: `model_damaged` for a folder without such a model.
+    """
+
+    must_wait = False
+
+    def __init__(
+        self,
+        path: Path,
+        id: str,
+        plan: Plan,
+        dimensions: int,
+        *,
+        kind: VectorKind = DENSE,
+        query_prompt: str = "",
+        document_prompt: str = "",
+        pooling: PoolingMode = "",
+        max_tokens: int = PASSAGE_TOKENS,
+        turns: PriorityLock | None = None,
+    ) -> None:
+        self.path = path
+        self.id = plan.model_id(id)
+        self.plan = plan
+        self.kind = kind
+        self._architecture = str(read_config(path, self.id).get("model_type"))
+        self.dimensions = dimensions if kind == DENSE else 0
+        self.has_sparse = kind == SPARSE
+        self.token_dimensions = dimensions if kind == LATE else 0
+        self._width = dimensions
+        self._query_prompt = query_prompt or None
+        self._document_prompt = document_prompt or None
+        self._pooling = pooling
+        self._pool = token_kind(id) == POOLED
+        self._max_tokens = max_tokens
+        self._turns = turns or PriorityLock()
+        self._model: Any = None
+        self._cached_query = lru_cache(CACHE_SIZE)(self._query)
+
+    @property
+    def loaded(self) -> bool:
+        return self._model is not None
+
+    def load(self) -> None:
+        """Load the model, which takes some seconds, unless it is loaded. Raises the errors of `neural.Encoder`."""
+        with self._turns.take(QUERY):
+            self._ready()
+
+    def passages(self, texts: Sequence[str], *, stop: threading.Event | None = None) -> list[Encoded]:
+        """Return the texts' vectors in their order. Texts of similar length share a pass, the longest first.
+
+        Raises:
+            AppError: `model_stopped` if `stop` is set between two passes.
+        """
+        prompt = len(self._document_prompt or "")
+        lengths = [min(self._max_tokens, (prompt + len(text)) * 2 // 3) for text in texts]  # in Korean, about
+        vectors: dict[int, Encoded] = {}
+        for batch in passes(lengths, self.plan.pass_tokens):
+            if stop is not None and stop.is_set():
+                raise AppError("model_stopped")
+            with self._turns.take(PASSAGE):
+                encoded = self._encoded([texts[at] for at in batch], is_query=False)
+                vectors.update(zip(batch, encoded, strict=True))
+        return [vectors[at] for at in range(len(texts))]
+
+    def query(self, text: str) -> Encoded:
+        """Return the vectors of a query; the last 64 queries are cached."""
+        return self._cached_query(clean(text))
+
+    def close(self) -> None:
+        """Free the model's memory."""
+        with self._turns.take(QUERY):
+            self._model = None
+            return_memory()
+
+    def _query(self, text: str) -> Encoded:
+        with self._turns.take(QUERY):
+            return self._encoded([text], is_query=True)[0]
+
+    def _ready(self) -> Any:
+        if self._model is None:
+            with quiet():
+                import sentence_transformers
+
+                kinds = {DENSE: "SentenceTransformer", SPARSE: "SparseEncoder", LATE: "MultiVectorEncoder"}
+                with damage_told(self.id):
+                    self._model = self._load(getattr(sentence_transformers, kinds[self.kind]))
+        return self._model
+
+    def _load(self, kind: Any) -> Any:
+        import torch
+
+        prepare(self.plan)
+        dtype = self.plan.dtype
+        if dtype is torch.float16 and self._architecture.startswith("gemma"):
+            dtype = torch.bfloat16  # Gemma's activations exceed the range of float16
+        path = str(self.path.resolve(strict=True))  # a name without a folder would be downloaded
+        if self._pooling and not (self.path / MODULES).is_file():
+            model = kind(modules=self._modules(path, dtype), device=self.plan.device)
+        else:
+            model = kind(
+                path,
+                device=self.plan.device,
+                trust_remote_code=False,
+                local_files_only=True,
+                model_kwargs={"dtype": dtype},
+            )
+        if model.transformers_model is not None:
+            check_whole(self.id, model.transformers_model, model.tokenizer)
+        model.max_seq_length = min(model.max_seq_length or self._max_tokens, self._max_tokens)
+        model.to(self.plan.device, dtype)  # a dense module keeps its own type
+        if self.plan.precision == "int8":
+            round_to_int8(model)
+        return model.eval()
+
+    def _modules(self, path: str, dtype: Any) -> list[Any]:
+        """Load the transformer of a folder without modules, and pool as the manifest says."""
+        from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+        options = {"trust_remote_code": False, "local_files_only": True}
+        transformer = Transformer(
+            path,
+            model_kwargs={"dtype": dtype, **options},
+            config_kwargs=dict(options),
+            processor_kwargs=dict(options),
+        )
+        return [transformer, Pooling(transformer.get_embedding_dimension(), self._pooling)]
+
+    def _encoded(self, texts: Sequence[str], *, is_query: bool) -> list[Encoded]:
+        """Encode a batch in one pass, in a turn."""
+        model = self._ready()
+        encode = model.encode_query if is_query else model.encode_document
+        prompt = self._query_prompt if is_query else self._document_prompt
+        options: dict[str, Any] = {"prompt": prompt, "batch_size": max(1, len(texts)), "show_progress_bar": False}
+        if self.kind != LATE:
+            options["convert_to_tensor"] = True
+        if self.kind == SPARSE:
+            options["convert_to_sparse_tensor"] = False
+        with memory_told(self.id):
+            rows = [row.float().cpu() for row in encode([clean(text) for text in texts], **options)]
+        if not all(bool(row.isfinite().all()) for row in rows):
+            raise damaged(self.id, _("its weights give no numbers"))
+        if self.kind != SPARSE and any(row.shape[-1] != self._width for row in rows):
+            raise damaged(self.id, _("its vectors have another length"))
+        return [self._vectors(row, pool=self._pool and not is_query) for row in rows]
+
+    def _vectors(self, row: "torch.Tensor", *, pool: bool) -> Encoded:
+        import torch
+
+        if self.kind == SPARSE:
+            terms = row.nonzero().flatten()
+            return Encoded(NO_DENSE, SparseVector(tuple(terms.tolist()), tuple(row[terms].tolist())))
+        unit = torch.nn.functional.normalize(row, dim=-1)
+        if self.kind == LATE:
+            return Encoded(NO_DENSE, None, tokens=pack(unit, pool=pool) if len(unit) else None)
+        return Encoded(DenseVector(tuple(unit.tolist())), None)

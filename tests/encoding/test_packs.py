@@ -1,0 +1,102 @@
+"""Vectors go with a pack, and are taken over where encoder and passage are the same."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from subtitle_rag.packing.packer import PackSelection
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.neural import vector_names
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.search import Searcher
+from tests.encoding.desk import Counting, Desk, Here
+from tests.packs import context_of, pack, unpack, with_contexts
+from tests.place import Place
+
+WHOLE = PackSelection(whole=True, vectors=True)
+
+
+@pytest.fixture
+def receiver(tmp_path: Path, analyzer: Analyzer) -> Iterator[Desk]:
+    with closing(Place.at(tmp_path / "receiver", analyzer)) as place:
+        yield Desk(place)
+
+
+def ranked(desk: Desk, encoder: Counting) -> list[list[tuple[str, float]]]:
+    """Ids and scores of the hits by words, dense and sparse vectors, in order."""
+    analyzer = QueryAnalyzer(desk.library, desk.place.analyzer)
+    searcher = Searcher(desk.library, desk.index, analyzer, Here(encoder))
+    return [
+        [(entry.window_id, entry.score) for entry in searcher.rank(parse(query), depth=50, retrievers=(retriever,))]
+        for query in ("국수를 먹었어요", "할머니 시장", "캠핑")
+        for retriever in ("bm25", "dense", "sparse")
+    ]
+
+
+def test_an_unpacked_library_ranks_by_meaning_like_the_packed_one(
+    desk: Desk, receiver: Desk, encoder: Counting, tmp_path: Path
+) -> None:
+    with_contexts(desk.place)
+    desk.run(encoder)
+    packed = pack(desk.place, tmp_path / "a.pack", WHOLE)
+    assert packed.vectors == packed.windows == len(desk.windows())
+    encoder.fresh()
+    report = unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id])
+    assert (report.vectors, report.vectors_left_out) == (packed.vectors, 0)
+    assert receiver.holding(encoder) == desk.holding(encoder)
+    assert receiver.library.vectors.active() == encoder.id
+    expected, found = ranked(desk, encoder), ranked(receiver, encoder)
+    assert all(expected)
+    for before, after in zip(expected, found, strict=True):
+        assert [id for id, _score in after] == [id for id, _score in before]
+        assert [score for _id, score in after] == pytest.approx([score for _id, score in before], rel=1e-6)
+    assert encoder.read == []
+    assert receiver.run(encoder)[1].made == 0
+    again = unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id])
+    assert (again.vectors, again.vectors_left_out) == (0, 0)
+
+
+def test_token_vectors_go_with_a_pack(desk: Desk, receiver: Desk, encoder_folder: Path, tmp_path: Path) -> None:
+    encoder = Counting.of(encoder_folder, "/pooled")
+    desk.run(encoder)
+    pack(desk.place, tmp_path / "a.pack", WHOLE)
+    unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id])
+    assert receiver.holding(encoder) == desk.holding(encoder)
+
+
+def test_vectors_of_another_encoder_or_passage_are_left_out(
+    desk: Desk, receiver: Desk, encoder: Counting, tmp_path: Path
+) -> None:
+    desk.run(encoder)
+    packed = pack(desk.place, tmp_path / "a.pack", WHOLE)
+    report = unpack(receiver.place, tmp_path / "a.pack", encoders=["another@00000000"])
+    assert (report.vectors, report.vectors_left_out) == (0, packed.vectors)
+    assert receiver.library.vectors.active() is None
+    first = receiver.library.windows_of("invented000")[0]
+    receiver.library.contexts.put(context_of(first, "바다에서 문어를 잡습니다."))
+    report = unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id])
+    assert (report.vectors, report.vectors_left_out) == (packed.vectors - 1, 1)
+    assert receiver.run(encoder)[1].made == 1  # what is left out is made anew
+
+
+def test_vectors_of_another_size_than_the_index_has_are_left_out(
+    desk: Desk, receiver: Desk, encoder: Counting, tmp_path: Path
+) -> None:
+    desk.run(encoder)
+    packed = pack(desk.place, tmp_path / "a.pack", WHOLE)
+    receiver.index.add_vector(vector_names(encoder.id)[0], 7)
+    report = unpack(receiver.place, tmp_path / "a.pack", encoders=[encoder.id])
+    assert (report.vectors, report.vectors_left_out) == (0, packed.vectors)
+    assert receiver.place.sound()
+
+
+def test_vectors_are_in_a_pack_only_if_wanted(desk: Desk, encoder: Counting, tmp_path: Path) -> None:
+    desk.run(encoder)
+    assert pack(desk.place, tmp_path / "a.pack", replace(WHOLE, vectors=False)).vectors == 0
+    some: Any = PackSelection(videos=("invented000",), vectors=True)
+    assert pack(desk.place, tmp_path / "a.pack", some).vectors == len(desk.library.windows_of("invented000"))

@@ -1,0 +1,93 @@
+"""Vectors by an encoder that Ollama runs: from the settings to the search, without this program's own models."""
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag import config
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.runtime import Runtime
+from tests.commandline import Run, ran
+from tests.invented import caption_folder, end_hosts
+from tests.stand_ins.ollama import Model, StandIn
+
+NAME = "ollama:bge-m3"
+EMBEDDER = Model("bge-m3", capabilities=("embedding",), dimensions=1024)
+
+
+@pytest.fixture(autouse=True)
+def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
+    monkeypatch.setenv("SUBTITLE_RAG_HOST_LINGER", "5")
+    monkeypatch.setattr(Runtime, "analyzer", analyzer)
+
+
+@pytest.fixture
+def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    with StandIn() as server:
+        server.offer(EMBEDDER)
+        monkeypatch.setenv(config.HOSTS_VARIABLE, server.base)
+        yield server
+
+
+@pytest.fixture
+def run(ollama: StandIn, isolated_home: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
+    isolated_home.mkdir(parents=True, exist_ok=True)
+    settings = f'[models]\nencoder = "{NAME}"\nreranker = ""\n[llm]\nmodel = "writer:q4"\n'
+    (isolated_home / "config.toml").write_text(settings)
+    yield partial(ran, capsys)
+    end_hosts([config.Paths.under(isolated_home).index])
+
+
+@pytest.fixture
+def captions(tmp_path: Path) -> Path:
+    return caption_folder(tmp_path / "captions", 2, minutes=2)
+
+
+def test_a_download_and_an_index_give_vectors_to_search(run: Run, ollama: StandIn, captions: Path) -> None:
+    told = run("index", captions, "--no-contexts", "--json")
+    assert (told.code, told.result["vectors"]) == (0, None)  # the model is not here
+    [fetched] = run("models", "get", NAME, "--json").result["models"]
+    assert (fetched["kind"], fetched["name"]) == ("encoder", NAME)
+    [listed] = [each for each in run("models", "list", "--json").result["models"] if each["name"] == NAME]
+    assert (listed["kind"], listed["state"], listed["chosen"]) == ("encoder", "here", True)
+    made = run("vectors", "write", "--json").result
+    assert (made["encoder"], made["left"], made["failed"], made["cut"]) == (f"{NAME}@{EMBEDDER.digest[:8]}", 0, 0, 0)
+    assert made["made"] == run("status", "--json").result["stages"]["vectors"]["done"] > 0
+    assert ollama.count("chat") == 0
+    found = run("search", "바다", "--json").result
+    assert found["retrievers"] == ["bm25", "dense"]
+    check = next(each for each in run("doctor", "--offline", "--json").result["checks"] if each["name"] == "encoder")
+    assert (check["severity"], check["message"]) == ("ok", made["encoder"])
+
+
+def test_without_ollama_words_are_searched(run: Run, ollama: StandIn, captions: Path) -> None:
+    ollama.add(EMBEDDER)
+    assert run("index", captions, "--no-contexts", "--json").result["vectors"]["left"] == 0
+    ollama.stop()
+    told = run("search", "바다", "--json")
+    assert (told.code, told.result["retrievers"]) == (0, ["bm25"])
+    assert "Ollama does not answer" in told.err
+    status = run("vectors", "status", "--json")
+    assert (status.code, status.result["here"]) == (0, False)
+    assert status.result["made"] > 0
+
+
+def test_windows_that_the_model_cannot_read_are_counted(run: Run, ollama: StandIn, captions: Path) -> None:
+    ollama.add(EMBEDDER)
+    ollama.refuse("embed", 500, "failed to encode response: json: unsupported value: NaN", times=None)
+    assert run("index", captions, "--no-contexts", "--no-vectors").code == 0
+    told = run("vectors", "write")
+    assert told.code == 0
+    windows = run("vectors", "status", "--json").result["windows"]
+    assert f"{windows} windows stay without vectors: {NAME}@{EMBEDDER.digest[:8]} cannot read them." in told.out
+
+
+def test_windows_that_lose_their_end_are_counted(run: Run, ollama: StandIn, captions: Path) -> None:
+    ollama.add(EMBEDDER)
+    assert run("index", captions, "--no-contexts", "--no-vectors").code == 0
+    ollama.refuse("embed", 400, "the input length exceeds the context length", times=6)
+    told = run("vectors", "write")
+    assert told.code == 0
+    assert f"1 window was too long for {NAME}@{EMBEDDER.digest[:8]}, and its end was left out." in told.out

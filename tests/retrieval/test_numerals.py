@@ -1,0 +1,69 @@
+"""Numbers of queries and captions in one form."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.numerals import MAX_LENGTH, number
+
+UNITS = (("조", 10**12), ("억", 10**8), ("만", 10**4), ("천", 1_000), ("백", 100), ("십", 10))
+
+
+@pytest.mark.parametrize(
+    ("text", "digits"),
+    [
+        *(("30,000", "30000"), ("30000", "30000"), ("3만", "30000"), ("삼만", "30000")),
+        *(("이만오천", "25000"), ("2만5천", "25000"), ("1,300만", "13000000"), ("3.5만", "35000")),
+        *(("1억2천만", "120000000"), ("일억", "100000000"), ("천", "1000"), ("십오", "15"), ("백이십", "120")),
+        *(("3.7", "3.7"), ("3.50", "3.50"), ("010", "010"), ("2019", "2019")),
+    ],
+)
+def test_every_spelling_of_a_number_has_the_same_digits(text: str, digits: str) -> None:
+    assert number(text) == digits
+
+
+@pytest.mark.parametrize(
+    "text", ["", "하나", "일이삼", "천천", "만만", "3만30만", "1,30", "1.2.3", "9" * (MAX_LENGTH + 1)]
+)
+def test_other_texts_are_no_numbers(text: str) -> None:
+    assert number(text) is None
+
+
+@given(st.integers(1, 10**15 - 1))
+def test_a_spelled_number_is_the_number(value: int) -> None:
+    assert number(spelled(value)) == number(str(value)) == number(f"{value:,}") == str(value)
+
+
+def spelled(value: int) -> str:
+    """Return the number in Hangul, as it is read aloud."""
+    for unit, scale in UNITS:
+        if value >= scale:
+            count, rest = divmod(value, scale)
+            return ("" if count == 1 and scale < 10**4 else spelled(count)) + unit + spelled(rest)
+    return "" if value == 0 else "일이삼사오육칠팔구"[value - 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("3만 원", ("30000", "원")),
+        ("삼 만원", ("30000", "원")),
+        ("2만 5천 원", ("25000", "원")),
+        ("30,000원이에요", ("30000", "원")),
+        ("1 2 3", ("1", "2", "3")),
+        ("3만 30만", ("30000", "300000")),
+        ("백 원짜리", ("100", "원")),
+        ("010-1234-5678", ("010-1234-5678",)),
+    ],
+)
+def test_numerals_that_make_a_number_are_one_morpheme(analyzer: Analyzer, text: str, forms: tuple[str, ...]) -> None:
+    (analysis,) = analyzer.morphemes([text])
+    assert analysis.forms == forms
+
+
+def test_the_morpheme_stands_where_the_number_is(analyzer: Analyzer) -> None:
+    text = "오늘은 2만 5천 원만"
+    (analysis,) = analyzer.morphemes([text])
+    at = analysis.forms.index("25000")
+    assert text[analysis.starts[at] : analysis.ends[at]] == "2만 5천"
