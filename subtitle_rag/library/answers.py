@@ -67,6 +67,21 @@ class Answers:
             done = db.execute("INSERT INTO answer VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
             return int(done.lastrowid or 0)
 
+    def adopt(self, answer: StoredAnswer) -> bool:
+        """Store another library's answer, with its time; return False if it is stored already."""
+        values = (
+            *(answer.asked_at, answer.question, answer.text, answer.model, answer.prompt, answer.way, answer.ending),
+            json.dumps([asdict(scene) for scene in answer.sources], ensure_ascii=False),
+            json.dumps([asdict(citation) for citation in answer.citations], ensure_ascii=False),
+        )
+        with self._write() as db:
+            done = db.execute(
+                """INSERT INTO answer SELECT NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9 WHERE NOT EXISTS
+                     (SELECT 1 FROM answer WHERE (asked_at, question, text) = (?1, ?2, ?3))""",
+                values,
+            )
+            return done.rowcount > 0
+
     def latest(self, limit: int = 50) -> list[StoredAnswer]:
         """Return the latest answers, the newest first."""
         with self._read() as db:

@@ -5,10 +5,11 @@ A plain value is read and written by `Database.get_setting` and `Database.put_se
 
 import json
 import logging
+import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from subtitle_rag.domain import nfc
 
@@ -25,7 +26,11 @@ MODEL_OFFER = "models_offer"
 EMBEDDED = "embedded"
 """The index in the library's own folder."""
 _INDEX = "index"
+_ID = "library_id"
+_HOLDING = "index_holding"
 _MIGRATION = "migration"
+_ALTERNATIVES = "fetched_alternatives"
+_LATE_COST = "late_cost"
 _REMOVAL = "removal"
 _JOBS = "errands"
 _SEARCHES = "recent_searches"
@@ -61,6 +66,26 @@ def put_index_address(library: "Library", address: str) -> None:
         library.database.put_setting(_INDEX, address)
 
 
+def library_id(library: "Library") -> str:
+    """Return the library's id in indexes that several libraries share; it is made at its first use."""
+    found = library.database.get_setting(_ID)
+    if not found:
+        found = secrets.token_hex(8)
+        library.database.put_setting(_ID, found)
+    return found
+
+
+def holding_address(library: "Library") -> str:
+    """Return the address of the shared index in which all windows are held for this library; empty if in none."""
+    return library.database.get_setting(_HOLDING) or ""
+
+
+def put_holding_address(library: "Library", address: str) -> None:
+    """Note the shared index in which all windows are held for this library. A known one is not written."""
+    if holding_address(library) != address:
+        library.database.put_setting(_HOLDING, address)
+
+
 def last_migration(library: "Library") -> dict[str, Any]:
     """Read the values of `put_migration`; empty before the first migration."""
     return dict(json.loads(library.database.get_setting(_MIGRATION) or "{}"))
@@ -69,6 +94,34 @@ def last_migration(library: "Library") -> dict[str, Any]:
 def put_migration(library: "Library", values: Mapping[str, Any]) -> None:
     """Note a complete migration, so that the same command can tell of it again."""
     library.database.put_setting(_MIGRATION, json.dumps(values))
+
+
+def noted_token_cost(library: "Library", encoder_id: str) -> tuple[int, int, float] | None:
+    """Return windows, bytes and seconds of an encoder's token vectors as its last run has measured them."""
+    entry = json.loads(library.database.get_setting(_LATE_COST) or "{}")
+    if entry.get("encoder") != encoder_id:
+        return None
+    return entry["windows"], entry["bytes"], entry["seconds"]
+
+
+def put_token_cost(library: "Library", encoder_id: str, windows: int, count: int, seconds: float) -> None:
+    """Note what the token vectors of these windows have cost: bytes, and seconds of writing."""
+    entry = {"encoder": encoder_id, "windows": windows, "bytes": count, "seconds": round(seconds, 3)}
+    library.database.put_setting(_LATE_COST, json.dumps(entry))
+
+
+def fetched_alternatives(library: "Library") -> dict[str, str]:
+    """Read the models that were fetched by another name (name → other name)."""
+    return dict(json.loads(library.database.get_setting(_ALTERNATIVES) or "{}"))
+
+
+def put_fetched_alternative(library: "Library", name: str, alternative: str | None) -> None:
+    """Note the other name by which a model was fetched; None if it is its own."""
+    names = fetched_alternatives(library)
+    if names.get(name) != alternative:
+        others = {each: other for each, other in names.items() if each != name}
+        names = {**others, name: alternative} if alternative else others
+        library.database.put_setting(_ALTERNATIVES, json.dumps(names))
 
 
 def unfinished_removal(library: "Library") -> tuple[list[str], dict[str, str]]:
@@ -117,14 +170,25 @@ def forget_searches(library: "Library") -> None:
     library.database.put_setting(_SEARCHES, None)
 
 
-def put_found_scenes(library: "Library", scenes: Sequence[tuple[str, int]]) -> None:
-    """Replace the scenes of the last search of the command line: id and time (ms), in their order."""
+class FoundScene(NamedTuple):
+    """A scene of the last search of the command line."""
+
+    id: str
+    """The id of its best window."""
+    at_ms: int
+    start_ms: int | None = None
+    """None in searches that an older version has noted."""
+    end_ms: int | None = None
+
+
+def put_found_scenes(library: "Library", scenes: Sequence[FoundScene]) -> None:
+    """Replace the scenes of the last search of the command line, in their order."""
     library.database.put_setting(_SCENES, json.dumps(scenes) if scenes else None)
 
 
-def found_scenes(library: "Library") -> list[tuple[str, int]]:
+def found_scenes(library: "Library") -> list[FoundScene]:
     """Read the scenes of the last search of the command line."""
-    return [(str(id), int(at_ms)) for id, at_ms in json.loads(library.database.get_setting(_SCENES) or "[]")]
+    return [FoundScene(*values) for values in json.loads(library.database.get_setting(_SCENES) or "[]")]
 
 
 def _searches(value: str | None) -> list[str]:

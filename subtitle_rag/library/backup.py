@@ -52,15 +52,16 @@ def backups(library: Path) -> list[Backup]:
     return sorted(copies, key=lambda copy: copy.made_at, reverse=True)
 
 
-def quick_check(path: Path) -> str:
-    """Return what SQLite finds wrong with a library file, or nothing; sound text and indexes are not compared.
+def quick_check(path: Path, *, indexes: bool = False) -> str:
+    """Return what SQLite finds wrong with a library file, or nothing. `indexes` compares them with their tables too.
 
     Raises:
         BusyError: `library_readonly`, `library_locked`.
     """
     try:
         with translated(path), closing(open_read_only(path)) as db:
-            problems = [str(row[0]) for row in db.execute("PRAGMA quick_check(3)")]
+            pragma = "integrity_check" if indexes else "quick_check"
+            problems = [str(row[0]) for row in db.execute(f"PRAGMA {pragma}(3)")]
             tables = db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'video'").fetchone()[0]
     except AppError as error:
         if error.code != "library_damaged":

@@ -1,6 +1,7 @@
 """Connections to the library's SQLite file, and its failures as `AppError`."""
 
 import errno
+import os
 import sqlite3
 import threading
 import time
@@ -8,11 +9,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from subtitle_rag.errors import AppError, BusyError
+from subtitle_rag.errors import SCARCE, AppError, BusyError
 from subtitle_rag.library.migrations import MIGRATIONS, migrate
 from subtitle_rag.private_files import private_file, private_folder
 
 BUSY_TIMEOUT_MS = 5_000
+
+_LIBRARY_FILES = 4
+"""Descriptors that a connection takes at most."""
+"""The system has no more threads, memory or files for this process."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -85,6 +90,10 @@ def translated(path: Path) -> Iterator[None]:
         # readers need room too: the memory that connections share is a file beside the library
         if code == sqlite3.SQLITE_FULL or extended == sqlite3.SQLITE_IOERR_SHMSIZE:
             raise BusyError("disk_full", path=str(path.parent)) from error
+        if code == sqlite3.SQLITE_NOMEM:
+            raise scarcity(path.parent, reason) from error
+        if code == sqlite3.SQLITE_CANTOPEN and (scarce := _descriptor_error()):
+            raise scarcity(path.parent, scarce.strerror) from error
         if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
             raise BusyError("library_readonly", path=str(path.parent), reason=reason) from error
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -96,10 +105,33 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def unwritable(folder: Path, error: OSError) -> BusyError:
-    """Return the error for a failed write into the library's folder: `disk_full` or `library_readonly`."""
+    """Return the error for a failed write into the library's folder: by its cause, else `library_readonly`."""
+    if error.errno in SCARCE:
+        return scarcity(folder, error.strerror)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return BusyError("disk_full", path=str(folder))
     return BusyError("library_readonly", path=str(folder), reason=error.strerror)
+
+
+def is_scarcity(error: OSError) -> bool:
+    return error.errno in SCARCE
+
+
+def scarcity(folder: Path, reason: str | None) -> BusyError:
+    return BusyError("system_limit", path=str(folder), reason=reason or "")
+
+
+def _descriptor_error() -> OSError | None:
+    """Return the error of opening files, which SQLite does not tell: it opens the library, its log and their index."""
+    opened: list[int] = []
+    try:
+        opened.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(_LIBRARY_FILES))
+    except OSError as error:
+        return error if is_scarcity(error) else None
+    finally:
+        for number in opened:
+            os.close(number)
+    return None
 
 
 class Database:

@@ -196,3 +196,60 @@ def m005_channel_models(db: sqlite3.Connection) -> None:
 def m006_places(db: sqlite3.Connection) -> None:
     """Every search asks for the places of 150 windows; each would be a page of its own among all texts."""
     db.execute("CREATE INDEX window_place ON window (id, video_id, ordinal)")
+
+
+@MIGRATIONS.append
+def m007_overview_sections(db: sqlite3.Connection) -> None:
+    """Summaries of a long video's sections, stored one by one; `source` is the hash of the section's captions."""
+    db.execute(
+        """CREATE TABLE overview_section (
+             key TEXT PRIMARY KEY,
+             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+             source TEXT NOT NULL,
+             text TEXT NOT NULL
+           ) STRICT, WITHOUT ROWID"""
+    )
+    db.execute("CREATE INDEX overview_section_video ON overview_section (video_id)")
+
+
+@MIGRATIONS.append
+def m008_marks(db: sqlite3.Connection) -> None:
+    """Marked scenes, by video and time: windows are cut anew. A mark outlives its video, so it names it."""
+    db.execute(
+        """CREATE TABLE mark (
+             id INTEGER PRIMARY KEY,
+             video_id TEXT NOT NULL,
+             start_ms INTEGER NOT NULL,
+             end_ms INTEGER NOT NULL,
+             at_ms INTEGER NOT NULL,
+             title TEXT NOT NULL,
+             channel TEXT NOT NULL,
+             url TEXT,
+             line TEXT NOT NULL,
+             note TEXT NOT NULL,
+             tag TEXT NOT NULL,
+             marked_at INTEGER NOT NULL,
+             UNIQUE (video_id, start_ms, end_ms)
+           ) STRICT"""
+    )
+
+
+@MIGRATIONS.append
+def m009_context_weight(db: sqlite3.Connection) -> None:
+    """Have the vectors of windows with a context made again, as its words count more than those of the text."""
+    db.execute(
+        "UPDATE indexed SET source_hash = '' WHERE vector = 'bm25' AND window_id IN (SELECT window_id FROM context)"
+    )
+
+
+@MIGRATIONS.append
+def m010_context_terms(db: sqlite3.Connection) -> None:
+    """Words that titles and contexts have and no caption of the video; the next `rebuild` fills them."""
+    db.execute(
+        """CREATE TABLE context_term (
+             form TEXT NOT NULL,
+             window_id TEXT NOT NULL REFERENCES window (id) ON DELETE CASCADE,
+             PRIMARY KEY (form, window_id)
+           ) STRICT, WITHOUT ROWID"""
+    )
+    db.execute("CREATE INDEX context_term_window ON context_term (window_id)")

@@ -28,7 +28,7 @@ JSON_COLUMNS = frozenset(
     {"chapters", "lines", "options", "heatmap", "storyboard", "doubts", "citations", "sources", "names"}
 )
 """Columns with JSON, which a damaged page can leave unreadable."""
-CACHES = ("indexed", "analysis", "term", "purge")
+CACHES = ("indexed", "analysis", "term", "context_term", "purge")
 """Tables that follow from others: of no use where they are damaged."""
 
 
@@ -67,7 +67,7 @@ def recover(path: Path) -> Recovery:
         BusyError: `disk_full`, `library_readonly`, `library_locked`.
         AppError: `library_unrecoverable` if neither the file nor a backup can be read.
     """
-    problem = (quick_check(path) or content_check(path)) if path.exists() else "no such file"
+    problem = (quick_check(path, indexes=True) or content_check(path)) if path.exists() else "no such file"
     if not problem:
         return Recovery("")
     recovery = Recovery(problem)

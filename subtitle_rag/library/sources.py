@@ -155,6 +155,12 @@ class Sources:
             )
             return frozenset(id for (id,) in listed_ids)
 
+    def all_listed(self, source_id: int) -> list[str]:
+        """Return the videos that a source has listed."""
+        with self._read() as db:
+            ids = db.execute("SELECT video_id FROM listed WHERE source_id = ? ORDER BY video_id", (source_id,))
+            return [id for (id,) in ids]
+
     def put_listed(self, source_id: int, videos: Sequence[Video], passed_over: Sequence[str] = ()) -> None:
         """Note listed videos. Those of `videos` not in the library become due; those in `passed_over` do not."""
         with self._write() as db:

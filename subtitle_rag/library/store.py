@@ -8,7 +8,7 @@ import json
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from subtitle_rag.library import rows
 from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database
 from subtitle_rag.library.context_store import Contexts, drop_outdated
+from subtitle_rag.library.mark_store import MarkStore
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metadata
 from subtitle_rag.library.vector_store import Vectors
@@ -39,6 +40,7 @@ class Library:
         self.sources = Sources(self.database)
         self.contexts = Contexts(self.database)
         self.answers = Answers(self.database)
+        self.marks = MarkStore(self.database)
         self.vectors = Vectors(self.database)
         self._read = self.database.read
         self._write = self.database.write
@@ -274,6 +276,15 @@ class Library:
             ids = db.execute(f"SELECT id FROM window WHERE {tests}", squeezed_phrases)
             return frozenset(id for (id,) in ids)
 
+    def saying(self, word: str, ids: Sequence[str]) -> frozenset[str]:
+        """Return the ids of those of these windows whose text has this lower-case word, in any ASCII case."""
+        with self._read() as db:
+            said = db.execute(
+                "SELECT id FROM window WHERE id IN (SELECT value FROM json_each(?)) AND instr(lower(text), ?)",
+                (json.dumps(list(ids)), word),
+            )
+            return frozenset(id for (id,) in said)
+
     # The bm25 stage
 
     def pending(self, encoder: str | None) -> Iterator[tuple[Video, list[Window]]]:
@@ -293,10 +304,16 @@ class Library:
             if video is not None:
                 yield video, self.windows_of(video_id)
 
-    def put_indexed(self, encoder: str, analyses: Mapping[str, tuple[str, Morphemes]]) -> None:
+    def put_indexed(
+        self,
+        encoder: str,
+        analyses: Mapping[str, tuple[str, Morphemes]],
+        context_terms: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
         """Note that the index holds these windows' `bm25` vectors: window id → (source hash, morphemes).
 
-        Windows deleted in the meantime are skipped.
+        `context_terms`: window id → forms of its context that no window of its video says. Windows deleted in the
+        meantime are skipped.
         """
         with self._write() as db:
             present = _present(db, analyses)
@@ -314,21 +331,30 @@ class Library:
                 "INSERT INTO term VALUES (?, ?) ON CONFLICT DO UPDATE SET windows = windows + excluded.windows",
                 counts.items(),
             )
+            _put_context_terms(db, present, context_terms or {})
 
-    def put_source_hashes(self, encoder: str, hashes: Mapping[str, str]) -> None:
-        """Note the source hashes of replaced `bm25` vectors by window."""
+    def put_source_hashes(
+        self, encoder: str, hashes: Mapping[str, str], context_terms: Mapping[str, Collection[str]] | None = None
+    ) -> None:
+        """Note the source hashes of replaced `bm25` vectors by window, and `context_terms` as in `put_indexed`."""
         with self._write() as db:
+            _put_context_terms(db, _present(db, hashes), context_terms or {})
             db.executemany(
                 "UPDATE indexed SET source_hash = ? WHERE window_id = ? AND vector = 'bm25' AND encoder = ?",
                 ((source, window_id, encoder) for window_id, source in hashes.items()),
             )
 
     def term_counts(self, forms: Sequence[str]) -> dict[str, int]:
-        """Return the document frequency of each form. Forms without windows are left out."""
+        """Return the document frequency of each form in captions, titles and contexts. Forms in none are left out."""
         with self._read() as db:
             return dict(
                 db.execute(
-                    "SELECT form, windows FROM term WHERE form IN (SELECT value FROM json_each(?))",
+                    """WITH asked AS (SELECT value AS form FROM json_each(?))
+                       SELECT form, sum(windows) FROM (
+                         SELECT form, windows FROM term WHERE form IN asked
+                         UNION ALL
+                         SELECT form, count(*) FROM context_term WHERE form IN asked GROUP BY form
+                       ) GROUP BY form""",
                     (json.dumps(list(forms), ensure_ascii=False),),
                 )
             )
@@ -339,9 +365,13 @@ class Library:
             return int(db.execute("PRAGMA data_version").fetchone()[0])
 
     def vocabulary(self, *, letters: int) -> list[str]:
-        """Return the forms of at least so many letters with windows."""
+        """Return the forms of at least so many letters in captions, titles and contexts, sorted."""
         with self._read() as db:
-            forms = db.execute("SELECT form FROM term WHERE length(form) >= ? AND windows > 0", (letters,))
+            forms = db.execute(
+                """SELECT form FROM term WHERE length(form) >= ?1 AND windows > 0
+                   UNION SELECT form FROM context_term WHERE length(form) >= ?1""",
+                (letters,),
+            )
             return [form for (form,) in forms]
 
     # Purges of the index
@@ -359,10 +389,22 @@ class Library:
             else:
                 db.executemany("DELETE FROM purge WHERE video_id = ?", ((id,) for id in video_ids))
 
+    def searchable_ids(self) -> set[str]:
+        """Return the windows that the index holds."""
+        with self._read() as db:
+            return {id for (id,) in db.execute("SELECT window_id FROM indexed WHERE vector = 'bm25'")}
+
+    def forget_indexed(self, ids: Collection[str]) -> None:
+        """Mark these windows as not indexed, with all their vectors."""
+        windows = json.dumps(list(ids))
+        with self._write() as db:
+            _forget_analyses(db, list(ids))
+            db.execute("DELETE FROM indexed WHERE window_id IN (SELECT value FROM json_each(?))", (windows,))
+
     def forget_index(self) -> None:
         """Mark every window as not indexed, and queue a purge of the whole index."""
         with self._write() as db:
-            for table in ("indexed", "analysis", "term"):
+            for table in ("indexed", "analysis", "term", "context_term"):
                 db.execute(f"DELETE FROM {table}")
             db.execute("INSERT OR IGNORE INTO purge VALUES (?)", (ALL,))
 
@@ -393,7 +435,13 @@ def _drop_windows(db: sqlite3.Connection, *video_ids: str) -> None:
         db.execute(f"DELETE FROM window WHERE video_id IN {videos}", (json.dumps(with_windows),))
 
 
+def _put_context_terms(db: sqlite3.Connection, ids: Sequence[str], forms: Mapping[str, Collection[str]]) -> None:
+    db.execute("DELETE FROM context_term WHERE window_id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),))
+    db.executemany("INSERT INTO context_term VALUES (?, ?)", ((form, id) for id in ids for form in forms.get(id, ())))
+
+
 def _forget_analyses(db: sqlite3.Connection, ids: Sequence[str]) -> None:
+    _put_context_terms(db, ids, {})
     analyses = db.execute(
         """DELETE FROM analysis WHERE window_id IN (SELECT value FROM json_each(?))
            RETURNING morphemes, count""",

@@ -124,6 +124,12 @@ class Vectors:
             ).fetchone()
         return VectorCounts(windows, current)
 
+    def mean_characters(self) -> float:
+        """Return the mean length of the windows' texts; 0 without any."""
+        with self._read() as db:
+            (mean,) = db.execute("SELECT avg(length(text)) FROM window").fetchone()
+        return float(mean or 0.0)
+
     def videos_in_work(self, now: float, seconds: float) -> set[str]:
         """Return the videos of the latest contexts, written at most `seconds` from `now` (Unix seconds)."""
         with self._read() as db:

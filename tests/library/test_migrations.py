@@ -20,7 +20,12 @@ from tests.invented import analysis, dump, track, video, windows
 
 FIRST = {"setting", "channel", "video", "stage", "track", "window", "indexed", "analysis", "term", "purge"}
 TABLES = (
-    FIRST | {"detail", "source", "alias", "listed"} | {"context", "glossary", "overview"} | {"answer", "channel_model"}
+    FIRST
+    | {"detail", "source", "alias", "listed"}
+    | {"context", "glossary", "overview"}
+    | {"answer", "channel_model", "context_term"}
+    | {"overview_section"}
+    | {"mark"}
 )
 
 

@@ -303,6 +303,16 @@ def test_phrases_are_found_whatever_the_spaces(library: Library, phrases: list[s
     assert library.containing(phrases) == {own[ordinal].id for ordinal in found}
 
 
+@pytest.mark.parametrize(
+    ("word", "found"), [("국수", {0}), ("수먹", set()), ("python", {1}), ("école", set()), ("%", set()), ("어요", {0})]
+)
+def test_a_word_is_said_by_its_letters_alone(library: Library, word: str, found: set[int]) -> None:
+    texts = ["국수 먹었어요", "Python ÉCOLE 봤 어 요", "국수"]
+    own = [window("v", ordinal, text) for ordinal, text in enumerate(texts)]
+    library.put_video(video("v"), track(), own, RULE)
+    assert library.saying(word, [own[0].id, own[1].id]) == {own[ordinal].id for ordinal in found}
+
+
 def test_pending_is_what_this_encoder_has_not_done(library: Library) -> None:
     first = [w.id for w in put(library, "video-00001")]
     second = [w.id for w in put(library, "video-00002")]
@@ -337,6 +347,20 @@ def test_the_vocabulary_holds_long_forms_that_stand_somewhere(library: Library) 
     assert set(library.vocabulary(letters=2)) == {"칼국수", "수제비", "국수"}
     library.put_indexed(ENCODER, {first.id: ("s", analysis("만두피"))})
     assert set(library.vocabulary(letters=3)) == {"만두피", "수제비"}
+
+
+def test_terms_of_contexts_are_in_the_vocabulary_as_long_as_their_windows(library: Library) -> None:
+    first, second = put(library)
+    noted = {each.id: ("s", analysis("국수")) for each in (first, second)}
+    library.put_indexed(ENCODER, noted, {first.id: ["르메르", "다온"], second.id: ["르메르"], "gone": ["자켓"]})
+    assert library.term_counts(["국수", "르메르", "다온", "자켓"]) == {"국수": 2, "르메르": 2, "다온": 1}
+    assert library.vocabulary(letters=3) == ["르메르"]
+    library.put_source_hashes(ENCODER, {first.id: "t"}, {first.id: ["소매"]})
+    assert library.term_counts(["국수", "르메르", "다온", "소매"]) == {"국수": 2, "르메르": 1, "소매": 1}
+    library.remove_video(first.video_id)
+    assert library.vocabulary(letters=1) == []
+    with library.database.read() as db:
+        assert db.execute("SELECT count(*) FROM context_term").fetchone() == (0,)
 
 
 def test_purges_are_remembered_until_they_are_done(library: Library) -> None:
