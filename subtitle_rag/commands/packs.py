@@ -1,0 +1,250 @@
+"""`pack` and `unpack`: parts of a library, or all of it, as one file."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subtitle_rag import output
+from subtitle_rag.commands import completing, stage_runs
+from subtitle_rag.commands.options import json_option, video_option
+from subtitle_rag.config import Settings
+from subtitle_rag.domain import byte_size, tidy
+from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.models import ENCODER
+from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.packing.pack_format import Manifest
+    from subtitle_rag.packing.packer import Packed, PackProgress, PackSelection
+    from subtitle_rag.packing.unpacker import UnpackEvent, UnpackReport
+
+SHOWN = 10
+"""Conflicts and failures that are printed; all are in `--json`."""
+
+
+@click.command(
+    "pack",
+    help=N_("Write channels into one file for another library: captions, contexts, marks. --all is a backup."),
+)
+@click.argument("channels", nargs=-1, metavar="[CHANNEL]...", shell_complete=completing.channels)
+@video_option
+@click.option("--all", "whole", is_flag=True, help=N_("The whole library, with its sources and vectors."))
+@click.option("--vectors/--no-vectors", default=None, help=N_("With the vectors of search by meaning, or without."))
+@click.option("--marks/--no-marks", default=True, help=N_("With your marks and their notes (default), or without."))
+@click.option("--answers", is_flag=True, help=N_("With --all: also the saved questions and answers."))
+@click.option("-o", "--output", "file", metavar="FILE", required=True, help=N_("The file to write."))
+@click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
+@json_option
+@click.pass_obj
+def pack_(
+    settings: Settings,
+    channels: Sequence[str],
+    video: Sequence[str],
+    whole: bool,
+    vectors: bool | None,
+    marks: bool,
+    answers: bool,
+    file: str,
+    force: bool,
+    as_json: bool,
+) -> int:
+    from subtitle_rag.packing.packer import Packed, Packer, PackProgress
+
+    if whole and (channels or video):
+        raise click.UsageError(_("--all takes no channels and no --video."))
+    if answers and not whole:
+        raise click.UsageError(_("--answers needs --all."))
+    path = Path(file).expanduser()
+    if not force and os.path.lexists(path):
+        raise UsageError("export_exists", path=str(path))
+    with_vectors = whole if vectors is None else vectors
+    with Runtime(settings) as runtime:
+        runtime.require_library()
+        selection = _selection(runtime, channels, video, whole, marks, with_vectors, answers)
+        index = runtime.index if with_vectors and runtime.library.vectors.encoders() else None
+
+        def update(event: "PackProgress | Packed") -> Mapping[str, Any]:
+            return {"completed": event.records, "total": event.total} if isinstance(event, PackProgress) else {}
+
+        for event in output.track(Packer(runtime.library, index).run(path, selection), _("Packing"), update):
+            last = event
+    assert isinstance(last, Packed)
+    outcome = output.Outcome({"file": str(path), "all": whole, **asdict(last)})
+    return output.finish("pack", outcome, _packed_lines(path, last), as_json=as_json, notes=_pack_notes(last, whole))
+
+
+def _selection(
+    runtime: Runtime,
+    channels: Sequence[str],
+    videos: Sequence[str],
+    whole: bool,
+    marks: bool,
+    vectors: bool,
+    answers: bool,
+) -> "PackSelection":
+    """Raises UsageError `unknown_channel`, `unknown_video`."""
+    from subtitle_rag.packing.packer import PackSelection
+
+    ids: list[str] = []
+    for name in videos:
+        matches = runtime.library.find_videos(tidy(name))
+        if not matches:
+            raise UsageError("unknown_video", video=tidy(name))
+        ids += matches
+    channel_ids = stage_runs.channel_ids(runtime, channels)
+    return PackSelection(tuple(channel_ids), tuple(ids), whole, marks, vectors, answers)
+
+
+def _packed_lines(path: Path, packed: "Packed") -> Iterator[str]:
+    yield f"{path}  ({byte_size(packed.bytes)})"
+    counts = [
+        n_("{n} video", "{n} videos", packed.videos).format(n=packed.videos),
+        n_("{n} window", "{n} windows", packed.windows).format(n=packed.windows),
+        n_("{n} context", "{n} contexts", packed.contexts).format(n=packed.contexts),
+        n_("{n} vector", "{n} vectors", packed.vectors).format(n=packed.vectors),
+        n_("{n} mark", "{n} marks", packed.marks).format(n=packed.marks),
+    ]
+    yield ", ".join(counts)
+
+
+def _pack_notes(packed: "Packed", whole: bool) -> Iterator[str]:
+    if packed.noted_marks and not whole:
+        yield n_(
+            "{n} mark with your note is in the pack; --no-marks leaves marks out.",
+            "{n} marks with your notes are in the pack; --no-marks leaves marks out.",
+            packed.noted_marks,
+        ).format(n=packed.noted_marks)
+
+
+@click.command("unpack", help=N_("Bring the content of a pack into this library. Nothing of the library is lost."))
+@click.argument("file", metavar="FILE", shell_complete=completing.files)
+@click.option("--follow", is_flag=True, help=N_("Follow the channels and playlists that the pack names."))
+@json_option
+@click.pass_obj
+def unpack_(settings: Settings, file: str, follow: bool, as_json: bool) -> int:
+    from subtitle_rag.packing.pack_file import PackFile
+    from subtitle_rag.packing.pack_reader import PackReader
+    from subtitle_rag.packing.unpacker import Unpacker, UnpackProgress, UnpackReport
+
+    def update(event: "UnpackEvent") -> Mapping[str, Any]:
+        if not isinstance(event, UnpackProgress):
+            return {}
+        return {"completed": event.done, "total": event.total or None, "description": labels[event.step]}
+
+    labels = {"check": _("Checking"), "videos": _("Captions"), "windows": _("Windows"), "vectors": _("Vectors")}
+    with PackFile(Path(file).expanduser()) as opened:
+        reader = PackReader(opened)
+        total = sum(each.records for each in reader.manifest.members.values())
+        checks = (UnpackProgress("check", count, total) for count in reader.check())
+        for _progress in output.track(checks, labels["check"], update, total):
+            pass
+        with Runtime(settings) as runtime:
+            takes = _vectors_to_take(runtime, reader.manifest)
+            unpacker = Unpacker(runtime.library, runtime.index, runtime.indexer, takes)
+            for event in output.track(unpacker.run(reader, follow=follow), labels["videos"], update):
+                last = event
+            size = runtime.library.counts()
+    assert isinstance(last, UnpackReport)
+    outcome = output.Outcome(
+        {**_report_values(last), "library": {"videos": size.videos, "windows": size.windows}},
+        [output.failure_entry(failure) for failure in last.failures],
+    )
+    if last.failures and not (last.new or last.known or last.due):
+        outcome.exit_code = output.ExitCode.FAILED
+    if not as_json:
+        for failure in outcome.errors[:SHOWN]:
+            output.say(f"! {failure['message']}\n  {failure['hint']}")
+    return output.finish("unpack", outcome, _report_lines(last), as_json=as_json, notes=_report_notes(last))
+
+
+def _vectors_to_take(runtime: Runtime, manifest: "Manifest") -> Callable[[str], bool]:
+    """Return which encoders' vectors this library takes: its own, or the pack's searched one if it has none."""
+    encoders = set()
+    if manifest.encoder:
+        try:
+            encoder = runtime.neural.encoder()
+        except AppError as error:  # a model that is damaged, or an Ollama that does not answer
+            output.say_error(error)
+            encoder = None
+        is_off = not runtime.models.configured(ENCODER)
+        encoders = {id for id in (encoder.id if encoder else None, runtime.library.vectors.active()) if id}
+        encoders |= {manifest.encoder} if not encoders and not is_off else set()
+    return encoders.__contains__
+
+
+def _report_values(report: "UnpackReport") -> dict[str, Any]:
+    return {
+        "videos": {
+            "new": report.new,
+            "known": report.known,
+            "due": report.due,
+            "failed": len(report.failures),
+        },
+        "windows_indexed": report.windows,
+        "contexts": {
+            "taken": report.contexts,
+            "own_kept": report.contexts_kept,
+            "left_out": report.contexts_left_out,
+        },
+        "vectors": {"taken": report.vectors, "left_out": report.vectors_left_out},
+        "marks": report.marks,
+        "answers": report.answers,
+        "sources": {"followed": report.followed, "not_followed": report.not_followed},
+        "conflicts": [asdict(conflict) for conflict in report.conflicts],
+    }
+
+
+def _report_lines(report: "UnpackReport") -> Iterator[str]:
+    counts = [
+        n_("{n} new video", "{n} new videos", report.new).format(n=report.new),
+        n_("{n} known", "{n} known", report.known).format(n=report.known),
+    ]
+    if report.due:
+        counts.append(n_("{n} to be fetched", "{n} to be fetched", report.due).format(n=report.due))
+    if report.failures:
+        counts.append(n_("{n} failed", "{n} failed", len(report.failures)).format(n=len(report.failures)))
+    yield ", ".join(counts)
+    yield n_("{n} window became searchable.", "{n} windows became searchable.", report.windows).format(n=report.windows)
+    taken = [
+        n_("{n} context", "{n} contexts", report.contexts).format(n=report.contexts),
+        n_("{n} vector", "{n} vectors", report.vectors).format(n=report.vectors),
+        n_("{n} mark", "{n} marks", report.marks).format(n=report.marks),
+    ]
+    yield _("Taken over: {list}.").format(list=", ".join(taken))
+
+
+def _report_notes(report: "UnpackReport") -> Iterator[str]:
+    sentences = {
+        "captions": _("{name}: the pack has other captions; yours stay."),
+        "mark": _("{name}: a mark has another note or tag in the pack; yours stays."),
+        "glossary": _("{name}: the channel has other proper nouns in the pack; yours stay."),
+    }
+    for conflict in report.conflicts[:SHOWN]:
+        yield sentences[conflict.kind].format(name=conflict.name)
+    if (rest := len(report.conflicts) - SHOWN) > 0:
+        yield n_("{n} more conflict is in --json.", "{n} more conflicts are in --json.", rest).format(n=rest)
+    if n := report.contexts_kept:
+        yield n_("{n} window keeps its own context.", "{n} windows keep their own contexts.", n).format(n=n)
+    if n := report.contexts_left_out:
+        yield n_(
+            "{n} context is of other captions or other windows: subtitle-rag contexts write writes it again.",
+            "{n} contexts are of other captions or other windows: subtitle-rag contexts write writes them again.",
+            n,
+        ).format(n=n)
+    if n := report.vectors_left_out:
+        yield n_(
+            "{n} vector is of another model or text: subtitle-rag vectors write makes it again.",
+            "{n} vectors are of another model or text: subtitle-rag vectors write makes them again.",
+            n,
+        ).format(n=n)
+    if n := len(report.not_followed):
+        yield n_(
+            "{n} source of the pack is not followed: unpack it again with --follow to follow it.",
+            "{n} sources of the pack are not followed: unpack it again with --follow to follow them.",
+            n,
+        ).format(n=n)

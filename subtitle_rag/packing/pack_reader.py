@@ -1,0 +1,117 @@
+"""The values in a pack, checked wholly before the first of them is used."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from subtitle_rag.library.answers import StoredAnswer
+from subtitle_rag.library.mark_store import Mark
+from subtitle_rag.packing import pack_format
+from subtitle_rag.packing.fields import FieldError, Fields
+from subtitle_rag.packing.pack_file import PackFile
+from subtitle_rag.packing.pack_records import (
+    PackedChannel,
+    PackedSource,
+    PackedVideo,
+    read_answer,
+    read_channel,
+    read_mark,
+    read_source,
+    read_video,
+)
+from subtitle_rag.packing.packed_vectors import PackedVectors, read_vectors
+
+T = TypeVar("T")
+
+
+class PackReader:
+    """Reads the values of a pack. Every method raises `pack_damaged`."""
+
+    def __init__(self, file: PackFile) -> None:
+        self._file = file
+        self.manifest = file.manifest
+
+    def check(self) -> Iterator[int]:
+        """Read everything, and yield the number of records so far.
+
+        Beyond each record for itself: no video, window, context, mark, source or vector stands twice, and vectors are
+        of windows in the pack, in the order of its videos, with one size for each encoder.
+        """
+        count = 0
+        windows: dict[str, int] = {}
+        seen: set[object] = set()
+        for number, packed in enumerate(self.videos(), start=1):
+            self._once(seen, ("video", packed.video.id), pack_format.VIDEOS, number)
+            for id in packed.windows:
+                self._once(seen, ("window", id), pack_format.VIDEOS, number)
+                windows[id] = number
+            for context in packed.contexts:
+                self._once(seen, ("context", context.key), pack_format.VIDEOS, number)
+            count += 1
+            yield count
+        others: list[tuple[str, Iterator[object]]] = [
+            (pack_format.CHANNELS, (each.id for each in self.channels())),
+            (pack_format.MARKS, ((each.video_id, each.start_ms, each.end_ms) for each in self.marks())),
+            (pack_format.SOURCES, (each.url for each in self.sources())),
+            (pack_format.ANSWERS, (object() for _answer in self.answers())),
+            (pack_format.SETTINGS, (key for key, _value in self.settings())),
+        ]
+        for name, keys in others:
+            for number, key in enumerate(keys, start=1):
+                self._once(seen, (name, key), name, number)
+                count += 1
+                yield count
+        yield from self._check_vectors(windows, count)
+
+    def _check_vectors(self, windows: dict[str, int], count: int) -> Iterator[int]:
+        seen: set[object] = set()
+        sizes: dict[str, int | None] = {}
+        video = 0
+        for number, packed in enumerate(self.vectors(), start=1):
+            self._once(seen, (packed.window_id, packed.encoder), pack_format.VECTORS, number)
+            place = windows.get(packed.window_id, 0)
+            if place < max(video, 1):
+                raise self._file.damaged_record(pack_format.VECTORS, number, FieldError("window"))
+            video = place
+            for name, size in packed.sizes().items():
+                if sizes.setdefault(name, size) != size:
+                    raise self._file.damaged_record(pack_format.VECTORS, number, FieldError("dimensions"))
+            count += 1
+            yield count
+
+    def _once(self, seen: set[object], key: object, name: str, number: int) -> None:
+        if key in seen:
+            raise self._file.damaged_record(name, number, FieldError(str(key)))
+        seen.add(key)
+
+    def videos(self) -> Iterator[PackedVideo]:
+        return self._values(pack_format.VIDEOS, read_video)
+
+    def channels(self) -> Iterator[PackedChannel]:
+        return self._values(pack_format.CHANNELS, read_channel)
+
+    def marks(self) -> Iterator[Mark]:
+        return self._values(pack_format.MARKS, read_mark)
+
+    def sources(self) -> Iterator[PackedSource]:
+        return self._values(pack_format.SOURCES, read_source)
+
+    def answers(self) -> Iterator[StoredAnswer]:
+        return self._values(pack_format.ANSWERS, read_answer)
+
+    def settings(self) -> Iterator[tuple[str, str]]:
+        return self._values(pack_format.SETTINGS, _read_setting)
+
+    def vectors(self) -> Iterator[PackedVectors]:
+        return self._values(pack_format.VECTORS, read_vectors)
+
+    def _values(self, name: str, read: Callable[[Fields], T]) -> Iterator[T]:
+        for number, fields in enumerate(self._file.records(name), start=1):
+            try:
+                value = read(fields)
+            except FieldError as error:
+                raise self._file.damaged_record(name, number, error) from error
+            yield value
+
+
+def _read_setting(fields: Fields) -> tuple[str, str]:
+    return fields.choice("key", pack_format.SHARED_SETTINGS), fields.match("value", r"[a-z0-9-]{1,60}")

@@ -1,0 +1,266 @@
+"""`pack`: videos of a library, or the whole library, into one file."""
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from subtitle_rag.captions.windows import RULE
+from subtitle_rag.domain import Details
+from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.library.rows import VideoState
+from subtitle_rag.library.store import Library
+from subtitle_rag.log_file import logged_stage
+from subtitle_rag.packing import pack_format
+from subtitle_rag.packing.pack_file import PackFile, PackWriter
+from subtitle_rag.packing.pack_reader import PackReader
+from subtitle_rag.packing.pack_records import (
+    PackedChannel,
+    PackedVideo,
+    Values,
+    answer_values,
+    channel_values,
+    mark_values,
+    shareable_failure,
+    source_values,
+    video_values,
+)
+from subtitle_rag.packing.packed_vectors import vectors_values
+from subtitle_rag.platforms import delete_file, replace_path
+from subtitle_rag.private_files import private_file
+from subtitle_rag.retrieval.index import Index
+
+logger = logging.getLogger(__name__)
+
+PAGE = 256
+"""Windows whose vectors are read together."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackSelection:
+    """What goes into a pack. `whole`: all videos, also those without captions, and what belongs to the library."""
+
+    channels: tuple[str, ...] = ()
+    videos: tuple[str, ...] = ()
+    whole: bool = False
+    marks: bool = True
+    vectors: bool = False
+    answers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PackProgress:
+    """The records written so far, or checked after they were written, and their number if it is known."""
+
+    records: int
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The sum of a pack."""
+
+    bytes: int
+    videos: int
+    windows: int
+    contexts: int
+    marks: int
+    noted_marks: int
+    """Marks with a note of the user."""
+    sources: int
+    answers: int
+    vectors: int
+    """Windows with vectors, counted for each encoder."""
+
+
+class Packer:
+    """Writes packs. Without an index no vectors are written."""
+
+    def __init__(self, library: Library, index: Index | None = None) -> None:
+        self._library = library
+        self._index = index
+        self._counts: dict[str, int] = {}
+
+    def run(self, path: Path, selection: PackSelection) -> Iterator[PackProgress | Packed]:
+        """Write a pack and check it; the file appears when it is complete. The last event is `Packed`.
+
+        Raises:
+            UsageError: `nothing_to_pack`.
+            AppError: `unwritable`, `pack_damaged`, and the failures of library and index.
+        """
+        states = self._states(selection)
+        if not any(state.windows for state in states) and not (selection.whole and states):
+            raise UsageError("nothing_to_pack")
+        part = path.with_name(f"{path.name}.part")
+        self._counts = {}
+        with logged_stage(logger, "pack") as counts:
+            try:
+                delete_file(part)
+                private_file(part)
+                with part.open("r+b") as file:
+                    yield from self._write(PackWriter(file), states, selection)
+                    file.flush()
+                    os.fsync(file.fileno())
+                size = part.stat().st_size
+                total = sum(self._counts.get(name, 0) for name in pack_format.MEMBERS)
+                with PackFile(part) as written:
+                    for count in PackReader(written).check():
+                        yield PackProgress(count, total)
+                replace_path(part, path)
+            except OSError as error:
+                raise AppError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
+            finally:
+                _discard(part)
+            packed = self._sum(size)
+            counts.update(videos=packed.videos, windows=packed.windows)
+        yield packed
+
+    def _states(self, selection: PackSelection) -> list[VideoState]:
+        states = self._library.videos()
+        if selection.whole:
+            return states
+        return [
+            state
+            for state in states
+            if state.windows and (state.video.channel_id in selection.channels or state.video.id in selection.videos)
+        ]
+
+    def _write(
+        self, writer: PackWriter, states: Sequence[VideoState], selection: PackSelection
+    ) -> Iterator[PackProgress]:
+        ids = [state.video.id for state in states]
+        members: list[tuple[str, Iterator[Values]]] = [
+            (pack_format.VIDEOS, self._videos(states)),
+            (pack_format.CHANNELS, self._channels(states, selection)),
+            (pack_format.MARKS, self._marks(ids, selection)),
+            (pack_format.SOURCES, self._sources(states, selection)),
+            (pack_format.ANSWERS, self._answers(selection)),
+            (pack_format.SETTINGS, self._settings(selection)),
+        ]
+        done = 0
+        with self._snapshot():
+            for name, records in members:
+                for _record in writer.write(name, records):
+                    done += 1
+                    self._count(name)
+                    yield PackProgress(done)
+        vectors = self._vectors(ids) if selection.vectors and self._index is not None else iter(())
+        for _record in writer.write(pack_format.VECTORS, vectors):
+            done += 1
+            self._count(pack_format.VECTORS)
+            yield PackProgress(done)
+        encoder = self._library.vectors.active() if self._counts.get(pack_format.VECTORS) else None
+        made_at = datetime.now(UTC).isoformat(timespec="seconds")
+        writer.finish(made_at=made_at, rule=RULE, whole=selection.whole, encoder=encoder or "")
+
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """Read one state of the library, whatever others write meanwhile."""
+        with self._library.database.read() as db:
+            db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                db.execute("ROLLBACK")
+
+    def _videos(self, states: Sequence[VideoState]) -> Iterator[Values]:
+        contexts = self._library.contexts
+        for state in states:
+            video = self._library.video(state.video.id)
+            track = self._library.track(state.video.id)
+            if video is None or (track is None and video.source is not None):  # a file is read again where it lies
+                continue
+            if track is None:
+                failure = shareable_failure(state.failure, state.details) if state.failure else None
+                yield video_values(PackedVideo(video, Details(), None, failure=failure), ())
+                continue
+            windows = self._library.windows_of(video.id)
+            packed = PackedVideo(
+                video,
+                self._library.details(video.id),
+                track,
+                {window.id: window.text for window in windows},
+                contexts.all_valid(video.id),
+                contexts.overviews(video.id),
+                contexts.sections_of(video.id),
+            )
+            self._count("windows", len(windows))
+            self._count("contexts", sum(bool(context.text) for context in packed.contexts))
+            yield video_values(packed, windows)
+
+    def _channels(self, states: Sequence[VideoState], selection: PackSelection) -> Iterator[Values]:
+        contexts = self._library.contexts
+        models = contexts.models() if selection.whole else {}
+        names = {state.video.channel_id: state.video.channel for state in states}
+        for id, name in names.items():
+            glossary, model = contexts.glossary(id), models.get(id)
+            if glossary or model is not None:
+                yield channel_values(PackedChannel(id, glossary, model), name)
+
+    def _marks(self, ids: Sequence[str], selection: PackSelection) -> Iterator[Values]:
+        if not selection.marks:
+            return
+        marks = self._library.marks
+        for mark in marks.all() if selection.whole else marks.of_videos(ids):
+            self._count("noted_marks", bool(mark.note))
+            yield mark_values(mark)
+
+    def _sources(self, states: Sequence[VideoState], selection: PackSelection) -> Iterator[Values]:
+        channels = {state.video.channel_id for state in states} & set(selection.channels)
+        for source in self._library.sources.followed():
+            if selection.whole or source.channel_id in channels:
+                listed = self._library.sources.all_listed(source.id) if selection.whole else []
+                yield source_values(source, listed, whole=selection.whole)
+
+    def _answers(self, selection: PackSelection) -> Iterator[Values]:
+        if selection.answers:
+            yield from map(answer_values, reversed(self._library.answers.latest(limit=2**31)))
+
+    def _settings(self, selection: PackSelection) -> Iterator[Values]:
+        for key in pack_format.SHARED_SETTINGS if selection.whole else ():
+            if value := self._library.database.get_setting(key):
+                yield {"key": key, "value": value}
+
+    def _vectors(self, ids: Sequence[str]) -> Iterator[Values]:
+        """Read the vectors whose notes are the same before and after: another run may write them meanwhile."""
+        assert self._index is not None
+        for video_id in ids:
+            windows = [window.id for window in self._library.windows_of(video_id)]
+            for start in range(0, len(windows), PAGE):
+                page = windows[start : start + PAGE]
+                notes = self._library.vectors.stored(page)
+                points = {point.id: point for point in self._index.get_neural(list(notes))} if notes else {}
+                notes_after = self._library.vectors.stored(page)
+                for id in page:
+                    for note in notes.get(id, ()):
+                        if id in points and note in notes_after.get(id, ()):
+                            values = vectors_values(points[id], note.encoder, note.source)
+                            if values is not None:
+                                yield values
+
+    def _count(self, name: str, count: int = 1) -> None:
+        self._counts[name] = self._counts.get(name, 0) + count
+
+    def _sum(self, size: int) -> Packed:
+        counts = self._counts
+        return Packed(
+            bytes=size,
+            videos=counts.get(pack_format.VIDEOS, 0),
+            windows=counts.get("windows", 0),
+            contexts=counts.get("contexts", 0),
+            marks=counts.get(pack_format.MARKS, 0),
+            noted_marks=counts.get("noted_marks", 0),
+            sources=counts.get(pack_format.SOURCES, 0),
+            answers=counts.get(pack_format.ANSWERS, 0),
+            vectors=counts.get(pack_format.VECTORS, 0),
+        )
+
+
+def _discard(part: Path) -> None:
+    try:
+        delete_file(part)
+    except OSError:
+        logger.info("a part of a pack stays", exc_info=True)
