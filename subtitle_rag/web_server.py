@@ -8,23 +8,20 @@ font service.
 
 import asyncio
 import hmac
-import ipaddress
 import secrets
-import socket
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from subtitle_rag.browser_page import DRIVER
-from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import _
 from subtitle_rag.installation.extras import WEB
 from subtitle_rag.installation.missing import missing
 from subtitle_rag.platforms import command_line
 from subtitle_rag.redaction import register_secret
+from subtitle_rag.web_place import ServedPlace, is_same_origin, listen
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -38,9 +35,6 @@ PAGE = Path(__file__).with_name("web_page")
 NAME = "subtitle-rag"
 SHUTDOWN_S = 3.0
 """Timeout for a page and its app when the server ends."""
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-ANY = ("0.0.0.0", "::")  # noqa: S104 - the user asks for it
-"""Addresses to listen on that stand for all of this computer's."""
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
     "font-src 'self'; img-src 'self' data:; connect-src 'self' ws: wss:; frame-ancestors 'none'",
@@ -50,7 +44,7 @@ HEADERS = {
 """The terminal in the page sets its own styles; opened links do not get the key."""
 
 
-def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[str], object]) -> None:
+def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[str, ServedPlace], object]) -> None:
     """Serve until SIGINT or SIGTERM. `arguments` go to the command line of each app, `started` gets the page's address.
 
     Port 0 takes a free one.
@@ -63,30 +57,27 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
         from textual_serve import server as textual_server
     except ImportError as error:
         raise missing(WEB) from error
-    listening = _listen(host, port)
-    port = listening.getsockname()[1]
-    page_host = LOOPBACK[0] if host in ANY else host
-    address = f"[{page_host}]:{port}" if ":" in page_host else f"{page_host}:{port}"
+    listening, place, address = listen(host, port)
     key = secrets.token_urlsafe(16)
     register_secret(key)
     command = command_line([sys.executable, "-m", "subtitle_rag", *arguments])
     if sys.platform != "win32":
         command = f"exec {command}"  # replaces the shell, so that a signal stops the app itself
     textual_server.AppService = _app_process()  # type: ignore[attr-defined]  # `Server` takes no class
-    server = _page_server()(command, host, port, NAME, f"http://{address}", templates_path=PAGE)
+    server = _page_server()(command, place.name, place.port, NAME, address, templates_path=PAGE)
 
     stdout = sys.stdout
 
     async def announce(_app: web.Application) -> None:
         with redirect_stdout(stdout):
-            started(f"http://{address}/{key}/")
+            started(f"{address}/{key}/", place)
 
     async def application() -> web.Application:
         page = await server._make_app()
         page.router.add_static("/page", PAGE)
         page.on_startup.clear()  # it prints a banner on stdout
         page.on_startup.append(announce)
-        root = web.Application(middlewares=[_guard(host, key)])
+        root = web.Application(middlewares=[_guard(place, key)])
         root.add_subapp(f"/{key}", page)
         return root
 
@@ -130,52 +121,19 @@ def _app_process() -> "type[AppService]":
     return AppProcess
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise AppError("web_address", host=host, port=port, reason=reason) from error
-
-
-def is_answered(host_header: str, host: str) -> bool:
-    """Return whether a request with this header is answered by a server that listens on `host`.
-
-    A name that another site could point at this computer (DNS rebinding) is not. A port says nothing about that, and a
-    forwarded one differs.
-    """
-    try:
-        name = urlsplit(f"//{host_header}").hostname or ""
-    except ValueError:
-        return False
-    if host in ANY:
-        return name == "localhost" or _is_ip(name)
-    return name == host.casefold() or (host in LOOPBACK and name in LOOPBACK)
-
-
-def _is_ip(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _guard(host: str, key: str) -> "Middleware":
+def _guard(place: ServedPlace, key: str) -> "Middleware":
     """Let a request pass only for an own address, with the key, and from no other site's page."""
     from aiohttp import web
 
     @web.middleware
     async def guard(request: web.Request, handler: "Handler") -> web.StreamResponse:
         request_key = request.path.split("/")[1]
-        own_origin = f"http://{request.host}"
-        origin = request.headers.get("Origin", own_origin)
+        origin = request.headers.get("Origin")
         socket_without_origin = request.path.endswith("/ws") and "Origin" not in request.headers
-        if not is_answered(request.host, host):
+        if not place.answers(request.headers.get("Host", "")):
             sentence = _("This name is not answered. Open the page by the address that subtitle-rag serve has printed.")
             raise web.HTTPForbidden(text=sentence)
-        if origin != own_origin or socket_without_origin:
+        if socket_without_origin or (origin is not None and not is_same_origin(origin, request.host)):
             raise web.HTTPForbidden
         if not hmac.compare_digest(request_key.encode(), key.encode()):
             sentence = _("The address ends with a key: open all of what subtitle-rag serve has printed.")

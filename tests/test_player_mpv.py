@@ -47,18 +47,18 @@ listener = socket.socket(socket.AF_UNIX)
 pathlib.Path(address).unlink(missing_ok=True)
 listener.bind(address)
 listener.listen()
-path, ontop = sys.argv[-1], False
+path, ontop, end = sys.argv[-1], False, "none"
 def answer(name, *rest):
-    global path, ontop
+    global path, ontop, end
     if name == "get_property":
         at = None if mood in ("loading", "idle") else 1.0
-        values = {{"path": path, "ontop": ontop, "time-pos": at, "idle-active": mood == "idle"}}
+        values = {{"path": path, "ontop": ontop, "time-pos": at, "idle-active": mood == "idle", "end": end}}
         return {{"error": "success", "data": values[rest[0]]}}
     if name == "loadfile":
         options = rest[3:] if version >= 38 else rest[2:]
         if len(rest) != (4 if version >= 38 else 3) or not str(options[0]).startswith("start="):
             return {{"error": "invalid parameter"}}
-        path = rest[0]
+        path, end = rest[0], "70.0" if "end=" in options[0] else "none"
     if name == "seek" and mood == "loading":
         return {{"error": "error running command"}}
     return {{"error": "success", "data": None}}
@@ -366,3 +366,46 @@ class TestExtractor:
             assert mpv.version([path])[:2] == "20"
         finally:
             shutil.rmtree(cache)
+
+
+CLIPS = (
+    mpv.Clip(URL, 61_500, 70_000, "치킨, 소스 1:01"),
+    mpv.Clip("/영상/--fs ' #2.mkv", 5_000, 9_250, "국수=100% 0:05"),
+)
+
+
+def test_scenes_open_a_window_with_the_start_and_end_of_each(desk: Desk) -> None:
+    desk.install()
+    player.play_all(CLIPS, desk.cache)
+    [arguments] = desk.started(1)
+    at = arguments.index("--{")
+    assert arguments[at:] == [
+        *("--{", "--start=+61.500", "--end=70.000", "--force-media-title=치킨, 소스 1:01", URL, "--}"),
+        *("--{", "--start=+5.000", "--end=9.250", "--force-media-title=국수=100% 0:05", CLIPS[1].what, "--}"),
+    ]
+
+
+@pytest.mark.parametrize("version", [37, 40])
+def test_scenes_replace_what_plays_in_the_open_window_and_a_jump_plays_past_their_ends(
+    desk: Desk, version: int
+) -> None:
+    desk.install(version=version)
+    desk.play()
+    player.play_all(CLIPS, desk.cache)
+    desk.play(CLIPS[1].what, at=20)
+    assert len(desk.started(1)) == 1
+    loaded = [asked for asked in desk.asked() if asked[0] == "loadfile" and len(asked) == (5 if version >= 38 else 4)]
+    options = ["start=%7%+61.500,end=%6%70.000,force-media-title=%19%치킨, 소스 1:01"]
+    options.append("start=%6%+5.000,end=%5%9.250,force-media-title=%16%국수=100% 0:05")
+    assert [(asked[1], asked[2], asked[-1]) for asked in loaded] == [
+        (URL, "replace", options[0]),
+        (CLIPS[1].what, "append", options[1]),
+        (CLIPS[1].what, "replace", "start=+20"),
+    ]
+    assert not [asked for asked in desk.asked() if asked[0] == "seek"]
+
+
+def test_without_mpv_scenes_do_not_play(desk: Desk) -> None:
+    with pytest.raises(AppError) as caught:
+        player.play_all(CLIPS, desk.cache)
+    assert (caught.value.code, caught.value.details) == ("no_player", {"player": "mpv"})

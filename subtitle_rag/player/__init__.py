@@ -144,6 +144,17 @@ def play(
     return Launch(name, what, start(name, filled({**COMMANDS, **extra}[name], what, seconds)))
 
 
+def play_all(clips: Sequence[mpv.Clip], cache: Path | None) -> Launch:
+    """Play clips one after another, in mpv.
+
+    Raises:
+        UsageError: `no_player`.
+    """
+    if mpv.program() is None:
+        raise UsageError("no_player", player=MPV)
+    return mpv.play_all(clips, cache)
+
+
 def _browse(link: str | None) -> None:
     import webbrowser
 

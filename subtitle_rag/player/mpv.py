@@ -21,11 +21,11 @@ import sysconfig
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from subtitle_rag.i18n import _
 from subtitle_rag.platforms import on_windows
@@ -152,28 +152,74 @@ def play(what: str, seconds: int, cache: Path | None) -> Launch:
     Raises:
         UsageError: `no_player`.
     """
-    global _opened, _request_count
+    global _request_count
     with _turn:
         _request_count += 1
         path = address(cache) if cache else None
         errors = _errors_file(path, cache)
         written = _size(errors)
-        if path and _play_in_window(path, what, seconds):
+        if path and _in_window(path, lambda window: window.play(what, seconds)):
             process = _opened[0] if _opened and _opened[0].poll() is None else None
             return MpvLaunch(what, path, process, _request_count, (errors, written))
-        command = filled(COMMAND, what, seconds)
-        # only errors: what it says of each second would fill the disk
-        options = ["--msg-level=all=error"]
-        if extractor := extractor_path(cache):
-            options.append(f"--script-opts-append=ytdl_hook-ytdl_path={extractor}")
-        if path:
-            with suppress(OSError):
-                path.unlink()
-            options.append(f"--input-ipc-server={path}")
-        command[1:1] = options
-        process = _start_writing(command, errors)
-        _opened = process, time.monotonic()
+        process = _open_window(filled(COMMAND, what, seconds), path, cache, errors)
         return MpvLaunch(what, path, process, _request_count, (errors, 0))
+
+
+class Clip(NamedTuple):
+    """A part of a video, to be played among others."""
+
+    what: str
+    """Link or path."""
+    start_ms: int
+    end_ms: int
+    title: str
+
+    @property
+    def options(self) -> list[str]:
+        start, end = self.start_ms / 1000, self.end_ms / 1000
+        return [f"start=+{start:.3f}", f"end={end:.3f}", f"force-media-title={self.title}"]
+
+
+def play_all(clips: Sequence[Clip], cache: Path | None) -> Launch:
+    """Play clips one after another, each from its start to its end, in the open window or a new one.
+
+    Raises:
+        UsageError: `no_player`.
+    """
+    global _request_count
+    with _turn:
+        _request_count += 1
+        path = address(cache) if cache else None
+        errors = _errors_file(path, cache)
+        written = _size(errors)
+        first = clips[0].what
+        if path and _in_window(path, lambda window: window.play_all(clips)):
+            process = _opened[0] if _opened and _opened[0].poll() is None else None
+            return MpvLaunch(first, path, process, _request_count, (errors, written))
+        command = ["mpv", "--resume-playback=no", "--force-window=immediate"]
+        for clip in clips:  # between braces, options are of the file alone
+            command += ["--{", *(f"--{option}" for option in clip.options), clip.what, "--}"]
+        process = _open_window(command, path, cache, errors)
+        return MpvLaunch(first, path, process, _request_count, (errors, 0))
+
+
+def _open_window(
+    command: list[str], path: Path | None, cache: Path | None, errors: Path | None
+) -> "subprocess.Popen[bytes]":
+    """Start mpv, so that it listens on `path`."""
+    global _opened
+    # only errors: what it says of each second would fill the disk
+    options = ["--msg-level=all=error"]
+    if extractor := extractor_path(cache):
+        options.append(f"--script-opts-append=ytdl_hook-ytdl_path={extractor}")
+    if path:
+        with suppress(OSError):
+            path.unlink()
+        options.append(f"--input-ipc-server={path}")
+    command[1:1] = options
+    process = _start_writing(command, errors)
+    _opened = process, time.monotonic()
+    return process
 
 
 def _errors_file(path: Path | None, cache: Path | None) -> Path | None:
@@ -243,6 +289,7 @@ class MpvLaunch(Launch):
                         return "playing"
                     has_failed = window is not None and window.is_idle
                 except (OSError, ValueError) as error:  # it starts, is busy, or has ended
+                    connections.close()  # before the next one is made
                     window = None
                     has_failed = self._window_process is None and isinstance(error, ConnectionError | FileNotFoundError)
                 if has_failed:
@@ -265,13 +312,13 @@ class MpvLaunch(Launch):
         return reason.removeprefix("ERROR:").strip()[:MOST_REASON]
 
 
-def _play_in_window(path: Path, what: str, seconds: int) -> bool:
-    """Ask the mpv listening on `path`; return whether it plays."""
+def _in_window(path: Path, play: "Callable[[_Window], bool]") -> bool:
+    """Ask the mpv listening on `path` to play; return whether it does."""
     try:
         with _Window(path) as window:
-            return window.play(what, seconds)
+            return play(window)
     except (OSError, ValueError):  # no listener, or not mpv
-        logger.debug("no mpv took the scene", exc_info=True)
+        logger.debug("no mpv took the request", exc_info=True)
         return False
 
 
@@ -302,21 +349,34 @@ class _Window:
         return self._ask("get_property", "idle-active").get("data") is True
 
     def play(self, what: str, seconds: int) -> bool:
-        """Seek if the video is loaded, else load it; then show the window."""
+        """Seek if the video is loaded whole, else load it; then show the window."""
         on = self._ask("get_property", "path")
-        playing = on.get("data") == what and self._does("seek", seconds, "absolute+exact")
-        if not (playing or self._load(what, f"start=+{seconds}")):
+        is_whole = on.get("data") == what and self._ask("get_property", "end").get("data") == "none"
+        playing = is_whole and self._does("seek", seconds, "absolute+exact")
+        if not (playing or self._load(what, f"start=+{seconds}", "replace")):
             return False
+        self._show()
+        return True
+
+    def play_all(self, clips: Sequence[Clip]) -> bool:
+        """Load clips in the place of what plays; then show the window."""
+        for number, clip in enumerate(clips):
+            options = ",".join(_counted(option) for option in clip.options)
+            if not self._load(clip.what, options, "append" if number else "replace"):
+                return False
+        self._show()
+        return True
+
+    def _show(self) -> None:
         self._does("set_property", "pause", False)
         self._does("set_property", "window-minimized", False)
         if self._ask("get_property", "ontop").get("data") is False:  # mpv has no command that raises its window
             self._does("set_property", "ontop", True)
             self._does("set_property", "ontop", False)
-        return True
 
-    def _load(self, what: str, options: str) -> bool:
+    def _load(self, what: str, options: str, how: str) -> bool:
         """Load a video; mpv 0.38 moved the options, and refuses the other form."""
-        return self._does("loadfile", what, "replace", -1, options) or self._does("loadfile", what, "replace", options)
+        return self._does("loadfile", what, how, -1, options) or self._does("loadfile", what, how, options)
 
     def _does(self, *command: Any) -> bool:
         return bool(self._ask(*command)["error"] == "success")
@@ -328,7 +388,10 @@ class _Window:
         self._line.settimeout(REPLY_S)
         self._line.sendall(json.dumps({"command": command, "request_id": self._request_id}).encode() + b"\n")
         while True:
-            message = json.loads(self._next(deadline))
+            try:
+                message = json.loads(self._next(deadline))
+            except RecursionError as error:
+                raise ValueError("nested too deeply") from error
             if not isinstance(message, dict):
                 raise ValueError(message)
             if message.get("request_id") == self._request_id and "error" in message:
@@ -347,6 +410,12 @@ class _Window:
             self._rest += came
         line, self._rest = self._rest.split(b"\n", 1)
         return line.decode("utf-8", errors="replace")
+
+
+def _counted(option: str) -> str:
+    """Return an option whose value stands behind its number of bytes: a title may have commas."""
+    name, value = option.split("=", 1)
+    return f"{name}=%{len(value.encode('utf-8', 'surrogateescape'))}%{value}"
 
 
 def _connected(path: Path, *, wait: bool) -> socket.socket:

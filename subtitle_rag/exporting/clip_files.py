@@ -1,0 +1,288 @@
+"""Cuts scenes out of video files, and of YouTube's videos section by section."""
+
+import hashlib
+import re
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from subtitle_rag.captions.files import MEDIA_SUFFIXES
+from subtitle_rag.captions.media import SOUND
+from subtitle_rag.domain import Cue
+from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.exporting.ffmpeg import LOCAL, Ffmpeg, address
+from subtitle_rag.exporting.scene_reader import SceneSpan
+from subtitle_rag.exporting.subtitles import srt
+
+if TYPE_CHECKING:
+    from subtitle_rag.config import YoutubeSettings
+
+Subtitles = Literal["soft", "burn", "none"]
+
+HEIGHT = 720
+"""The most lines of a picture that is downloaded."""
+MP4 = frozenset({".mp4", ".m4v", ".mov"})
+CLIP_SUFFIXES = tuple(sorted(MEDIA_SUFFIXES | {".mka"}))
+WORK = ".subtitle-rag-clips-"
+"""Begins the names of folders with unfinished clips."""
+DAY_S = 86_400
+ENCODED = ("-c:v", "libx264", "-preset", "veryfast", "-crf", "20", "-pix_fmt", "yuv420p")
+SOUND_ENCODED = ("-c:a", "aac", "-b:a", "160k", "-ar", "48000", "-ac", "2")
+_CAPTIONS = "captions.srt"
+
+
+@dataclass(frozen=True, slots=True)
+class ClipOptions:
+    """How clips are cut."""
+
+    exact: bool = False
+    """Encode, so that a clip begins and ends where its scene does; else it begins at the key frame before."""
+    subtitles: Subtitles = "none"
+    height: int | None = None
+    """The most lines of a picture; None: `HEIGHT` for downloads, and a file's own otherwise."""
+    force: bool = False
+    """Cut again what is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClipFile:
+    """A scene as a file."""
+
+    scene: ExportedScene
+    path: Path
+    is_new: bool
+
+    @property
+    def seconds(self) -> float:
+        return (self.scene.end_ms - self.scene.start_ms) / 1000
+
+
+def padded(span: SceneSpan, pad_ms: int) -> SceneSpan:
+    """Return a span with so much more on both sides, within its video."""
+    end_ms = span.end_ms + pad_ms
+    if span.video.duration_ms:
+        end_ms = min(end_ms, span.video.duration_ms)
+    start_ms = max(0, min(span.start_ms - pad_ms, end_ms - 1))
+    return span._replace(start_ms=start_ms, end_ms=end_ms)
+
+
+class ClipMaker:
+    """Makes clips in a folder, each of them whole or not at all. A clip that is there is not made again."""
+
+    def __init__(
+        self,
+        ffmpeg: Ffmpeg,
+        folder: Path,
+        options: ClipOptions,
+        youtube: "YoutubeSettings",
+        progress: Callable[[float], object] = lambda _seconds: None,
+    ) -> None:
+        """`progress` gets the seconds of the present clip that are written."""
+        self._ffmpeg, self._folder, self._options = ffmpeg, folder, options
+        self._youtube, self._progress = youtube, progress
+
+    def make(self, scene: ExportedScene) -> ClipFile:
+        """Cut a scene out of its video's file, else download that section.
+
+        Raises:
+            AppError: `clip_failed`, `clip_without_video`, `unwritable`, and those of YouTube.
+        """
+        name = _name(scene, self._options)
+        present = None if self._options.force else _file_of(self._folder, name)
+        if present is not None:
+            return ClipFile(scene, present, is_new=False)
+        with _WorkFolder(self._folder, name) as work:
+            made = self._made(scene, work)
+            target = self._folder / f"{name}{made.suffix}"
+            made.replace(target)
+        return ClipFile(scene, target, is_new=True)
+
+    def join(self, scenes: Sequence[ExportedScene], done: Callable[[ExportedScene], object]) -> Path:
+        """Make one video of all scenes, in their order. Scenes that an earlier run has cut are not cut again.
+
+        Raises:
+            AppError: as `make`.
+        """
+        options = self._options
+        names = [f"{_name(scene, replace(options, exact=True))}-{options.height or HEIGHT}" for scene in scenes]
+        name = f"scenes-{hashlib.sha256(' '.join(names).encode()).hexdigest()[:12]}"
+        target = self._folder / f"{name}.mp4"
+        if target.exists() and not options.force:
+            return target
+        with _WorkFolder(self._folder, name, keep_on_failure=True) as work:
+            for number, (scene, part) in enumerate(zip(scenes, names, strict=True)):
+                if not (work / f"{part}.mp4").exists():
+                    with _WorkFolder(work, str(number)) as inner:
+                        self._part(scene, inner).replace(work / f"{part}.mp4")
+                done(scene)
+            (work / "list.txt").write_text("".join(f"file '{part}.mp4'\n" for part in names), encoding="utf-8")
+            arguments = [*LOCAL, "-f", "concat", "-i", "list.txt"]
+            if options.subtitles == "soft" and self._write_captions(scenes, work):
+                arguments += [*LOCAL, "-i", _CAPTIONS, "-map", "0", "-map", "1", "-c:s", "mov_text"]
+            whole = work / "joined.mp4"
+            self._ffmpeg.run([*arguments, "-c:v", "copy", "-c:a", "copy", address(whole)], work, self._progress)
+            whole.replace(target)
+        return target
+
+    def _made(self, scene: ExportedScene, work: Path) -> Path:
+        options = self._options
+        source, start_ms = self._source(scene, work, exact=options.exact or options.subtitles != "none")
+        is_download = start_ms == 0 and source.parent == work
+        if is_download and options.subtitles == "none":
+            return source
+        if source.suffix.lower() in SOUND and options.subtitles == "burn":
+            raise AppError("clip_without_picture", file=str(source))
+        # captions need a clip that begins at its second
+        encoded = options.subtitles == "burn" or (
+            not is_download and (options.exact or options.subtitles == "soft" or options.height is not None)
+        )
+        suffix = ".mp4" if encoded or source.suffix.lower() in MP4 else ".mkv"
+        if source.suffix.lower() in SOUND:
+            suffix = ".m4a" if encoded else ".mka"
+        has_captions = options.subtitles != "none" and self._write_captions([scene], work)
+        arguments = [*_input(source, start_ms, scene)]
+        if options.subtitles == "soft" and has_captions:
+            arguments += [*LOCAL, "-i", _CAPTIONS, "-map", "1:s:0", "-c:s", "mov_text" if suffix == ".mp4" else "srt"]
+        arguments += ["-map", "0:v:0?", "-map", "0:a:0?"]
+        if encoded:
+            filters = [f"scale=-2:'min(ih,{options.height})'"] if options.height else []
+            if options.subtitles == "burn" and has_captions:
+                filters.append(f"subtitles={_CAPTIONS}")
+            arguments += [*(("-vf", ",".join(filters)) if filters else ()), *ENCODED, *SOUND_ENCODED]
+        else:
+            arguments += ["-c:v", "copy", "-c:a", "copy", "-avoid_negative_ts", "make_zero"]
+        made = work / f"clip{suffix}"
+        self._ffmpeg.run([*arguments, address(made)], work, self._progress)
+        return made
+
+    def _part(self, scene: ExportedScene, work: Path) -> Path:
+        """Encode a scene with the size, rate and sound that all parts of a joined video have."""
+        source, start_ms = self._source(scene, work, exact=True)
+        streams = self._ffmpeg.streams(source)
+        if "video" not in streams:
+            raise AppError("clip_without_picture", file=str(source))
+        height = (self._options.height or HEIGHT) // 2 * 2
+        width = height * 16 // 9 // 2 * 2
+        filters = [
+            f"scale={width}:{height}:force_original_aspect_ratio=decrease",
+            f"pad={width}:{height}:(ow-iw)/2:(oh-ih)/2",
+            "setsar=1",
+            "fps=30",
+        ]
+        if self._options.subtitles == "burn" and self._write_captions([scene], work):
+            filters.append(f"subtitles={_CAPTIONS}")
+        arguments = [*_input(source, start_ms, scene)]
+        silence = "audio" not in streams
+        if silence:
+            arguments += ["-f", "lavfi", "-i", "anullsrc=r=48000:cl=stereo"]
+        arguments += ["-map", "0:v:0", "-map", "1:a" if silence else "0:a:0", "-vf", ",".join(filters)]
+        arguments += [*ENCODED, *SOUND_ENCODED, "-t", _seconds(scene.end_ms - scene.start_ms)]
+        made = work / "part.mp4"
+        self._ffmpeg.run([*arguments, address(made)], work, self._progress)
+        return made
+
+    def _source(self, scene: ExportedScene, work: Path, *, exact: bool) -> tuple[Path, int]:
+        """Return the file to cut, and the time of the scene in it."""
+        if scene.media is not None:
+            return scene.media, scene.start_ms
+        if not scene.video.url:
+            raise AppError("clip_without_video", video=scene.video.title)
+        from subtitle_rag.captions.session import Session
+
+        session = Session(self._youtube)
+        try:
+            height = self._options.height or HEIGHT
+            span_s = scene.start_ms / 1000, scene.end_ms / 1000
+            return session.section(scene.video.url, scene.video.title, span_s, work, height=height, exact=exact), 0
+        finally:
+            session.close()
+
+    def _write_captions(self, scenes: Sequence[ExportedScene], work: Path) -> bool:
+        """Write the captions of scenes that follow each other; return whether there are any."""
+        cues: list[Cue] = []
+        at_ms = 0
+        for scene in scenes:
+            length = scene.end_ms - scene.start_ms
+            for cue in scene.cues:
+                start_ms, end_ms = cue.start_ms - scene.start_ms, min(cue.end_ms - scene.start_ms, length)
+                if 0 <= start_ms < end_ms:
+                    cues.append(Cue(at_ms + start_ms, at_ms + end_ms, cue.text))
+            at_ms += length
+        if cues:
+            text = srt([replace(scenes[0], cues=tuple(cues))], "")
+            (work / _CAPTIONS).write_text(text, encoding="utf-8", newline="\n")
+        return bool(cues)
+
+
+class _WorkFolder:
+    """A folder for unfinished files beside the finished ones; those of runs that were killed go after a day."""
+
+    def __init__(self, parent: Path, name: str, *, keep_on_failure: bool = False) -> None:
+        self._parent, self._keep = parent, keep_on_failure
+        self._path = parent / f"{WORK}{name}"
+
+    def __enter__(self) -> Path:
+        try:
+            self._parent.mkdir(parents=True, exist_ok=True)
+            for old in self._parent.glob(f"{WORK}*"):
+                if old != self._path and time.time() - old.stat().st_mtime > DAY_S:
+                    shutil.rmtree(old, ignore_errors=True)
+            if not self._keep:
+                shutil.rmtree(self._path, ignore_errors=True)
+            self._path.mkdir(exist_ok=True)
+        except OSError as error:
+            raise AppError("unwritable", path=str(self._parent), reason=error.strerror or str(error)) from error
+        return self._path
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if not (self._keep and kind is not None):
+            shutil.rmtree(self._path, ignore_errors=True)
+
+
+def _input(source: Path, start_ms: int, scene: ExportedScene) -> tuple[str, ...]:
+    length = _seconds(scene.end_ms - scene.start_ms)
+    return (*LOCAL, "-ss", _seconds(start_ms), "-t", length, "-i", address(source))
+
+
+def _seconds(ms: int) -> str:
+    return f"{ms / 1000:.3f}"
+
+
+def _name(scene: ExportedScene, options: ClipOptions) -> str:
+    """Return the name of a clip without its suffix, made of the video's id, the times and the options."""
+    parts = [_safe_id(scene), f"{scene.start_ms}-{scene.end_ms}"]
+    parts += ["exact"] * options.exact + [options.subtitles] * (options.subtitles != "none")
+    parts += [f"{options.height}p"] * (options.height is not None)
+    return "_".join(parts)
+
+
+def clip_of(folder: Path, scene: ExportedScene) -> Path | None:
+    """Return the shortest clip in a folder that has the whole scene.
+
+    Raises:
+        AppError: `unreadable_folder`.
+    """
+    pattern = re.compile(rf"{re.escape(_safe_id(scene))}_(\d{{1,12}})-(\d{{1,12}})(?:_\w+)*\.\w+", re.ASCII)
+    spans: list[tuple[int, str, Path]] = []
+    try:
+        for path in folder.iterdir():
+            if (match := pattern.fullmatch(path.name)) and path.suffix in CLIP_SUFFIXES:
+                start_ms, end_ms = int(match[1]), int(match[2])
+                if start_ms <= scene.start_ms and end_ms >= scene.end_ms:
+                    spans.append((end_ms - start_ms, path.name, path))
+    except OSError as error:
+        raise UsageError("unreadable_folder", path=str(folder), reason=error.strerror or str(error)) from error
+    return min(spans)[2] if spans else None
+
+
+def _safe_id(scene: ExportedScene) -> str:
+    return re.sub(r"[^0-9A-Za-z_-]", "_", scene.video.id)[:64]
+
+
+def _file_of(folder: Path, name: str) -> Path | None:
+    """Return the finished clip of this name, whatever its format."""
+    return next((path for suffix in CLIP_SUFFIXES if (path := folder / f"{name}{suffix}").is_file()), None)

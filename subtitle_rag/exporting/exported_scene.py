@@ -1,0 +1,83 @@
+"""A scene with everything that a format writes of it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from subtitle_rag.domain import Cue, Video, watch_url
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedScene:
+    """A part of a video, its captions and what the user noted of it."""
+
+    video: Video
+    start_ms: int
+    end_ms: int
+    at_ms: int
+    """The second to jump to."""
+    cues: tuple[Cue, ...]
+    id: str | None = None
+    """The id of its window; None if the video has no window there."""
+    context: str | None = None
+    note: str = ""
+    tag: str = ""
+    media: Path | None = None
+    """The video's file beside its captions."""
+    clip: Path | None = None
+    """The scene's own file, if `clip` has cut it."""
+
+    @property
+    def text(self) -> str:
+        return " ".join(cue.text for cue in self.cues)
+
+    @property
+    def sentence(self) -> str:
+        """Return the caption line at the second to jump to."""
+        lines = [cue.text for cue in self.cues if cue.start_ms <= self.at_ms]
+        return lines[-1] if lines else self.cues[0].text if self.cues else ""
+
+    def link(self, at_ms: int) -> str | None:
+        """Return the link to a second of its video."""
+        return watch_url(self.video.id, at_ms) if self.video.url else None
+
+    @property
+    def url(self) -> str | None:
+        """Return the link to its beginning."""
+        return self.link(self.start_ms)
+
+    @property
+    def jump_url(self) -> str | None:
+        """Return the link to its best line."""
+        return self.link(self.at_ms)
+
+    def values(self, rank: int) -> dict[str, Any]:
+        """Return its values for JSON, with the fields of `search --json`."""
+        return {
+            "rank": rank,
+            "scene": self.id,
+            "video": self.video.values(),
+            "start": self.start_ms / 1000,
+            "end": self.end_ms / 1000,
+            "url": self.url,
+            "jump": {"at": self.at_ms / 1000, "url": self.jump_url},
+            "text": self.text,
+            "context": self.context,
+            "note": self.note or None,
+            "tag": self.tag or None,
+        }
+
+
+def by_video(scenes: Iterable[ExportedScene]) -> list[tuple[Video, list[ExportedScene]]]:
+    """Group scenes by video, in the order in which the videos come first."""
+    groups: dict[str, list[ExportedScene]] = {}
+    for scene in scenes:
+        groups.setdefault(scene.video.id, []).append(scene)
+    return [(group[0].video, group) for group in groups.values()]
+
+
+def distinct_cues(scenes: Sequence[ExportedScene]) -> list[Cue]:
+    """Return the cues of scenes of one video in their order, each once."""
+    cues = {(cue.start_ms, cue.end_ms, cue.text): cue for scene in scenes for cue in scene.cues}
+    return [cues[key] for key in sorted(cues)]

@@ -1,0 +1,68 @@
+"""Scenes as Markdown, with a link for each line of speech, as Obsidian and GitHub read it."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from subtitle_rag.domain import Video, clock
+from subtitle_rag.exporting.exported_scene import ExportedScene, by_video
+from subtitle_rag.i18n import _
+from subtitle_rag.terminal_text import line_text
+
+# also ==, %% and ^ of Obsidian, $ of formulas, and : and @ of bare addresses
+_MARKUP = re.compile(r"[\\`*_{}\[\]()#|~$=%^<>&!:@]")
+_NO_TAG = re.compile(r"[^\w/-]+")
+_LIST = re.compile(r"^([-+]|\d+(?=[.)]))")
+"""The beginning of an item of a list; the sign behind a number is escaped too."""
+_WEB_NAME = re.compile(r"(?i)\b(www)\.")
+
+
+def escape(text: str) -> str:
+    """Return outside text on one line, without any character that Markdown reads as markup."""
+    plain = _MARKUP.sub(lambda match: {"<": "&lt;", ">": "&gt;", "&": "&amp;"}.get(match[0], f"\\{match[0]}"), text)
+    line = " ".join(_WEB_NAME.sub(r"\1\\.", line_text(plain)).split())
+    return _LIST.sub(lambda match: f"{match[0]}\\" if match[0].isdigit() else f"\\{match[0]}", line)
+
+
+def markdown(scenes: Sequence[ExportedScene], title: str) -> str:
+    """Write scenes as a document, grouped by video."""
+    blocks = [f"# {escape(title)}"]
+    for video, group in by_video(scenes):
+        blocks.append("\n".join(_video_lines(video, group[0].link(0))))
+        blocks += ["\n".join(_scene_lines(scene)) for scene in group]
+    return "\n\n".join(blocks) + "\n"
+
+
+def standalone_markdown(scene: ExportedScene) -> str:
+    """Write one scene together with its video, for the clipboard."""
+    return "\n".join([*_video_lines(scene.video, scene.link(0)), "", *_scene_lines(scene)]) + "\n"
+
+
+def _video_lines(video: Video, link: str | None) -> Iterator[str]:
+    title = escape(video.title)
+    yield f"## [{title}]({link})" if link else f"## {title}"
+    yield ""
+    yield " · ".join(filter(None, (escape(video.channel), str(video.published or ""))))
+
+
+def _scene_lines(scene: ExportedScene) -> Iterator[str]:
+    yield f"### {clock(scene.start_ms)}–{clock(scene.end_ms)}"
+    yield ""
+    last = len(scene.cues) - 1
+    for number, cue in enumerate(scene.cues):
+        line_break = "  " if number < last else ""
+        yield f"> {_time(scene, cue.start_ms)} {escape(cue.text)}{line_break}"
+    if scene.context:
+        yield ""
+        yield f"**{_('Context')}**: {escape(scene.context)}"
+    if scene.note:
+        yield ""
+        yield f"**{_('Note')}**: {escape(scene.note)}"
+    if scene.tag:
+        yield ""
+        tag = _NO_TAG.sub("-", scene.tag)
+        yield f"#{tag}"
+
+
+def _time(scene: ExportedScene, at_ms: int) -> str:
+    link = scene.link(at_ms)
+    return f"[{clock(at_ms)}]({link})" if link else clock(at_ms)

@@ -1,0 +1,52 @@
+"""Scenes for players: mpv's edit decision list of local files, and M3U."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from subtitle_rag.domain import clock
+from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.terminal_text import line_text
+
+
+def edl(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
+    """Write the scenes that have a local file, one after another as mpv plays them."""
+    entries = [
+        f"{_counted(str(scene.media))},{scene.start_ms / 1000:.3f},{(scene.end_ms - scene.start_ms) / 1000:.3f},"
+        f"title={_counted(_title(scene))}\n"
+        for scene in scenes
+        if scene.media is not None
+    ]
+    return "# mpv EDL v0\n" + "".join(entries)
+
+
+def _counted(text: str) -> str:
+    """Return a value behind its number of bytes, so that none of its characters is read as a separator."""
+    return f"%{len(text.encode('utf-8', 'surrogateescape'))}%{text}"
+
+
+def m3u(scenes: Sequence[ExportedScene], title: str) -> str:
+    """Write the scenes' files or links. VLC reads start and end; others play a link from its second on."""
+    lines = ["#EXTM3U", f"#PLAYLIST:{_one_line(title)}"]
+    for scene in scenes:
+        address = _uri(scene.media) if scene.media is not None else scene.url
+        if address is None:
+            continue
+        seconds = max(1, round((scene.end_ms - scene.start_ms) / 1000))
+        lines.append(f"#EXTINF:{seconds},{_one_line(_title(scene))}")
+        if scene.media is not None:
+            lines.append(f"#EXTVLCOPT:start-time={scene.start_ms / 1000:.3f}")
+            lines.append(f"#EXTVLCOPT:stop-time={scene.end_ms / 1000:.3f}")
+        lines.append(address)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _uri(path: Path) -> str:
+    return path.absolute().as_uri()
+
+
+def _title(scene: ExportedScene) -> str:
+    return f"{line_text(scene.video.title)} {clock(scene.start_ms)}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(line_text(text).split())

@@ -1,0 +1,94 @@
+"""Reads from the library what formats write of a scene."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from subtitle_rag.captions.parse import parse
+from subtitle_rag.domain import Cue, Video, Window
+from subtitle_rag.errors import AppError
+from subtitle_rag.exporting.exported_scene import ExportedScene
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.store import Library
+
+logger = logging.getLogger(__name__)
+
+
+class SceneSpan(NamedTuple):
+    """A part of a video, with what the user noted of it."""
+
+    video: Video
+    start_ms: int
+    end_ms: int
+    at_ms: int
+    note: str = ""
+    tag: str = ""
+    cues: tuple[Cue, ...] = ()
+    """Its captions where the library has not the video: an index may be shared by several libraries."""
+    context: str | None = None
+    """Its context in that case."""
+
+
+class SceneReader:
+    """Reads captions, contexts and files; a video's are read once. Raises the errors of `Library`."""
+
+    def __init__(self, library: "Library") -> None:
+        self._library = library
+        self._video_id: str | None = None
+        self._windows: Sequence[Window] = ()
+        self._cues: Sequence[Cue] = ()
+
+    def read(self, spans: Iterable[SceneSpan]) -> list[ExportedScene]:
+        """Return the scenes of the spans, each once."""
+        return [self._scene(span) for span in dict.fromkeys(spans)]
+
+    def _scene(self, span: SceneSpan) -> ExportedScene:
+        from subtitle_rag.captions.media import media
+
+        video = span.video
+        if video.id != self._video_id:
+            self._windows = self._library.windows_of(video.id)
+            self._cues = self._video_cues(video.id)
+            self._video_id = video.id
+        window = max(self._windows, key=lambda each: _overlap_ms(each, span), default=None)
+        if window is not None and _overlap_ms(window, span) <= 0:
+            window = None
+        contexts = self._library.contexts.of_windows([window.id]) if window else {}
+        return ExportedScene(
+            video,
+            span.start_ms,
+            span.end_ms,
+            span.at_ms,
+            tuple(cue for cue in self._cues if span.start_ms <= cue.start_ms < span.end_ms) or span.cues,
+            window.id if window else None,
+            contexts[window.id].text if window and window.id in contexts else span.context,
+            span.note,
+            span.tag,
+            media(video),
+        )
+
+    def _video_cues(self, video_id: str) -> list[Cue]:
+        """Return the cues of a video's track, else those of its windows, which have no ends of their own."""
+        track = self._library.track(video_id)
+        try:
+            cues = parse(track.raw, track.format) if track else []
+        except AppError:  # an older version has read what this one refuses
+            logger.info("the track of %s cannot be read again", video_id, exc_info=True)
+            cues = []
+        return cues or [cue for window in self._windows for cue in _window_cues(window)]
+
+
+def _overlap_ms(window: Window, span: SceneSpan) -> int:
+    return min(window.end_ms, span.end_ms) - max(window.start_ms, span.start_ms)
+
+
+def _window_cues(window: Window) -> list[Cue]:
+    return list(line_cues(window.spoken(), window.end_ms))
+
+
+def line_cues(lines: Sequence[tuple[int, str]], end_ms: int) -> Iterator[Cue]:
+    """Yield lines as cues that last until the next one."""
+    ends = [start for start, _text in lines[1:]] + [end_ms]
+    for (start, text), end in zip(lines, ends, strict=True):
+        yield Cue(start, end, text)

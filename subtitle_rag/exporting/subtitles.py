@@ -1,0 +1,45 @@
+"""The cues of one video as SubRip and WebVTT."""
+
+import re
+from collections.abc import Sequence
+
+from subtitle_rag.exporting.exported_scene import ExportedScene, distinct_cues
+
+WORD_JOINER = "\u2060"
+"""A character without width, between two that would be markup together."""
+_SRT_MARKUP = re.compile(r"(?<=<)(?=[/\w])|(?<=\{)(?=[\\/\w])|(?<=--)(?=>)")
+"""Places inside of tags, of a renderer's commands in braces, and of the arrow. SubRip has no escapes."""
+
+
+def srt(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
+    """Write the cues of scenes of one video."""
+    blocks = (
+        f"{number}\n{_time(cue.start_ms, ',')} --> {_time(cue.end_ms, ',')}\n"
+        f"{_SRT_MARKUP.sub(WORD_JOINER, _line(cue.text))}\n\n"
+        for number, cue in enumerate(distinct_cues(scenes), start=1)
+    )
+    return "".join(blocks)
+
+
+def vtt(scenes: Sequence[ExportedScene], title: str) -> str:  # noqa: ARG001 - as all formats
+    """Write the cues of scenes of one video."""
+    blocks = (
+        f"{_time(cue.start_ms, '.')} --> {_time(cue.end_ms, '.')}\n{_vtt_text(_line(cue.text))}\n\n"
+        for cue in distinct_cues(scenes)
+    )
+    return "WEBVTT\n\n" + "".join(blocks)
+
+
+def _vtt_text(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _line(text: str) -> str:
+    return " ".join(text.replace("\0", "").split())
+
+
+def _time(ms: int, point: str) -> str:
+    seconds, ms = divmod(max(0, ms), 1000)
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02d}:{minutes:02d}:{seconds:02d}{point}{ms:03d}"

@@ -1,0 +1,111 @@
+"""The script by which mpv searches within the video that it plays."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from subtitle_rag.errors import UsageError
+from subtitle_rag.i18n import _
+from subtitle_rag.platforms import on_windows
+
+NAME = "subtitle-rag.lua"
+MARK = "-- Made by subtitle-rag player mpv-script."
+"""Begins the file; only a file with it is replaced or removed."""
+
+
+def script(command: Sequence[str], home: str) -> str:
+    """Return the script for `command`, with the sentences in the user's language."""
+    text = (files("subtitle_rag.player") / NAME).read_text(encoding="utf-8")
+    words = {
+        "title": _("Search in this video:"),
+        "help": _("Enter searches · Esc closes"),
+        "searching": _("Searching …"),
+        "nothing": _("Nothing is said so in this video."),
+        "no_video": _("This is no video of the library."),
+        "failed": _("subtitle-rag gave no answer."),
+    }
+    for name, value in (("COMMAND", _list(command)), ("HOME", _quoted(home)), ("WORDS", _table(words))):
+        empty = '""' if name == "HOME" else "{}"
+        text = text.replace(f"local {name} = {empty} -- filled in by --install", f"local {name} = {value}", 1)
+    return text
+
+
+def path() -> Path:
+    """Return the file in mpv's folder of scripts (mpv's manual, "FILES")."""
+    return _folder() / "scripts" / NAME
+
+
+def _folder() -> Path:
+    if home := os.environ.get("MPV_HOME"):
+        return Path(home)
+    if on_windows():
+        return Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming") / "mpv"
+    config = os.environ.get("XDG_CONFIG_HOME", "")
+    return (Path(config) if Path(config).is_absolute() else Path.home() / ".config") / "mpv"
+
+
+def install(text: str) -> Path:
+    """Write the script, and return its path.
+
+    Raises:
+        UsageError: `foreign_file`, `unwritable`.
+    """
+    target = path()
+    if os.path.lexists(target) and not _is_ours(target):
+        raise UsageError("foreign_file", path=str(target))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", newline="\n", dir=target.parent, prefix=".subtitle-rag-", delete=False
+        ) as file:
+            file.write(text)
+        Path(file.name).replace(target)
+    except OSError as error:
+        raise UsageError("unwritable", path=str(target), reason=error.strerror or str(error)) from error
+    return target
+
+
+def remove() -> Path | None:
+    """Delete the script; return its path, or None if there is none.
+
+    Raises:
+        UsageError: `unwritable`.
+    """
+    target = path()
+    if not _is_ours(target):
+        return None
+    try:
+        target.unlink()
+    except OSError as error:
+        raise UsageError("unwritable", path=str(target), reason=error.strerror or str(error)) from error
+    return target
+
+
+def own_command() -> list[str]:
+    """Return the command of this copy, whatever the PATH is."""
+    return [sys.executable, "-m", "subtitle_rag"]
+
+
+def _is_ours(target: Path) -> bool:
+    try:
+        with target.open(encoding="utf-8", errors="replace") as file:
+            return file.readline().strip() == MARK
+    except OSError:
+        return False
+
+
+def _quoted(text: str) -> str:
+    """Return a string of Lua; bytes beyond ASCII stay, as Lua's strings are bytes."""
+    escaped = "".join(f"\\{ord(char):03d}" if char < " " or char in '"\\\x7f' else char for char in text)
+    return f'"{escaped}"'
+
+
+def _list(values: Sequence[str]) -> str:
+    return "{" + ", ".join(map(_quoted, values)) + "}"
+
+
+def _table(values: Mapping[str, str]) -> str:
+    return "{" + ", ".join(f"{name} = {_quoted(value)}" for name, value in values.items()) + "}"

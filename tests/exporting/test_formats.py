@@ -1,0 +1,199 @@
+"""Scenes as text: what each format holds, and that no outside text becomes markup, a formula or a separator."""
+
+import csv
+import io
+import json
+import re
+from datetime import date
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+import webvtt
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from subtitle_rag import i18n
+from subtitle_rag.captions.parse import parse
+from subtitle_rag.domain import Cue, Video
+from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.exporting.formats import FORMATS, writable_scenes
+from subtitle_rag.exporting.markdown import escape, standalone_markdown
+
+VIDEO = Video("dQw4w9WgXcQ", "국수 편", "channel", "느린 부엌", "https://youtu.be/dQw4w9WgXcQ", date(2026, 5, 31))
+CUES = (Cue(61_000, 63_500, "국수를 삶아요"), Cue(64_000, 66_000, "물이 끓어요"))
+SCENE = ExportedScene(VIDEO, 60_000, 66_000, 64_000, CUES, "id-1", "국수를 삶는 장면이다.", "다시 보기", "요리")
+FILE = Video("file-1", "파일", "channel", "느린 부엌", None)
+HOSTILE = '=1+1\t<script>alert("x")</script>\n# [a](b) --> %%x%% {\\an8} `c` | $d$ www.evil.kr https://evil.kr @x'
+
+
+@pytest.fixture(autouse=True)
+def _english() -> None:
+    i18n.activate("en")
+
+
+def text(name: str, *scenes: ExportedScene, title: str = "국수") -> str:
+    return FORMATS[name].write(scenes, title)
+
+
+def hostile(words: str = HOSTILE) -> ExportedScene:
+    video = Video("dQw4w9WgXcQ", words, "c", words, "https://youtu.be/dQw4w9WgXcQ")
+    return ExportedScene(video, 0, 2000, 0, (Cue(0, 2000, words),), None, words, words, words, Path(f"/m/{words}.mp4"))
+
+
+def test_markdown_links_each_line_to_its_second() -> None:
+    assert text("md", SCENE) == (
+        "# 국수\n\n## [국수 편](https://youtu.be/dQw4w9WgXcQ?t=0)\n\n느린 부엌 · 2026-05-31\n\n### 1:00–1:06\n\n"
+        "> [1:01](https://youtu.be/dQw4w9WgXcQ?t=61) 국수를 삶아요  \n"
+        "> [1:04](https://youtu.be/dQw4w9WgXcQ?t=64) 물이 끓어요\n\n"
+        "**Context**: 국수를 삶는 장면이다.\n\n**Note**: 다시 보기\n\n#요리\n"
+    )
+
+
+def test_markdown_of_one_scene_names_its_video() -> None:
+    assert standalone_markdown(SCENE).startswith("## [국수 편](https://youtu.be/dQw4w9WgXcQ?t=0)\n")
+
+
+@pytest.mark.parametrize("words", ["- 첫째", "+ 첫째", "1. 첫째", "12) 첫째", "# 제목", "> 인용", "---"])
+def test_the_beginning_of_outside_text_is_no_block_of_markdown(words: str) -> None:
+    assert re.match(r"\\[-+#]|\d+\\|&gt;", escape(words))
+
+
+def test_outside_text_is_no_markup_of_markdown() -> None:
+    line = escape(HOSTILE)
+    assert "\n" not in line
+    assert "<" not in line
+    assert not re.search(r"(?<!\\)[\[\]`*_#|$%@:{}]", line)
+    assert "www\\." in line
+
+
+def test_csv_has_the_fields_of_json_as_columns() -> None:
+    (row,) = csv.DictReader(io.StringIO(text("csv", SCENE)))
+    (values,) = (json.loads(line) for line in text("jsonl", SCENE).splitlines())
+    assert row["video.title"] == values["video"]["title"] == "국수 편"
+    assert row["jump.at"] == str(values["jump"]["at"]) == "64.0"
+    assert values["url"] == "https://youtu.be/dQw4w9WgXcQ?t=60"
+    assert (values["rank"], values["context"], values["note"]) == (1, "국수를 삶는 장면이다.", "다시 보기")
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t=", " =", "\r=", "＝", "－", "\n@", "'=", '"='])
+def test_no_cell_is_a_formula(start: str) -> None:
+    (row,) = csv.DictReader(io.StringIO(text("csv", hostile(f"{start}cmd|' /C calc'!A0")), newline=""))
+    for name in ("video.title", "video.channel", "text", "context", "note", "tag"):
+        assert row[name].startswith("'"), name
+
+
+def test_anki_has_a_line_for_each_scene_and_no_outside_separator() -> None:
+    lines = text("anki", SCENE, hostile(f"#{HOSTILE}"), hostile('"x"')).splitlines()
+    head, notes = lines[:4], [line.split("\t") for line in lines[4:]]
+    assert head[:2] == ["#separator:tab", "#html:true"]
+    assert [len(note) for note in notes] == [6, 6, 6]
+    assert notes[0][:2] == ["물이 끓어요", "국수를 삶아요 물이 끓어요"]
+    assert "https://youtu.be/dQw4w9WgXcQ?t=64" in notes[0][3]
+    assert notes[0][4:] == ["", "요리"]
+    for note in notes:
+        assert not note[0].startswith(("#", '"'))
+        assert "<script" not in "".join(note)
+
+
+@pytest.mark.parametrize("name", ["srt", "vtt"])
+def test_cues_are_read_back_as_they_were(name: str) -> None:
+    again = text(name, SCENE, SCENE).encode()  # a cue of two scenes is written once
+    assert [(cue.start_ms, cue.end_ms, cue.text) for cue in parse(again, name)] == [
+        (cue.start_ms, cue.end_ms, cue.text) for cue in CUES
+    ]
+
+
+def test_webvtt_escapes_outside_text() -> None:
+    (caption,) = webvtt.from_string(text("vtt", hostile())).captions
+    assert "&lt;script&gt;" in caption.raw_text
+    assert "--&gt;" in caption.raw_text
+
+
+def test_subrip_breaks_tags_commands_and_arrows() -> None:
+    written = text("srt", hostile())
+    assert written.count("-->") == 1
+    assert not re.search(r"<[/\w]|\{\\", written)
+
+
+def test_an_edl_counts_the_bytes_of_names() -> None:
+    path = Path("/영상/국수, 1;편\n%5%.mp4")
+    scene = ExportedScene(FILE, 60_000, 66_500, 61_000, CUES, media=path)
+    counted = f"%{len(str(path).encode())}%{path}"
+    title = "파일 1:00"
+    assert text("edl", scene) == (f"# mpv EDL v0\n{counted},60.000,6.500,title=%{len(title.encode())}%{title}\n")
+
+
+def test_an_m3u_has_files_by_address_and_links_by_second() -> None:
+    scene = ExportedScene(FILE, 60_000, 66_500, 61_000, CUES, media=Path("/영상/국수\n#1.mp4"))
+    lines = text("m3u", scene, SCENE, title="a\n#EXTINF:9").splitlines()
+    assert lines[0] == "#EXTM3U"
+    assert lines[1] == "#PLAYLIST:a #EXTINF:9"
+    assert lines[3:6] == [
+        "#EXTVLCOPT:start-time=60.000",
+        "#EXTVLCOPT:stop-time=66.500",
+        "file:///%EC%98%81%EC%83%81/%EA%B5%AD%EC%88%98%0A%231.mp4",
+    ]
+    assert lines[-1] == "https://youtu.be/dQw4w9WgXcQ?t=60"
+
+
+def test_players_get_only_scenes_that_can_be_played() -> None:
+    bare = ExportedScene(FILE, 0, 1000, 0, ())
+    assert writable_scenes(FORMATS["m3u"], [bare, SCENE]) == [SCENE]
+    assert writable_scenes(FORMATS["edl"], [bare, SCENE]) == []
+    assert writable_scenes(FORMATS["md"], [bare, SCENE]) == [bare, SCENE]
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, dict[str, str | None]]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append((tag, dict(attrs)))
+
+
+def tags(page: str) -> list[tuple[str, dict[str, str | None]]]:
+    parser = Tags()
+    parser.feed(page)
+    return parser.seen
+
+
+def test_a_page_loads_nothing_and_runs_its_own_script_alone() -> None:
+    seen = tags(text("html", SCENE, title="국수"))
+    assert [name for name, _attributes in seen].count("script") == 1
+    assert not {"img", "link", "iframe", "object", "embed", "form"} & {name for name, _attributes in seen}
+    assert not [attributes for _name, attributes in seen if "src" in attributes]
+    (policy,) = (a["content"] for _name, a in seen if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+
+
+@given(st.text(max_size=60))
+@example(HOSTILE)
+def test_outside_text_adds_no_tag_to_a_page(words: str) -> None:
+    ordinary = tags(text("html", hostile("x"), title="x"))
+    assert tags(text("html", hostile(f"{words}x"), title=words)) == ordinary
+
+
+@given(st.text(max_size=60))
+@example(HOSTILE)
+def test_outside_text_adds_no_row_to_any_table(words: str) -> None:
+    scene = hostile(f"x{words}")
+    assert len(list(csv.reader(io.StringIO(text("csv", scene), newline="")))) == 2
+    assert text("anki", scene).count("\n") == 5
+    assert text("jsonl", scene).count("\n") == 1
+    assert len(text("m3u", scene, title=words).splitlines()) == 6
+
+
+def test_plain_text_has_times_lines_and_the_link() -> None:
+    assert text("txt", SCENE).splitlines()[2:] == [
+        "국수 편 · 느린 부엌 · 2026-05-31",
+        "    1:01  국수를 삶아요",
+        "    1:04  물이 끓어요",
+        "Context: 국수를 삶는 장면이다.",
+        "Note: 다시 보기",
+        "Tag: 요리",
+        "https://youtu.be/dQw4w9WgXcQ?t=64",
+    ]
