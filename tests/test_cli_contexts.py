@@ -58,15 +58,15 @@ def lines(run: Run, *arguments: object) -> list[dict[str, Any]]:
 
 
 def test_writing_tells_what_came_of_it(run: Run, ollama: StandIn) -> None:
-    ollama.answer(CONTEXT, DOUBTFUL, CONTEXT.replace("간", "맛"), "", "")
+    ollama.answer(CONTEXT, DOUBTFUL, DOUBTFUL, CONTEXT.replace("간", "맛"), "", "")
     result = run("contexts", "write", "--json").result
     seconds = result.pop("seconds")
     assert seconds > 0
     assert result.pop("tokens") > 0
     assert result.pop("prompt_tokens") > 0
     library = result.pop("library")
-    assert result == {"written": 3, "empty": 1, "suspect": 1, "failed": 0}
-    assert [library[name] for name in ("windows", "written", "due", "empty", "suspect")] == [4, 3, 0, 1, 1]
+    assert result == {"written": 2, "empty": 1, "left_out": 1, "suspect": 0, "failed": 0}
+    assert [library[name] for name in ("windows", "written", "due", "empty", "left_out")] == [4, 2, 0, 1, 1]
 
 
 def test_writing_says_it_in_words(run: Run, ollama: StandIn) -> None:
@@ -88,10 +88,23 @@ def test_events_come_as_lines(run: Run, ollama: StandIn) -> None:
     told = lines(run, "contexts", "write")
     names = [line["event"] for line in told]
     assert names == ["contexts_due", "context_failed", *["context_written"] * 3, "report"]
-    assert told[0] == {"event": "contexts_due", "videos": 2, "windows": 4}
+    due = {"videos": 2, "windows": 4, "sections": 0, "by_other_prompts": 0, "seconds": 0}
+    assert told[0] == {"event": "contexts_due", **due}
     assert (told[1]["code"], "the runner died" in told[1]["message"]) == ("llm_failed", True)
     assert set(told[2]) == {
-        *("event", "video", "title", "window", "ordinal", "text", "suspect", "prompt_tokens", "tokens", "ms"),
+        *(
+            "event",
+            "video",
+            "title",
+            "window",
+            "ordinal",
+            "text",
+            "suspect",
+            "left_out",
+            "prompt_tokens",
+            "tokens",
+            "ms",
+        ),
     }
     assert (told[-1]["written"], told[-1]["failed"]) == (3, 1)
     both = run("contexts", "write", "--json", "--jsonl")
@@ -111,17 +124,19 @@ def test_search_carries_the_context_of_the_scene(run: Run, ollama: StandIn) -> N
 
 def test_status_counts_and_lists_the_suspect(run: Run, ollama: StandIn) -> None:
     assert "Optional: contexts" in run("contexts", "status").out
-    ollama.answer(CONTEXT, DOUBTFUL)
+    ollama.answer(CONTEXT, DOUBTFUL, DOUBTFUL)
     run("contexts", "write", "--limit", "2")
     result = run("contexts", "status", "--suspect", "--json").result
-    assert [result[name] for name in ("windows", "written", "due", "empty", "suspect")] == [4, 2, 2, 0, 1]
+    assert [result[name] for name in ("windows", "written", "due", "empty", "left_out")] == [4, 1, 2, 0, 1]
+    assert run("status", "--json").result["stages"]["contexts"] == {"done": 1, "due": 2, "empty": 0, "left_out": 1}
     (suspect,) = result["suspects"]
     assert suspect["context"] == DOUBTFUL
     assert "두레반칼국수" in [doubt["text"] for doubt in suspect["doubts"]]
-    assert set(suspect) == {"scene", "video", "title", "start", "context", "doubts"}
+    assert set(suspect) == {"scene", "video", "title", "start", "context", "left_out", "doubts"}
     told = run("contexts", "status", "--suspect")
     assert (told.code, told.err) == (0, "")
     assert DOUBTFUL in told.out
+    assert "Left out: it names what the video does not: " in told.out
     assert "suspects" not in run("contexts", "status", "--json").result
 
 
@@ -209,6 +224,15 @@ def test_models_are_listed_with_those_that_are_here(run: Run, ollama: StandIn) -
     assert f"✓ {NAME}" in told.out
 
 
+def test_models_that_are_not_offered_are_listed_with_their_reason(run: Run, ollama: StandIn) -> None:
+    verdicts = run("models", "list", "--json").result["context_verdicts"]
+    assert [each["offered"] for each in verdicts] == [True, False, False, False, False]
+    told = run("models", "list").out
+    assert "exaone3.5:7.8b  EXAONE 1.1-NC\n    Good Korean, but its licence is for research alone" in told
+    fetched = run("--language", "ko", "models", "get", "exaone3.5:7.8b")
+    assert "exaone3.5:7.8b (EXAONE 1.1-NC): 한국어를 잘하지만 연구에만" in fetched.err
+
+
 def test_a_model_is_fetched_and_a_broken_fetch_goes_on(run: Run, ollama: StandIn) -> None:
     model = Model("wanted:q4")
     ollama.offer(model)
@@ -220,6 +244,32 @@ def test_a_model_is_fetched_and_a_broken_fetch_goes_on(run: Run, ollama: StandIn
     assert (got["kind"], got["name"]) == ("context", "wanted:q4")
     assert run("contexts", "write", "--model", "wanted:q4", "--json").result["written"] == 4
     assert run("models", "get", "unknown:q4", "--json").failure == "llm_model_unknown"
+    ollama.no_internet = (
+        'pull model manifest: Get "https://hf.co/v2/a/manifests/b": dial tcp: lookup hf.co: no such host'
+    )
+    offline = run("models", "get", "hf.co/a:b", "--json")
+    assert (offline.code, offline.failure) == (3, "no_connection")
+
+
+def test_a_model_that_is_not_to_be_had_is_fetched_by_its_other_name(
+    run: Run, ollama: StandIn, isolated_home: Path
+) -> None:
+    first = "cookieshake/a.x-4.0-light-imatrix:q4_k_m"
+    (other,) = models.alternatives(first)
+    (isolated_home / "config.toml").write_text(f'[llm]\nmodel = "{first}"\n')
+    refused = run("models", "get", first)
+    assert (refused.code, other in refused.err) == (1, True)
+    ollama.offer(Model(other))
+    got = run("models", "get", first)
+    assert got.code == 0
+    (line,) = [line for line in got.err.splitlines() if other in line]
+    assert first in line
+    assert run("contexts", "write", "--json").result["written"] == 4
+    assert run("contexts", "status", "--json").result["model"] == other
+    ollama.offer(Model(first))  # it is there after all
+    (entry,) = run("models", "get", first, "--json").result["models"]
+    assert entry["name"] == first
+    assert run("contexts", "status", "--json").result["model"] == first
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are POSIX's")

@@ -3,6 +3,7 @@
 `SUBTITLE_RAG_KILLS` sets the number of moments (4).
 """
 
+import json
 import os
 import random
 import re
@@ -19,7 +20,7 @@ from subtitle_rag import config
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.runtime import Runtime
 from tests.invented import end_hosts
-from tests.stand_ins.ollama import Model, StandIn, Turn
+from tests.stand_ins.ollama import Asked, Model, StandIn, Turn
 from tests.stand_ins.ollama_models import Json
 
 KILLS = int(os.environ.get("SUBTITLE_RAG_KILLS") or 4)
@@ -34,16 +35,28 @@ pytestmark = [
 ]
 
 
-def guest(number: int) -> int:
-    """Whom only the context of a window names."""
-    return 90_000 + number
+WORDS = (
+    "사과 포도 딸기 수박 참외 복숭아 자두 살구 감귤 바나나 토마토 당근 오이 "
+    "호박 가지 감자 고구마 양파 마늘 생강 배추 상추 시금치 미나리 콩나물 버섯 "
+    "두부 우유 치즈 버터 연필 공책 지우개 가방 모자 장갑 우산 안경 시계 "
+    "거울 의자 책상 침대 이불 베개 냄비 주전자 접시 숟가락 젓가락"
+)
+THINGS = WORDS.split()
+assert len(set(THINGS)) == WINDOWS
+
+
+def thing(number: int) -> str:
+    """What only the context of a window names."""
+    return THINGS[number % WINDOWS]
 
 
 def context(sent: Json) -> Turn:
-    """Says who is in the window: what its captions do not."""
-    found = re.search(r"암호는 (\d+)", sent["messages"][-1]["content"])
-    assert found is not None
-    return Turn(f"{guest(int(found[1]))}호 손님이 국수를 삶아 먹는 장면입니다.", pace=0.002)
+    """Says what is in the window: what its captions do not."""
+    content = sent["messages"][-1]["content"]
+    found = re.search(r"암호는 (\d+)", content)
+    if found is None:
+        return Turn(f"긴 방송에서 {thing(len(content))} 이야기를 하며 국수를 먹습니다.", pace=0.02)
+    return Turn(f"손님이 {thing(int(found[1]))} 옆에서 국수를 삶아 먹는 장면입니다.", pace=0.002)
 
 
 @pytest.fixture
@@ -127,7 +140,7 @@ def test_a_run_killed_again_and_again_loses_a_context_at_most_each_time(ollama: 
         for state in runtime.library.videos():
             for window in runtime.library.windows_of(state.video.id):
                 said = int(window.text.split()[2])
-                best = runtime.searcher.rank(parse(str(guest(said))))[0]
+                best = runtime.searcher.rank(parse(thing(said)))[0]
                 assert best.window_id == window.id
     ollama.clear()
     assert start(home).wait() == 0
@@ -148,4 +161,53 @@ def test_what_was_stored_and_not_yet_searchable_is_taken_in_by_the_next_run(olla
     assert start(home).wait() == 0
     with Runtime(config.load(home)) as runtime:
         assert runtime.library.contexts.unindexed() == {}
-        assert runtime.searcher.rank(parse(str(guest(7_000))))
+        assert runtime.searcher.rank(parse(thing(7_000)))
+
+
+SECTIONS = 24
+"""Of ten minutes each: four hours."""
+
+
+def test_a_run_killed_in_a_long_videos_overview_goes_on_behind_the_stored_sections(
+    ollama: StandIn, home: Path, tmp_path: Path
+) -> None:
+    ollama.add(Model(NAME, behaviour=context, context_length=4_096))
+    captions = tmp_path / "long"
+    captions.mkdir()
+    cues = []
+    for number in range(SECTIONS * 5):
+        begin, end = 2 * number, 2 * number + 1
+        times = f"{begin // 60:02d}:{begin % 60:02d}:00,000 --> {end // 60:02d}:{end % 60:02d}:00,000"
+        cues.append(
+            f"{number + 1}\n{times}\n오늘의 암호는 {8_000 + number} 입니다 {'국수를 삶고 또 삶는 긴 방송 ' * 4}\n"
+        )
+    (captions / "긴 방송.ko.srt").write_text("\n".join(cues), encoding="utf-8")
+    with Runtime(config.load(home)) as runtime:
+        for _event in runtime.indexer.index([captions]):
+            pass
+        (long,) = runtime.library.find_videos("긴 방송")
+    command = [sys.executable, "-m", "subtitle_rag", "--home", str(home), "contexts", "write", "--model", NAME]
+    command += ["--video", long, "--limit", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while ollama.count("chat") < 13 and process.poll() is None:
+        time.sleep(0.001)
+    process.kill()
+    process.wait()
+    assert len(overviews(ollama)) == 13
+    with Runtime(config.load(home)) as runtime:
+        assert len(runtime.library.contexts.overview_sections(long)) == 12
+    ollama.clear()
+    told = subprocess.run([*command, "--jsonl"], capture_output=True, check=True).stdout.decode().splitlines()
+    events = [json.loads(line) for line in told]
+    assert len(overviews(ollama)) == 12  # the one that the kill cut short, and the eleven behind it
+    assert events[0]["sections"] == 12
+    sections = [(event["section"], event["sections"]) for event in events if event["event"] == "overview_written"]
+    assert sections == [(number, SECTIONS) for number in range(13, SECTIONS + 1)]
+    ollama.clear()
+    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+    assert (overviews(ollama), ollama.count("chat")) == ([], 2)
+
+
+def overviews(ollama: StandIn) -> list[Asked]:
+    """Requests for sections of an overview, by the stand-in's own count."""
+    return [asked for asked in ollama.asked("chat") if "<구간>" not in asked.messages[-1]["content"]]

@@ -350,6 +350,41 @@ def test_nobody_offers_such_a_model(llm: Llm) -> None:
     assert (raised.value.code, raised.value.details["model"]) == ("llm_model_unknown", "unheard-of")
 
 
+LOOKUP = "dial tcp: lookup registry.ollama.ai on 10.0.0.2:53: no such host"
+MANIFEST = "https://registry.ollama.ai/v2/library/m/manifests/q4"
+
+
+@pytest.mark.parametrize(
+    ("text", "host"),
+    [
+        (f'pull model manifest: Get "{MANIFEST}": {LOOKUP}', "registry.ollama.ai"),
+        (f'pull model manifest: Get "{MANIFEST}": net/http: TLS handshake timeout', "registry.ollama.ai"),
+        ('Head "https://hf.co/v2/a/b/blobs/sha256:1": dial tcp 1.2.3.4:443: i/o timeout', "hf.co"),
+        ('max retries exceeded: Get "https://r2.example/x?y=1": connect: network is unreachable', "r2.example"),
+        ('pull model manifest: Get "https://hf.co/v2/a": proxyconnect tcp: EOF', "hf.co"),
+    ],
+)
+def test_a_server_without_the_internet_is_told_in_words_of_one_s_own(
+    server: StandIn, llm: Llm, text: str, host: str
+) -> None:
+    server.no_internet = text
+    with pytest.raises(LlmError) as raised:
+        list(llm.pull("m:q4"))
+    assert (raised.value.code, raised.value.details["host"]) == ("no_connection", host)
+    message = f"{raised.value.message} {raised.value.hint}"
+    assert host in message
+    assert "m:q4" in message
+    for raw in ("10.0.0.2", "dial", "lookup", "manifest", "pdate"):
+        assert raw not in message
+
+
+def test_a_runner_that_cannot_be_reached_is_no_missing_internet(server: StandIn, llm: Llm) -> None:
+    server.no_internet = 'Post "http://127.0.0.1:4455/completion": dial tcp 127.0.0.1:4455: connection refused'
+    with pytest.raises(LlmError) as raised:
+        list(llm.pull("m:q4"))
+    assert raised.value.code == "llm_failed"
+
+
 # quiet
 
 

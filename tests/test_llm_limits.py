@@ -84,7 +84,7 @@ def test_a_smaller_context_than_asked_for_is_seen(server: StandIn, llm: Llm) -> 
 
 def test_an_answer_that_pushed_the_prompt_out_is_none(server: StandIn, llm: Llm) -> None:
     server.strict = False
-    server.answer("국수를 삶고 " * 200)
+    server.answer(" ".join(f"국수 {n}그릇을" for n in range(200)))
     assert failure(llm, 340, num_predict=400).code == "llm_overflow"
 
 

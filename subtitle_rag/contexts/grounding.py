@@ -19,6 +19,8 @@ ECHO = 0.6
 """Share of a context's letter triples that stand in the window too, from which it retells instead of situating."""
 REPEAT = 0.9
 """Similarity to the previous context, from which it does not distinguish the two windows."""
+UNGROUNDED = frozenset({"number", "latin", "name"})
+"""Kinds of doubts about what stands nowhere in the video."""
 MAX_NAME = 12
 """Maximum letters of a quoted name. A longer quotation is speech."""
 
@@ -356,4 +358,4 @@ def _triples(text: str) -> set[str]:
     return {letters[at : at + 3] for at in range(len(letters) - 2)}
 
 
-__all__ = ["ECHO", "REPEAT", "Doubt", "Number", "all_values", "doubts", "numbers", "one_letter_apart"]
+__all__ = ["ECHO", "REPEAT", "UNGROUNDED", "Doubt", "Number", "all_values", "doubts", "numbers", "one_letter_apart"]

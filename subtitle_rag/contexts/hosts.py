@@ -6,18 +6,22 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean
-from subtitle_rag.contexts.grounding import doubts
+from subtitle_rag.contexts.foreign_script import SCRIPT_REMINDER, foreign_script, without_foreign_script
+from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
+from subtitle_rag.contexts.large_prompts import LargePrompts
+from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt
+from subtitle_rag.contexts.repetition import SAME, ContextWords
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.errors import AppError
-from subtitle_rag.events import ContextEvent, ContextFailed, ContextWritten
-from subtitle_rag.library.context_store import TRIES, Context, Recipe
+from subtitle_rag.events import ContextEvent, ContextFailed, ContextWritten, OverviewWritten
+from subtitle_rag.library.context_store import TRIES, Context, OverviewSection, Recipe
 from subtitle_rag.library.store import Library
-from subtitle_rag.llm import Llm, ModelInfo, Reply
+from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply
 from subtitle_rag.platforms import wait_for
 
 logger = logging.getLogger(__name__)
@@ -25,6 +29,10 @@ logger = logging.getLogger(__name__)
 SEEDS = (7, 1_234)
 """Of the first try and of the second."""
 REMINDER = "한국어 한두 문장으로, 이 구간이 영상의 어떤 부분인지 설명만 쓰세요."
+REPETITION_REMINDER = "다른 구간과 같은 설명입니다. 이 구간에만 있는 내용을 쓰세요."
+UNGROUNDED_REMINDER = "영상에 없는 말은 빼고 쓰세요: {words}."
+REMINDER_WORDS = 40
+"""Characters of the words that the second reminder names."""
 ATTEMPTS = 3
 """Requests for one window that a server fails to answer."""
 PATIENT_ATTEMPTS = 2
@@ -33,12 +41,18 @@ PATIENCE = 3
 """Windows in a row that a server fails to answer; then it is given up."""
 REPLANS = 3
 """Times that a video is begun anew: the server counts more tokens than were reckoned, or its captions changed."""
+USUAL = LargePrompts()
+"""No large prompts."""
 FINAL = frozenset({"llm_out_of_memory", "llm_model_missing", "llm_cloud_refused"})
 """After these a server need not be asked again."""
 
 
 class _HostDoneError(Exception):
     """The host is done: stopped, out of work, or given up."""
+
+
+class _LargePromptError(Exception):
+    """The host has too little memory for a large prompt."""
 
 
 class _CaptionsChangedError(Exception):
@@ -56,12 +70,26 @@ class ContextHostRun:
     pause: float
     videos: deque[str]
     limit: int | None
+    prompt: ContextPrompt = BUILT_IN
     events: "queue.Queue[ContextEvent | BaseException]" = field(default_factory=queue.Queue)
     blocked: AppError | None = None
     """Why the latest host was given up."""
     lock: threading.Lock = field(default_factory=threading.Lock)
+    answered: Callable[[Context], object] | None = None
+    """Gets every answer before it is stored, also one that is asked for again; from the threads of the hosts."""
     num_ctx: int = 0
     """The largest so far: going back to a smaller one would make the server load the model anew."""
+    takes_large: bool = True
+    """Whether videos that exceed the usual prompts may be shown whole."""
+    _words: ContextWords | None = None
+
+    @property
+    def words(self) -> ContextWords:
+        """The words of all contexts, read at the first use."""
+        with self.lock:
+            if self._words is None:
+                self._words = ContextWords(self.library.contexts.texts())
+            return self._words
 
     def work(self, host: Llm, info: ModelInfo) -> None:
         """Write contexts until the queue is empty; each host runs this in a thread of its own."""
@@ -130,6 +158,9 @@ class _VideoRun:
                 break
             except _CaptionsChangedError:
                 continue
+            except _LargePromptError:
+                logger.info("%s is too long for the memory", video_id, exc_info=True)
+                self.run.takes_large, self.run.num_ctx = False, 0
             except AppError as error:
                 if error.code != "llm_overflow":
                     raise
@@ -154,35 +185,55 @@ class _VideoRun:
                 self.run.take_window()
                 try:
                     previous = self._window(video, windows, plan, ordinal, missing[window.id], previous)
-                except (AppError, _CaptionsChangedError):  # it comes again
+                except (AppError, _CaptionsChangedError, _LargePromptError):  # it comes again
                     self.run.return_window()
                     raise
 
     def _plan(self, video: Video, windows: Sequence[Window]) -> context_prompt.PromptPlan:
-        contexts = self.run.library.contexts
-        plan = context_prompt.plan(
-            video,
-            windows,
-            glossary=contexts.glossary(video.channel_id),
-            tokens_per_char=self._token_ratio.value,
-            largest=min(context_prompt.BUCKETS[-1], self.info.context_length or context_prompt.BUCKETS[-1]),
-        )
+        plan = _plan(self.run.library, self.run.recipe, self.run.prompt, self.info, video, windows)
+        if plan.scope == "block" and self.run.takes_large:
+            large = LargePrompts.of(self.host, self.info)
+            plan = _plan(self.run.library, self.run.recipe, self.run.prompt, self.info, video, windows, large)
         self.run.num_ctx = max(self.run.num_ctx, plan.num_ctx)
         plan = replace(plan, num_ctx=self.run.num_ctx)
         return plan if plan.scope == "full" else plan.with_overview(self._overview(video, plan))
 
     def _overview(self, video: Video, plan: context_prompt.PromptPlan) -> str:
-        """Summarise the sections of a long video; the library keeps the summary."""
-        key = _key(self.run.recipe, video.id, self.text_hash)
-        stored = self.run.library.contexts.overview(key)
+        """Join the summaries of a long video's sections. The library keeps each of them, and the whole."""
+        contexts = self.run.library.contexts
+        key = _overview_key(self.run.recipe, video.id, self.text_hash)
+        stored = contexts.overview(key)
         if stored is not None:
             return stored
-        replies = [self._request(messages, plan.num_ctx, SEEDS[0]) for messages in plan.overview_requests()]
-        answered = [reply for reply in replies if isinstance(reply, Reply)]
-        text = "\n".join(filter(None, (clean(reply.text) for reply in answered)))
-        if len(answered) == len(replies):
-            self.run.library.contexts.put_overview(key, video.id, text)
+        sources = plan.section_sources()
+        contexts.keep_overview_sections(video.id, sources)
+        texts = contexts.overview_sections(video.id)
+        keys = [_section_key(self.run.recipe, video.id, source) for source in sources]
+        for section_key, source, messages in zip(keys, sources, plan.overview_requests(), strict=True):
+            if section_key in texts:
+                continue
+            self.run.check_open()
+            reply = self._section(messages, plan.num_ctx)
+            if isinstance(reply, AppError):
+                continue
+            section = OverviewSection(section_key, video.id, source, clean(reply.text))
+            if not contexts.put_overview_section(section, self.transcript):
+                raise _CaptionsChangedError
+            texts[section_key] = section.text
+            done = sum(each in texts for each in keys)
+            self.run.events.put(_overview_event(video, done, len(keys), reply))
+        text = "\n".join(filter(None, (texts.get(each) for each in keys)))
+        if all(each in texts for each in keys):
+            contexts.put_overview(key, video.id, text)
         return text
+
+    def _section(self, messages: context_prompt.Messages, num_ctx: int) -> Reply | AppError:
+        """Ask for a section's summary; after a loop, or an answer that cannot be used, with another seed."""
+        for seed in SEEDS:
+            reply = self._request(messages, num_ctx, seed)
+            if isinstance(reply, AppError) or (reply.done_reason != LOOP and clean(reply.text)):
+                break
+        return reply
 
     def _window(
         self,
@@ -193,21 +244,36 @@ class _VideoRun:
         tries: int,
         previous: str,
     ) -> str:
-        """Write one window's context; if the first answer cannot be used, ask again with another seed."""
+        """Write one window's context; if the first answer cannot be used, ask again with another seed.
+
+        An answer that repeats another window's context, or names what the video does not, is asked for again with its
+        fault. One that has a fault still is stored without a text, so that search does not find the window by it.
+        """
         window = windows[ordinal]
+        fault = ""
         for number in range(tries, TRIES):
-            messages = plan.messages(ordinal, reminder=REMINDER if number else "")
+            messages = plan.messages(ordinal, reminder=f"{fault} {REMINDER}".strip() if number else "")
             reply = self._request(messages, plan.num_ctx, SEEDS[number])
             if isinstance(reply, AppError):
                 self.run.events.put(ContextFailed(video.id, video.title, reply.code, reply.details))
                 return previous
             self._token_ratio.learn(reply.prompt_tokens, len(messages.system) + len(messages.user))
-            text = clean(reply.text, window=window.text)
-            context = self._context(window, plan.scope, number, text, reply)
-            context = replace(context, doubts=self._doubts(video, windows, window, text, previous))
+            last = number + 1 == TRIES
+            text = "" if reply.done_reason == LOOP and not last else clean(reply.text, window=window.text)
+            known = self._known_text(video, windows)
+            fault = SCRIPT_REMINDER if foreign_script(reply.text, known) else ""
+            if foreign_script(text, known):
+                text = without_foreign_script(text, known) if last else ""
+            doubts_found = self._doubts(video, windows, window, text, previous)
+            reminder = _fault_reminder(doubts_found)
+            fault, text = (reminder, "") if reminder else (fault, text)
+            context = replace(self._context(window, plan.scope, number, text, reply), doubts=doubts_found)
+            if self.run.answered is not None:
+                self.run.answered(context)
             if not self.run.library.contexts.put(context, self.transcript):
                 raise _CaptionsChangedError
-            if text or number + 1 == TRIES:
+            self.run.words.put(window.id, text)
+            if text or last:
                 self.run.events.put(_written_event(video, window, context))
             if text:
                 return text
@@ -216,7 +282,7 @@ class _VideoRun:
     def _context(self, window: Window, scope: str, number: int, text: str, reply: Reply) -> Context:
         recipe = self.run.recipe
         return Context(
-            key=_key(recipe, window.id, self.text_hash),
+            key=context_key(recipe, window.id, self.text_hash),
             window_id=window.id,
             video_id=window.video_id,
             model=self.run.model,
@@ -236,6 +302,9 @@ class _VideoRun:
             written_at=int(time.time()),
         )
 
+    def _known_text(self, video: Video, windows: Sequence[Window]) -> str:
+        return known_text(self.run.library, video, windows)
+
     def _doubts(
         self, video: Video, windows: Sequence[Window], window: Window, text: str, previous: str
     ) -> tuple[tuple[str, str], ...]:
@@ -249,7 +318,10 @@ class _VideoRun:
             window=window.text,
             previous=previous,
         )
-        return tuple((doubt.kind, doubt.text) for doubt in doubts_found)
+        pairs: list[tuple[str, str]] = [(doubt.kind, doubt.text) for doubt in doubts_found]
+        if self.run.words.are_of_another(window.id, text):
+            pairs.append((SAME, text))
+        return tuple(dict.fromkeys(pairs))
 
     def _request(self, messages: context_prompt.Messages, num_ctx: int, seed: int) -> Reply | AppError:
         """Ask the host, with retries; return its reply, or its last failure."""
@@ -267,6 +339,8 @@ class _VideoRun:
                 )
             except AppError as error:
                 logger.info("attempt %d gave no answer", attempt, exc_info=True)
+                if error.code == "llm_out_of_memory" and num_ctx > context_prompt.BUCKETS[-1]:
+                    raise _LargePromptError from error
                 last = attempt == (PATIENT_ATTEMPTS if error.code == "llm_timeout" else ATTEMPTS)
                 self._raise_unless_retryable(error, messages, last=last)
                 if last:
@@ -295,6 +369,97 @@ class _VideoRun:
         return context_prompt.TokenRatio(self.run.library.contexts, self.run.recipe.digest)
 
 
+def known_text(library: Library, video: Video, windows: Sequence[Window]) -> str:
+    """Join title, chapters, glossary and captions of a video."""
+    glossary = library.contexts.glossary(video.channel_id)
+    return " ".join([_head(video), *glossary, *(window.text for window in windows)])
+
+
+def context_key(recipe: Recipe, window_id: str, text_hash: str) -> str:
+    """Return the key of a window's context; `text_hash` is that of the video's captions."""
+    return _key(recipe, window_id, text_hash)
+
+
+def prompt_estimate(
+    library: Library,
+    recipe: Recipe,
+    prompt: ContextPrompt,
+    info: ModelInfo,
+    video_id: str,
+    large: LargePrompts = USUAL,
+) -> int:
+    """Estimate the tokens of the requests for a video's missing contexts, without those for an overview."""
+    video, windows = library.video(video_id), library.windows_of(video_id)
+    if video is None or not windows:
+        return 0
+    plan = _plan(library, recipe, prompt, info, video, windows, large)
+    missing = library.contexts.missing(video_id, recipe)
+    requests = (plan.messages(window.ordinal) for window in windows if window.id in missing)
+    return sum(context_prompt.estimate(request.system + request.user) for request in requests)
+
+
+def missing_sections(
+    library: Library,
+    recipe: Recipe,
+    prompt: ContextPrompt,
+    info: ModelInfo,
+    video_id: str,
+    large: LargePrompts = USUAL,
+) -> int:
+    """Count the requests for a long video's overview that are still to be made."""
+    video, windows = library.video(video_id), library.windows_of(video_id)
+    if video is None or not windows:
+        return 0
+    sources = _plan(library, recipe, prompt, info, video, windows, large).section_sources()
+    text_hash = context_prompt.transcript_hash(windows)
+    if not sources or library.contexts.overview(_overview_key(recipe, video_id, text_hash)) is not None:
+        return 0
+    stored = library.contexts.overview_sections(video_id)
+    return sum(_section_key(recipe, video_id, source) not in stored for source in sources)
+
+
+def _plan(
+    library: Library,
+    recipe: Recipe,
+    prompt: ContextPrompt,
+    info: ModelInfo,
+    video: Video,
+    windows: Sequence[Window],
+    large: LargePrompts = USUAL,
+) -> context_prompt.PromptPlan:
+    """Plan a video's requests by the model's token ratio and the channel's glossary."""
+    return context_prompt.plan(
+        video,
+        windows,
+        glossary=library.contexts.glossary(video.channel_id),
+        tokens_per_char=context_prompt.TokenRatio(library.contexts, recipe.digest).value,
+        largest=largest_num_ctx(info),
+        prompt=prompt,
+        large=large.num_ctx,
+    )
+
+
+def largest_num_ctx(info: ModelInfo) -> int:
+    return min(context_prompt.BUCKETS[-1], info.context_length or context_prompt.BUCKETS[-1])
+
+
+def _fault_reminder(doubts_found: Sequence[tuple[str, str]]) -> str:
+    """Return what to tell the model about a context that must not be searched; empty for one that may be."""
+    if any(kind == SAME for kind, _text in doubts_found):
+        return REPETITION_REMINDER
+    words = ", ".join(text for kind, text in doubts_found if kind in UNGROUNDED)
+    return UNGROUNDED_REMINDER.format(words=words[:REMINDER_WORDS]) if words else ""
+
+
+def _section_key(recipe: Recipe, video_id: str, source: str) -> str:
+    return _overview_key(recipe, video_id, "section", source)
+
+
+def _overview_key(recipe: Recipe, *parts: str) -> str:
+    """Return the key of a summary, which no prompt file changes."""
+    return _key(replace(recipe, prompt=VERSION), *parts)
+
+
 def _key(recipe: Recipe, *parts: str) -> str:
     return hashlib.sha256("\x1f".join((recipe.digest, recipe.prompt, *parts)).encode()).hexdigest()[:32]
 
@@ -305,6 +470,18 @@ def _head(video: Video) -> str:
     return " ".join([video.title, video.channel, str(video.published or ""), *chapters])
 
 
+def _overview_event(video: Video, section: int, sections: int, reply: Reply) -> OverviewWritten:
+    return OverviewWritten(
+        video=video.id,
+        title=video.title,
+        section=section,
+        sections=sections,
+        prompt_tokens=reply.prompt_tokens,
+        tokens=reply.tokens,
+        ms=reply.ms,
+    )
+
+
 def _written_event(video: Video, window: Window, context: Context) -> ContextWritten:
     return ContextWritten(
         video=video.id,
@@ -312,7 +489,8 @@ def _written_event(video: Video, window: Window, context: Context) -> ContextWri
         window=window.id,
         ordinal=window.ordinal,
         text=context.text,
-        suspect=bool(context.doubts),
+        suspect=bool(context.doubts and context.text),
+        left_out=context.is_left_out,
         prompt_tokens=context.prompt_tokens,
         tokens=context.tokens,
         ms=context.ms,

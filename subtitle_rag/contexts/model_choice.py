@@ -14,7 +14,7 @@ def count_by_others(counts: Mapping[str, int], model: str) -> int:
 def kept_contexts(contexts: int, channel: str) -> str:
     """Say that the contexts of other models stay, and how to replace them."""
     return n_(
-        "{n} context by another model stays: subtitle-rag contexts redo --channel {channel} has it written anew.",
-        "{n} contexts by other models stay: subtitle-rag contexts redo --channel {channel} has them written anew.",
+        "{n} context by another model stays: subtitle-rag contexts redo --channel {channel} writes it again.",
+        "{n} contexts by other models stay: subtitle-rag contexts redo --channel {channel} writes them again.",
         contexts,
     ).format(n=f"{contexts:,}", channel=command_line([channel]))

@@ -9,16 +9,18 @@ import logging
 import queue
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Protocol
 
-from subtitle_rag.contexts import context_prompt
-from subtitle_rag.contexts.hosts import FINAL, ContextHostRun
+from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, largest_num_ctx, missing_sections
+from subtitle_rag.contexts.large_prompts import LargePrompts
+from subtitle_rag.contexts.prompt_choice import ContextPrompts
+from subtitle_rag.contexts.prompt_layout import ContextPrompt
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import ContextEvent, ContextReport, ContextsDue, ContextWritten
-from subtitle_rag.indexing import Indexer
-from subtitle_rag.library.context_store import Recipe, WindowSelection
+from subtitle_rag.library.context_store import Context, Recipe, WindowSelection
 from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm, ModelInfo
@@ -37,8 +39,33 @@ class _Share:
     model: str
     ready: list[tuple[Llm, ModelInfo]]
     recipe: Recipe
+    prompt: ContextPrompt
     work: dict[str, int]
     """Video → windows."""
+    by_other_prompts: int = 0
+    """Windows with a context by another prompt."""
+
+
+class ContextIndexer(Protocol):
+    """Adds contexts to an index."""
+
+    def add_contexts(self, late: Mapping[str, Collection[str]]) -> None:
+        """Add contexts (video id → window ids)."""
+
+
+def hosts_with(hosts: Iterable[Llm], model: str) -> list[tuple[Llm, ModelInfo]]:
+    """List the hosts with the model, in the same version; raises the first failure of `Llm.check` without any."""
+    ready: list[tuple[Llm, ModelInfo]] = []
+    failure: AppError | None = None
+    for host in hosts:
+        try:
+            ready.append((host, host.check(model)))
+        except AppError as error:
+            logger.info("a host cannot be used", exc_info=True)
+            failure = failure or error
+    if not ready:
+        raise failure or AppError("llm_off")
+    return [(host, info) for host, info in ready if info.digest == ready[0][1].digest]
 
 
 class Writer:
@@ -47,17 +74,20 @@ class Writer:
     def __init__(
         self,
         library: Library,
-        indexer: Indexer,
+        indexer: ContextIndexer,
         hosts: Sequence[Llm],
         model: str,
         stop: threading.Event | None = None,
         *,
         by_channel: bool = False,
         pause: float = PAUSE_S,
+        answered: Callable[[Context], object] | None = None,
+        prompts: ContextPrompts | None = None,
     ) -> None:
         """Setting `stop` from another thread ends a run at once; `pause` is the first wait after a failed request.
 
         With `by_channel`, channels whose model was chosen are written by that one, and all others by `model`.
+        `answered` gets every answer, also one that is asked for again, from the threads of the hosts.
         """
         self._library = library
         self._indexer = indexer
@@ -66,6 +96,8 @@ class Writer:
         self._stop = stop or threading.Event()
         self._by_channel = by_channel
         self._pause = pause
+        self._answered = answered
+        self._prompts = prompts or ContextPrompts()
 
     def run(self, selection: WindowSelection | None = None) -> Iterator[ContextEvent]:
         """Write the missing contexts. The last event is the `ContextReport`.
@@ -83,7 +115,8 @@ class Writer:
             shares, refusal = self._shares(selection)
             windows_due = sum(sum(share.work.values()) for share in shares)
             videos = sum(len(share.work) for share in shares)
-            yield ContextsDue(videos, windows_due if selection.limit is None else min(windows_due, selection.limit))
+            windows_due = windows_due if selection.limit is None else min(windows_due, selection.limit)
+            yield self._due(shares, videos, windows_due)
             for event in self._write_shares(shares, selection.limit, report):
                 report.count(event)
                 counts.update(counts_of(report))
@@ -96,11 +129,23 @@ class Writer:
     ) -> Iterator[ContextEvent]:
         """Write one share after the other; set in `report` what ends it early."""
         try:
+            model, num_ctx = "", 0
             for share in shares:
-                videos = deque(share.work)
-                run = ContextHostRun(self._library, share.recipe, share.model, self._stop, self._pause, videos, limit)
+                run = ContextHostRun(
+                    self._library,
+                    share.recipe,
+                    share.model,
+                    self._stop,
+                    self._pause,
+                    deque(share.work),
+                    limit,
+                    share.prompt,
+                    num_ctx=num_ctx if share.model == model else 0,
+                )
+                run.answered = self._answered
                 yield from self._collect(run, share.ready)
                 limit = run.limit
+                model, num_ctx = share.model, run.num_ctx
                 if run.videos:
                     report.blocked = run.blocked
                     if run.blocked is None or run.blocked.code not in FINAL:  # else another model may do
@@ -118,19 +163,61 @@ class Writer:
         contexts = self._library.contexts
         for model, keeps, channels in self._models(selection):
             try:
-                ready = self._hosts_with(model)
+                ready = hosts_with(self._hosts, model)
             except AppError as error:
                 logger.warning("%s cannot write", model, exc_info=True)
                 failure = failure or error
                 continue
             if selection.anew:
                 contexts.redo(channels=channels, videos=selection.videos)
-            recipe = Recipe(ready[0][1].digest, context_prompt.VERSION, keeps)
-            work = contexts.work(recipe, channels=channels, videos=selection.videos)
-            shares.append(_Share(model, ready, recipe, work))
+            for prompt, group in self._prompt_groups(channels, selection):
+                recipe = Recipe(ready[0][1].digest, prompt.version, keeps)
+                work = contexts.work(recipe, channels=group, videos=selection.videos)
+                others = contexts.count_replaced(recipe, channels=group, videos=selection.videos)
+                shares.append(_Share(model, ready, recipe, prompt, work, others))
         if failure and not shares:
             raise failure
         return shares, failure
+
+    def _prompt_groups(
+        self, channels: Sequence[str], selection: WindowSelection
+    ) -> list[tuple[ContextPrompt, tuple[str, ...]]]:
+        """Divide channels (none: all) by their prompts."""
+        if not self._prompts.by_channel:
+            return [(self._prompts.usual, tuple(channels))]
+        groups = self._prompts.groups(channels or self._selected_channels(selection))
+        return groups or [(self._prompts.usual, tuple(channels))]
+
+    def _due(self, shares: Sequence[_Share], videos: int, windows: int) -> ContextsDue:
+        """Return the scope of the run, with the expected time."""
+        ms, rest = 0.0, windows
+        for share in shares:
+            count = min(rest, sum(share.work.values()))
+            rest -= count
+            ms += count * (self._library.contexts.mean_ms(share.recipe.digest) or 0.0)
+        return ContextsDue(
+            videos,
+            windows,
+            self._sections_due(shares, windows),
+            min(windows, sum(share.by_other_prompts for share in shares)),
+            round(ms / 1000),
+        )
+
+    def _sections_due(self, shares: Iterable[_Share], windows: int) -> int:
+        """Count the requests for overviews before so many windows have their contexts."""
+        sections = 0
+        for share in shares:
+            host, info = share.ready[0]
+            # fewer characters fit by any vocabulary's ratio for Korean: these videos need no plan
+            long = self._library.contexts.long_videos(largest_num_ctx(info) // 4)
+            large = LargePrompts.of(host, info) if long else LargePrompts()
+            for video_id, missing in share.work.items():
+                if windows <= 0:
+                    return sections
+                windows -= missing
+                if video_id in long:
+                    sections += missing_sections(self._library, share.recipe, share.prompt, info, video_id, large)
+        return sections
 
     def _models(self, selection: WindowSelection) -> list[tuple[str, bool, tuple[str, ...]]]:
         """List the models that write: name, whether others' contexts are kept, and the channels (none: all).
@@ -157,20 +244,6 @@ class Writer:
             return tuple(dict.fromkeys(video.channel_id for video in videos if video))
         return [id for id, _name in self._library.channels()]
 
-    def _hosts_with(self, model: str) -> list[tuple[Llm, ModelInfo]]:
-        """List the hosts with the model, in the same version."""
-        ready: list[tuple[Llm, ModelInfo]] = []
-        failure: AppError | None = None
-        for host in self._hosts:
-            try:
-                ready.append((host, host.check(model)))
-            except AppError as error:
-                logger.info("a host cannot be used", exc_info=True)
-                failure = failure or error
-        if not ready:
-            raise failure or AppError("llm_off")
-        return [(host, info) for host, info in ready if info.digest == ready[0][1].digest]
-
     def _collect(self, run: ContextHostRun, ready: Iterable[tuple[Llm, ModelInfo]]) -> Iterator[ContextEvent]:
         """Pass on the events of all hosts, and index each context as it comes."""
         threads = [threading.Thread(target=run.work, args=pair, daemon=True) for pair in ready]
@@ -184,7 +257,7 @@ class Writer:
                     continue
                 if isinstance(event, BaseException):
                     raise event
-                if isinstance(event, ContextWritten) and event.text:
+                if isinstance(event, ContextWritten) and (event.text or event.left_out):
                     self._indexer.add_contexts({event.video: [event.window]})
                 yield event
         finally:

@@ -7,6 +7,6 @@ package refuses or reports all of that.
 
 from subtitle_rag.errors import LlmError
 from subtitle_rag.llm.llm_client import Llm
-from subtitle_rag.llm.values import Loaded, ModelInfo, PullProgress, Reply
+from subtitle_rag.llm.values import LOOP, Loaded, ModelInfo, PullProgress, Reply
 
-__all__ = ["Llm", "LlmError", "Loaded", "ModelInfo", "PullProgress", "Reply"]
+__all__ = ["LOOP", "Llm", "LlmError", "Loaded", "ModelInfo", "PullProgress", "Reply"]

@@ -39,6 +39,11 @@ def address(host: str, *, remote: bool) -> str:
     return f"{scheme}://{f'[{name}]' if ':' in name else name}:{port}{parts.path.rstrip('/')}"
 
 
+def is_local(host: str) -> bool:
+    """Whether an `address` is this computer's."""
+    return _loopback(urlsplit(host).hostname or "")
+
+
 def canonical(model: str) -> str:
     """Return a model's name with its tag, in lower case, for comparison."""
     name = model.strip().lower()

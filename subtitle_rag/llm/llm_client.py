@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -11,10 +12,11 @@ from typing import Any
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.errors import LlmError
 from subtitle_rag.llm import responses
-from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name
+from subtitle_rag.llm.host_guard import address, canonical, is_cloud_name, is_local
+from subtitle_rag.llm.loops import LoopGuard
 from subtitle_rag.llm.overflow import Gauge
 from subtitle_rag.llm.server_errors import overflow
-from subtitle_rag.llm.values import Loaded, ModelInfo, PullProgress, Reply
+from subtitle_rag.llm.values import LOOP, Loaded, ModelInfo, PullProgress, Reply
 from subtitle_rag.llm.wire import QUESTION, Call, Json, Wire
 
 logger = logging.getLogger(__name__)
@@ -41,6 +43,11 @@ class Llm:
         self._admitted: set[str] = set()
         self._gauges: dict[str, Gauge] = defaultdict(Gauge)
         self._num_ctx_cache: dict[tuple[str, int], int] = {}
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the host is this computer."""
+        return is_local(self.host)
 
     def close(self) -> None:
         self._wire.close()
@@ -93,7 +100,8 @@ class Llm:
         """Return the model's answer; `on_text` gets it piece by piece. The same seed and prompt give the same answer.
 
         Change `num_ctx` seldom: the server loads the model anew for it and forgets the prompt (ollama server/sched.go,
-        `needsReload`). Thoughts are not part of the text.
+        `needsReload`). Thoughts are not part of the text. An answer that falls into a loop is ended: the reply has the
+        phrase once, the `done_reason` `loop`, and no counts where the server was cut short.
 
         Raises:
             LlmError: also `llm_overflow` (refused or cut without a word), `llm_out_of_memory`, `llm_stopped` by `stop`.
@@ -103,22 +111,58 @@ class Llm:
         options = {"num_ctx": num_ctx, "num_predict": num_predict, "temperature": 0, "seed": seed}
         body = {**self._request(messages, model, schema), "options": options}
         call = Call(self.host, model, patience=self._patience(model, messages), stop=stop)
-        pieces: list[str] = []
+        guard = LoopGuard()
+        pieces = 0
+        started = time.monotonic()
         with closing(self._wire.stream("/api/chat", body, call)) as parts:
             for part in parts:
                 if piece := responses.content(part, self.host, model):
-                    pieces.append(piece)
+                    pieces += 1
                     if on_text:
                         on_text(piece)
+                    if guard.feed(piece):
+                        logger.info("an answer of %s was ended in a loop after %d pieces", model, pieces)
+                        return responses.looped(guard.text, model, pieces, round(1000 * (time.monotonic() - started)))
                 if part.get("done") is True:
-                    return self._verified(messages, responses.reply("".join(pieces), part, model), num_ctx)
+                    reply = responses.reply(guard.text, part, model)
+                    if guard.finish():
+                        reply = replace(reply, text=guard.text, done_reason=LOOP)
+                    return self._verified(messages, reply, num_ctx)
         raise call.failure("llm_nonsense", reason="unfinished" if pieces else "empty")
+
+    def embed(
+        self,
+        texts: Sequence[str],
+        *,
+        model: str,
+        num_ctx: int,
+        num_gpu: int | None = None,
+        stop: threading.Event | None = None,
+    ) -> list[list[float]]:
+        """Return a vector for each text, in order (ollama docs/api.md, `/api/embed`). `num_gpu` 0: by the processor.
+
+        Texts are never cut: one that is too long is refused.
+
+        Raises:
+            LlmError: also `llm_overflow`, `llm_out_of_memory`, `llm_no_embeddings`, `llm_stopped` by `stop`.
+        """
+        if canonical(model) not in self._admitted:
+            self.check(model)
+        options = {"num_ctx": num_ctx} if num_gpu is None else {"num_ctx": num_ctx, "num_gpu": num_gpu}
+        body = {"model": model, "input": list(texts), "truncate": False, "options": options}
+        body["keep_alive"] = self._settings.keep_alive
+        patience = self._patience(model, [{"content": text} for text in texts])
+        call = Call(self.host, model, patience=patience, stop=stop)
+        vectors = responses.embeddings(self._wire.post("/api/embed", body, call), len(texts))
+        if vectors is None:
+            raise call.failure("llm_nonsense", reason="embeddings")
+        return vectors
 
     def pull(self, model: str, stop: threading.Event | None = None) -> Iterator[PullProgress]:
         """Download a model; the server resumes an earlier attempt.
 
         Raises:
-            LlmError: besides the usual ones `llm_model_unknown`, and `llm_stopped` once `stop` is set.
+            LlmError: besides the usual ones `llm_model_unknown`, `no_connection`, and `llm_stopped` once `stop` is set.
         """
         self._refuse_cloud(model, is_cloud_name(model))
         layers: dict[str, tuple[int, int]] = {}

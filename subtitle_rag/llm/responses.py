@@ -1,9 +1,10 @@
 """The server's responses as values; a field of the wrong kind counts as missing."""
 
+import math
 from typing import Any
 
 from subtitle_rag.errors import LlmError
-from subtitle_rag.llm.values import Loaded, ModelInfo, Reply
+from subtitle_rag.llm.values import LOOP, Loaded, ModelInfo, Reply
 
 Json = dict[str, Any]
 
@@ -52,10 +53,30 @@ def model_from_show(answer: Json, entry: Json, *, model: str, server: str) -> Mo
         quantization=text(details, "quantization_level"),
         capabilities=_strings(answer, "capabilities"),
         context_length=next((number(facts, key) for key in facts if key.endswith(".context_length")), 0),
+        dimensions=next((number(facts, key) for key in facts if key.endswith(".embedding_length")), 0),
+        cache_bytes=_cache_bytes(facts),
         path="rendered" if rendered else "native",
         remote_host=text(answer, "remote_host") or from_list.remote_host,
         server=server,
     )
+
+
+def _cache_bytes(facts: Json) -> int:
+    """Return the bytes of the KV cache for a token: keys and values of 16 bits for each head of each layer.
+
+    Too much for models whose layers share caches or slide a window; 0 if the model does not say enough
+    (ggml docs/gguf.md, `[llm].attention`).
+    """
+    name = text(facts, "general.architecture")
+    layers, heads = number(facts, f"{name}.block_count"), number(facts, f"{name}.attention.head_count")
+    per_head = number(facts, f"{name}.embedding_length") // heads if heads else 0
+    sizes = [number(facts, f"{name}.attention.{part}_length") or per_head for part in ("key", "value")]
+    by_layer = facts.get(f"{name}.attention.head_count_kv")
+    if isinstance(by_layer, list):
+        cached_heads = sum(each for each in by_layer if isinstance(each, int))
+    else:
+        cached_heads = layers * (number(facts, f"{name}.attention.head_count_kv") or heads)
+    return 2 * cached_heads * sum(sizes)
 
 
 def loaded_model(entry: Json) -> Loaded:
@@ -77,6 +98,20 @@ def content(part: Json, host: str, model: str) -> str:
     return text(message, "content")
 
 
+def embeddings(answer: Json, count: int) -> "list[list[float]] | None":
+    """Return the vectors of `/api/embed`, all of one length; None unless there are `count` of them."""
+    rows = answer.get("embeddings")
+    if not isinstance(rows, list) or len(rows) != count:
+        return None
+    if not all(isinstance(row, list) and row and all(_is_finite(value) for value in row) for row in rows):
+        return None
+    return [[float(value) for value in row] for row in rows] if len({len(row) for row in rows}) == 1 else None
+
+
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
 def reply(content: str, last: Json, model: str) -> Reply:
     """Make the whole answer, with the counts of its last line."""
     cached = last.get("prompt_eval_cached_count")
@@ -92,6 +127,11 @@ def reply(content: str, last: Json, model: str) -> Reply:
         ms=number(last, "total_duration") // _NANOSECONDS,
         num_ctx=0,
     )
+
+
+def looped(content: str, model: str, pieces: int, ms: int) -> Reply:
+    """Make the reply of an answer that was ended in a loop; the server's counts would have come with its end."""
+    return Reply(content, LOOP, model, 0, None, pieces, 0, 0, ms, 0)
 
 
 def _table(entry: Json, key: str) -> Json:

@@ -5,16 +5,20 @@ llama-server's JSON quoted inside Ollama's (ollama llm/llama_server.go, `statusE
 """
 
 import json
+import logging
 import re
 import unicodedata
 from typing import Any
 
 from subtitle_rag.errors import LlmError
 
+logger = logging.getLogger(__name__)
+
 LONGEST = 200
 """Longest text of a server in characters."""
 
 _OVERFLOW = re.compile(r"exceed_context_size_error|exceeds the (available )?context (size|length)|prompt is too long")
+_NO_EMBEDDINGS = re.compile(r"does not support embedd?ings?", re.IGNORECASE)
 _REQUEST = re.compile(r"request \((\d+) tokens\) exceeds the available context size \((\d+) tokens\)")
 _MEMORY = re.compile(  # ollama llm/status.go, `outOfMemorySubstrings`, and server/sched.go's own refusal
     "out of memory|out of device memory|malloc failed|failed to allocate|unable to allocate|allocation failed|"
@@ -23,6 +27,13 @@ _MEMORY = re.compile(  # ollama llm/status.go, `outOfMemorySubstrings`, and serv
     re.IGNORECASE,
 )
 _MISSING = re.compile(r"model .*not found", re.IGNORECASE)
+_REGISTRY = re.compile(r'(?:Get|Head|Post) \\*"https?://(?!127\.|localhost|\[::1\])([^/"\s\\]+)[^"]*": (.*)', re.DOTALL)
+"""What Go says of a failed request: its address and the reason. Ollama's own runners are at loopback addresses."""
+_NO_CONNECTION = re.compile(
+    "dial tcp|no such host|no route to host|network is (unreachable|down)|name resolution|server misbehaving|"
+    "connection (refused|reset)|i/o timeout|TLS handshake timeout|deadline exceeded|proxyconnect",
+    re.IGNORECASE,
+)
 _UNKNOWN = re.compile(r"pull model manifest: .*(file does not exist|not found)", re.IGNORECASE)
 
 
@@ -44,8 +55,13 @@ def from_response(status: int, error: Any, *, host: str, model: str) -> LlmError
         return LlmError("llm_out_of_memory", reason=tidy(text), **about)
     if "token repeat limit" in text:  # the model said the same token again and again (ollama llm/llama_server.go)
         return LlmError("llm_nonsense", reason=tidy(text), **about)
+    if (registry := _REGISTRY.search(text)) and _NO_CONNECTION.search(registry[2]):
+        logger.debug("%s: the model registry cannot be reached: %s", host, tidy(text))
+        return LlmError("no_connection", name=model, **{**about, "host": registry[1]})
     if _UNKNOWN.search(text):
         return LlmError("llm_model_unknown", **about)
+    if _NO_EMBEDDINGS.search(text):
+        return LlmError("llm_no_embeddings", **about)
     if status == 404 and model and _MISSING.search(text):
         return LlmError("llm_model_missing", **about)
     if status == 503:

@@ -7,9 +7,13 @@ STRUCTURED_SINCE = (0, 21, 1)
 """Before, a JSON schema was ignored for gemma4 and qwen3.5 while thinking was off (ollama #14645, #15260)."""
 
 
+LOOP = "loop"
+"""`done_reason` of an answer that repeated itself and was ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A finished answer. `done_reason` is `stop`, or `length` at the limit `num_predict`."""
+    """A finished answer. `done_reason` is `stop`, `length` at the limit `num_predict`, or `LOOP`."""
 
     text: str
     done_reason: str
@@ -40,6 +44,10 @@ class ModelInfo:
     capabilities: tuple[str, ...] = ()
     context_length: int = 0
     """The trained context; the server cuts a larger `num_ctx` down to it."""
+    dimensions: int = 0
+    """The length of its embeddings; 0 if unknown."""
+    cache_bytes: int = 0
+    """Bytes of the KV cache for each token of `num_ctx`, at 16 bits a value; 0 if unknown."""
     path: str = ""
     """A hint: `rendered` if Ollama builds (and cuts) the prompt, `native` if llama-server does (and refuses long ones):
     ollama #17889."""

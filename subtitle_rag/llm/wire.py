@@ -101,6 +101,16 @@ class Wire:
         with _as_llm_errors(Call(self.url, model), method, path):
             return self._client._request(dict, method, path, stream=False, json=body)
 
+    def post(self, path: str, body: Json, call: Call) -> Json:
+        """Return one whole answer of a model, within the patience of the call."""
+        import httpx
+
+        timeout = httpx.Timeout(call.patience, connect=CONNECT)
+        with _as_llm_errors(call, "POST", path), call.watched():
+            return self._client._request(
+                dict, "POST", path, stream=False, json=body, timeout=timeout, extensions={"trace": call.trace}
+            )
+
     def stream(self, path: str, body: Json, call: Call) -> Generator[Json, None, None]:
         """Yield the lines of an answer until the server ends it."""
         import httpx

@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.config import LlmSettings
+from subtitle_rag.contexts.prompt_choice import ContextPrompts
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import Track, Video, Window
 from subtitle_rag.errors import AppError
@@ -70,11 +71,12 @@ class Desk:
         stop: threading.Event | None = None,
         pause: float = 0,
         timeout: int = 20,
+        prompts: ContextPrompts | None = None,
     ) -> Iterator[Writer]:
         with ExitStack() as opened:
             bases = [server.base for server in servers or (self.ollama,)]
             hosts = [opened.enter_context(closing(Llm(base, LlmSettings(timeout=timeout)))) for base in bases]
-            yield Writer(self.place.library, self.place.indexer, hosts, model, stop, pause=pause)
+            yield Writer(self.place.library, self.place.indexer, hosts, model, stop, pause=pause, prompts=prompts)
 
     def write(
         self,
@@ -85,9 +87,10 @@ class Desk:
         stop: threading.Event | None = None,
         pause: float = 0,
         timeout: int = 20,
+        prompts: ContextPrompts | None = None,
     ) -> ContextReport:
         """A whole run, and its sum."""
-        with self.writer(*servers, model=model, stop=stop, pause=pause, timeout=timeout) as writer:
+        with self.writer(*servers, model=model, stop=stop, pause=pause, timeout=timeout, prompts=prompts) as writer:
             self.events = list(writer.run(chosen))
         report = self.events[-1]
         assert isinstance(report, ContextReport)

@@ -1,5 +1,8 @@
 """The writer's run: what is asked, what is kept, and what search makes of it; failures are in test_writer_failures."""
 
+import json
+import sqlite3
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -7,11 +10,15 @@ from dataclasses import replace
 
 import pytest
 
-from subtitle_rag.contexts import context_prompt
+from subtitle_rag.contexts import context_prompt, left_out
+from subtitle_rag.contexts.foreign_script import SCRIPT_REMINDER
+from subtitle_rag.contexts.prompt_choice import ContextPrompts
+from subtitle_rag.contexts.prompt_layout import BUILT_IN
 from subtitle_rag.errors import BusyError
 from subtitle_rag.events import ContextsDue, ContextWritten
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.query import parse
 from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
 from tests.searchable import video
 from tests.stand_ins.ollama import Model, StandIn
@@ -61,7 +68,7 @@ def test_each_context_is_stored_before_the_next_window_is_asked_about(desk: Desk
     def counted(sent: object) -> str:
         with closing(Library(desk.place.library.path)) as other:
             stored.append(other.contexts.counts().written)
-        return ONLY_IN_CONTEXT
+        return f"{ONLY_IN_CONTEXT} {'가나다라'[len(stored) - 1]} 장면입니다."
 
     desk.ollama.answer(*[counted] * 4)
     desk.write()
@@ -80,6 +87,15 @@ def test_a_scene_is_found_by_its_context_as_soon_as_that_is_told(desk: Desk) -> 
                 break
         else:
             pytest.fail("nothing was told")
+
+
+def test_a_word_of_a_context_is_known_to_the_search(desk: Desk) -> None:
+    desk.put("a", talk(1))
+    desk.ollama.answer(ONLY_IN_CONTEXT)
+    searcher = desk.searcher
+    assert searcher.search(parse("두레반")).unknown_words == ("두레반",)
+    desk.write()
+    assert searcher.search(parse("두레반")).unknown_words == ()
 
 
 def test_a_video_s_windows_are_read_once_for_all_of_its_contexts(desk: Desk) -> None:
@@ -152,13 +168,13 @@ def test_another_model_writes_all_anew_while_the_old_contexts_count(desk: Desk) 
     assert desk.search("두레반")[0].id == own[0].id
 
 
-def test_another_prompt_writes_all_anew(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_prompt_writes_all_anew(desk: Desk) -> None:
     desk.put("a", talk(2, seed=1))
     desk.put("b", talk(2, seed=2))
     desk.write()
     desk.ollama.clear()
-    monkeypatch.setattr(context_prompt, "VERSION", "ko-next")
-    assert desk.write().written == 4
+    prompts = ContextPrompts(replace(BUILT_IN, version="ko-next"))
+    assert desk.write(prompts=prompts).written == 4
     assert len(desk.chats()) == 4
     assert {context.prompt for context in desk.contexts()} == {"ko-next"}
 
@@ -240,17 +256,107 @@ def test_channels_and_videos_can_be_chosen(desk: Desk) -> None:
     assert desk.write(WindowSelection(channels=("느린 부엌",), videos=("v2",))).written == 0
 
 
-def test_what_stands_nowhere_in_the_video_is_flagged_and_kept(desk: Desk) -> None:
+INVENTED = "'두레반칼국수'라는 가게에서 5000그릇을 파는 장면입니다."
+
+
+def test_what_stands_nowhere_in_the_video_is_asked_for_once_more_by_its_name(desk: Desk) -> None:
+    own = desk.put("a", talk(2))
+    desk.ollama.answer(INVENTED, "국수를 삶아 먹는 장면입니다.")
+    report = desk.write(WindowSelection(limit=1))
+    assert (report.written, report.left_out, report.suspect) == (1, 0, 0)
+    first, second = desk.chats()
+    assert "두레반칼국수" in second.messages[-1]["content"]
+    assert first.messages[0] == second.messages[0]
+    assert [(each.window_id, each.text) for each in desk.contexts()] == [(own[0].id, "국수를 삶아 먹는 장면입니다.")]
+
+
+def test_what_names_the_same_again_is_left_out_and_counted_apart(desk: Desk) -> None:
     own = desk.put("a", talk(3))
-    invented = "'두레반칼국수'라는 가게에서 5000그릇을 파는 장면입니다."
-    desk.ollama.answer("국수를 삶아 먹는 장면입니다.", invented)
+    desk.ollama.answer("국수를 삶아 먹는 장면입니다.", INVENTED, INVENTED)
     report = desk.write(WindowSelection(limit=2))
-    assert report.suspect == 1
-    assert [event.suspect for event in desk.written] == [False, True]
-    ((id, suspect),) = desk.place.library.contexts.suspects().items()
-    assert (id, suspect.text) == (own[1].id, invented)
-    assert {what for _kind, what in suspect.doubts} >= {"두레반칼국수"}
-    assert {kind for kind, _what in suspect.doubts} >= {"number"}
+    assert (report.written, report.empty, report.left_out, report.suspect) == (1, 0, 1, 0)
+    assert [event.left_out for event in desk.written] == [False, True]
+    ((id, dropped),) = desk.place.library.contexts.left_out("a").items()
+    assert (id, dropped.text, dropped.raw, dropped.tries) == (own[1].id, "", INVENTED, 2)
+    assert {what for _kind, what in dropped.doubts} >= {"두레반칼국수"}
+    assert {kind for kind, _what in dropped.doubts} >= {"number"}
+    assert left_out.reason(dropped).startswith("it names what the video does not: ")
+    counts = desk.place.library.contexts.counts()
+    assert (counts.written, counts.empty, counts.left_out, counts.due) == (1, 0, 1, 1)
+    desk.ollama.clear()
+    assert desk.write().written == 1
+    assert len(desk.chats()) == 1
+
+
+def test_a_model_that_always_says_the_same_finds_no_window_but_one(desk: Desk) -> None:
+    for number in range(2):
+        desk.put(f"v{number}", talk(4, seed=number))
+    desk.ollama.add(Model("same:q4", behaviour=lambda _sent: "유별난 두레반 국수를 먹는 장면입니다."))
+    report = desk.write(model="same:q4")
+    assert (report.written, report.left_out) == (1, 7)
+    assert len(desk.chats()) == 1 + 2 * 7
+    assert "다른 구간과 같은 설명" in desk.chats()[-1].messages[-1]["content"]
+    assert len(desk.search("유별난")) == 1
+
+
+def test_the_repetition_of_another_videos_context_in_another_order_is_one(desk: Desk) -> None:
+    desk.put("a", talk(1))
+    desk.put("b", talk(1, seed=2))
+    desk.ollama.answer("국수를 삶아 먹는 장면입니다.", "삶아 먹는, 국수를 장면입니다!", "먹는 국수를 삶아 장면입니다.")
+    desk.write(WindowSelection(videos=("a",)))
+    assert desk.write(WindowSelection(videos=("b",))).left_out == 1
+
+
+def test_a_context_may_say_what_its_window_has_had_before(desk: Desk) -> None:
+    desk.put("a", talk(1))
+    desk.ollama.answer("국수를 삶아 먹는 장면입니다.", "국수를 삶아 먹는 장면입니다.")
+    desk.write()
+    assert desk.write(WindowSelection(anew=True)).written == 1
+
+
+def test_a_killed_run_asks_only_for_the_second_time(desk: Desk) -> None:
+    desk.put("a", talk(1))
+    stop = threading.Event()
+
+    def last_words(_sent: object) -> str:
+        stop.set()
+        return INVENTED
+
+    desk.ollama.answer(INVENTED, last_words)
+    desk.write(stop=stop)
+    assert desk.contexts() == []
+    assert desk.place.library.contexts.left_out() == {}
+    desk.ollama.clear()
+    desk.ollama.answer("국수를 삶아 먹는 장면입니다.")
+    assert desk.write().written == 1
+    assert len(desk.chats()) == 1
+
+
+def test_a_doubted_text_of_an_older_version_goes_when_it_is_written_anew(desk: Desk) -> None:
+    desk.put("a", talk(1))
+    desk.ollama.answer("두레반 국수를 먹는 장면입니다.")
+    desk.write()
+    with sqlite3.connect(desk.place.library.path) as db:
+        db.execute("UPDATE context SET doubts = ?", (json.dumps([["name", "두레반"]]),))
+    (before,) = desk.search("두레반")
+    desk.ollama.answer(INVENTED, INVENTED)
+    assert desk.write(WindowSelection(anew=True)).left_out == 1
+    assert desk.contexts() == []
+    (after,) = desk.search("두레반")
+    assert (before.reason, after.reason) == ("context", "nearby")
+
+
+def test_a_context_in_chinese_is_asked_for_once_more_in_hangul(desk: Desk) -> None:
+    desk.put("a", talk(2))
+    slip = "국수를 삶는 장면입니다. 동네의 '名物' 요리를 소개합니다."
+    desk.ollama.answer("该公司位于首尔。", "국수를 삶아 먹는 장면입니다.", slip, slip)
+    assert desk.write().written == 2
+    assert [context.text for context in desk.contexts("a")] == [
+        "국수를 삶아 먹는 장면입니다.",
+        "국수를 삶는 장면입니다.",
+    ]
+    asked = [request.messages[-1]["content"] for request in desk.ollama.asked("chat")]
+    assert [SCRIPT_REMINDER in content for content in asked] == [False, True, False, True]
 
 
 def test_a_name_of_the_glossary_raises_no_doubt(desk: Desk) -> None:
@@ -342,3 +448,21 @@ def test_whatever_a_model_says_ends_in_a_clean_context_or_none(desk: Desk, behav
     desk.ollama.clear()
     desk.write(model="messy:q4")
     assert desk.chats() == []
+
+
+def test_a_context_that_falls_into_a_loop_is_dropped_and_asked_for_with_the_other_seed(desk: Desk) -> None:
+    desk.put("a", talk(1))
+    desk.ollama.answer("국수를 삶아 먹는 장면입니다. " * 30, "국수를 건져 찬물에 헹구는 장면입니다.")
+    report = desk.write()
+    assert [context.text for context in desk.contexts()] == ["국수를 건져 찬물에 헹구는 장면입니다."]
+    assert [asked.options["seed"] for asked in desk.chats()] == [7, 1_234]
+    assert (report.written, report.empty) == (1, 0)
+
+
+def test_a_summary_that_falls_into_a_loop_is_asked_for_with_the_other_seed(desk: Desk) -> None:
+    desk.ollama.add(Model("small:q4", context_length=4_096))
+    desk.put("long", talk(30, words=6))
+    desk.ollama.answer("손님들이 국수를 먹습니다. " * 30, "손님들이 차례로 국수를 먹습니다.")
+    desk.write(WindowSelection(limit=1), model="small:q4")
+    assert "손님들이 차례로 국수를 먹습니다." in desk.place.library.contexts.overview_sections("long").values()
+    assert [asked.options["seed"] for asked in desk.chats()][:3] == [7, 1_234, 7]

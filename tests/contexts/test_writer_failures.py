@@ -188,7 +188,7 @@ def test_a_server_that_cuts_prompts_without_a_word_is_noticed(desk: Desk) -> Non
 
 def test_a_server_that_is_started_again_goes_on(desk: Desk) -> None:
     desk.put("a", talk(4))
-    desk.ollama.answer(CLEAN, CLEAN, lambda _sent: stopped(desk.ollama, back_after=0.15))
+    desk.ollama.answer(CLEAN, CLEAN.replace("국수", "만두"), lambda _sent: stopped(desk.ollama, back_after=0.15))
     report = desk.write(pause=0.1)
     assert (report.written, report.failed, report.blocked) == (4, 0, None)
     assert len(desk.chats()) == 5
@@ -196,7 +196,7 @@ def test_a_server_that_is_started_again_goes_on(desk: Desk) -> None:
 
 def test_a_server_that_stays_away_ends_the_run_and_the_next_goes_on(desk: Desk) -> None:
     own = desk.put("a", talk(4))
-    desk.ollama.answer(CLEAN, CLEAN, lambda _sent: stopped(desk.ollama))
+    desk.ollama.answer(CLEAN, CLEAN.replace("국수", "만두"), lambda _sent: stopped(desk.ollama))
     report = desk.write()
     assert (report.written, report.failed, blocked(report)) == (2, 0, "llm_not_running")
     desk.ollama.clear()

@@ -1,12 +1,19 @@
 """What goes over the wire for a video's contexts, as the stand-in of Ollama has it: prefixes, sizes, settings."""
 
+import threading
+from typing import TYPE_CHECKING, cast
+
 import pytest
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.hosts import REMINDER
+from subtitle_rag.events import ContextEvent, ContextsDue, OverviewWritten
 from subtitle_rag.library.context_store import WindowSelection
 from tests.contexts.desk import NAME, Desk, beginnings, talk, windows_asked
 from tests.stand_ins.ollama import Model, shared_prefix
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 BUDGET = 1.5
 """Prompt tokens evaluated per window, of those of window and instruction."""
@@ -132,4 +139,48 @@ def test_an_overview_with_a_part_missing_is_asked_for_again(desk: Desk) -> None:
     asked = len(desk.chats()) - 3 - 1
     desk.ollama.clear()
     assert desk.write(WindowSelection(limit=1), model="small:q4").written == 1
-    assert len(desk.chats()) == asked + 1 + 1
+    assert (asked, len(desk.chats())) == (5, 1 + 1)
+
+
+def test_each_section_of_an_overview_is_an_event_and_stored_by_itself(desk: Desk) -> None:
+    desk.ollama.add(Model("small:q4", context_length=4_096))
+    desk.put("long", talk(30, words=6))
+    stop = threading.Event()
+    with desk.writer(model="small:q4", stop=stop) as writer:
+        run = cast("Generator[ContextEvent]", writer.run(WindowSelection(limit=2)))
+        due = next(run)
+        assert isinstance(due, ContextsDue)
+        assert due.sections >= 3
+        first, second = next(run), next(run)
+        assert isinstance(first, OverviewWritten)
+        assert isinstance(second, OverviewWritten)
+        assert (first.section, second.section, first.sections) == (1, 2, due.sections)
+        run.close()
+    stored = len(desk.place.library.contexts.overview_sections("long"))
+    assert stored >= 2
+    desk.ollama.clear()
+    report = desk.write(WindowSelection(limit=2), model="small:q4")
+    assert isinstance(desk.events[0], ContextsDue)
+    assert desk.events[0].sections == due.sections - stored
+    sections = [event.section for event in desk.events if isinstance(event, OverviewWritten)]
+    assert sections == list(range(stored + 1, due.sections + 1))
+    assert len(desk.chats()) == len(sections) + report.written
+    assert report.prompt_tokens >= sum(
+        event.prompt_tokens for event in desk.events if isinstance(event, OverviewWritten)
+    )
+
+
+def test_sections_of_earlier_captions_are_summarised_again_and_the_others_are_not(desk: Desk) -> None:
+    desk.ollama.add(Model("small:q4", context_length=4_096))
+    minutes = [*talk(30, words=6)]
+    desk.put("long", minutes)
+    desk.write(WindowSelection(limit=1), model="small:q4")
+    before = desk.place.library.contexts.overview_sections("long")
+    minutes[-1] = ["전혀 다른 끝인사입니다"] * len(minutes[-1])
+    desk.put("long", minutes)
+    desk.ollama.clear()
+    desk.write(WindowSelection(limit=1), model="small:q4")
+    after = desk.place.library.contexts.overview_sections("long")
+    assert len(desk.chats()) == 1 + 1
+    assert len(before.keys() - after.keys()) == 1
+    assert len(after) == len(before)

@@ -1,0 +1,120 @@
+"""Prompt files: a text with named places in braces, checked when it is read and filled in one pass.
+
+Only the file's own text is searched for places. Whatever fills them is inserted as it is, so braces in a caption or a
+title are never expanded.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from subtitle_rag.config_file import Mistake, nearest, read_regular
+from subtitle_rag.domain import nfc
+from subtitle_rag.errors import UsageError
+from subtitle_rag.i18n import _
+
+MAX_BYTES = 100_000
+"""Bytes of a prompt file."""
+
+_PLACE = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The places of one kind of prompt, by name."""
+
+    required: tuple[str, ...]
+    optional: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (*self.optional, *self.required)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTemplate:
+    """A text with places."""
+
+    text: str
+
+    def fill(self, values: Mapping[str, str]) -> str:
+        """Return the text with the values in their places, without the lines that have nothing but empty places."""
+        return "\n".join(self._filled(values))
+
+    def _filled(self, values: Mapping[str, str]) -> Iterator[str]:
+        for line in self.text.split("\n"):
+            filled = _PLACE.sub(lambda match: values[match[1]], line)
+            if filled.strip() or not _PLACE.search(line):
+                yield filled
+
+
+@dataclass(slots=True)
+class TemplateText:
+    """The text of a prompt file with its mistakes."""
+
+    path: Path
+    key: str = ""
+    """The setting that names the file."""
+    text: str = ""
+    mistakes: list[Mistake] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, path: Path, places: Places, key: str = "") -> "TemplateText":
+        """Read a file and check its text and its places; a file that cannot be read is a mistake too."""
+        template = cls(path, key)
+        try:
+            raw = read_regular(path, MAX_BYTES)
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            template.note(_("it is not UTF-8"), 1 + error.object.count(b"\n", 0, error.start))
+        except OSError as error:
+            template.note(error.strerror or str(error))
+        else:
+            template.text = nfc(text.replace("\r\n", "\n").replace("\r", "\n"))
+            template._check(places)
+        return template
+
+    def note(self, message: str, line: int | None = None, near: str = "") -> None:
+        """Add a mistake."""
+        self.mistakes.append(Mistake(str(self.path), self.key, message, near, line))
+
+    def raise_first(self) -> None:
+        """Raise UsageError `bad_prompt` if the file has a mistake."""
+        if self.mistakes:
+            raise bad_prompt(self.mistakes[0])
+
+    def _check(self, places: Places) -> None:
+        """Note control characters, unknown and repeated places, and those that are missing."""
+        found: dict[str, int] = {}
+        for number, line in enumerate(self.text.split("\n"), start=1):
+            if any(unicodedata.category(char) in ("Cc", "Cs") and char != "\t" for char in line):
+                self.note(_("the line has a control character"), number)
+            for match in _PLACE.finditer(line):
+                name = match[1]
+                if name not in places.names:
+                    message = _("there is no place {place}, only {known}").format(
+                        place=match[0], known=braced(places.names)
+                    )
+                    self.note(message, number, nearest(match[0], [f"{{{each}}}" for each in places.names]))
+                elif name in found:
+                    self.note(_("{place} stands there twice").format(place=match[0]), number)
+                found.setdefault(name, number)
+        for name in places.required:
+            if name not in found:
+                self.note(_("{place} is missing").format(place=braced([name])))
+
+    def line_of(self, name: str) -> int:
+        """Return the line of a place that the text has."""
+        return 1 + self.text[: self.text.index(braced([name]))].count("\n")
+
+
+def braced(names: Sequence[str]) -> str:
+    """Return names of places as a file has them."""
+    return " ".join(f"{{{name}}}" for name in names)
+
+
+def bad_prompt(mistake: Mistake) -> UsageError:
+    """Return the mistake of a prompt file as a failure."""
+    return UsageError("bad_prompt", path=mistake.place, place=mistake.where, reason=mistake.reason)

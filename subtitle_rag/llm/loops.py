@@ -1,0 +1,130 @@
+"""A model's answer that falls into a loop, noticed while it streams.
+
+At temperature 0 a small model may say the same phrase again and again until `num_predict` ends it. `LoopGuard` looks at
+the end of the text after every few characters: short phrases often, long ones seldom, so that the work for each
+character stays the same however long the answer is. The numbers that begin a list's lines are not compared: a list of
+one entry under ever new numbers is a loop, a list of different entries is none.
+"""
+
+import re
+
+TIMES = 5
+"""A phrase that stands more often than this in a row is a loop."""
+LONGEST = 640
+"""Characters of a phrase, at most."""
+_SHORTEST = 16
+"""Characters of a loop: 똑딱똑딱똑딱 is a sound."""
+_TIMES_OF_ONE = 40
+"""Times that one letter may stand in a row (ㅋㅋㅋㅋ), alone or with spaces and marks."""
+_MARKS = 200
+"""Characters of a run without letters: a table's rule, or spaces that indent."""
+_LEVELS = ((16, 8), (128, 64), (LONGEST, 256))
+"""Longest phrase to look for, and after how many characters."""
+_NUMBERED = re.compile(r"(?<![^\n])[ \t]*[0-9]{1,4}[.)](?=\s)")
+_IN_WORK = 16
+"""Characters of a line that may yet become a list's number."""
+_SEPARATORS = " \t\n,;:·、-–—*•\"'“”‘’"
+
+
+class LoopGuard:
+    """Collects an answer piece by piece, and knows since when it repeats itself."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._bare = ""
+        """The text without the numbers of lists."""
+        self._places: list[int] = []
+        """Where each character of `_bare` stands in the text."""
+        self._read = 0
+        """Characters of the text that are in `_bare`: all but the line in work, if it may begin with a number."""
+        self._looked = [0] * len(_LEVELS)
+        self._cut: int | None = None
+
+    @property
+    def loops(self) -> bool:
+        return self._cut is not None
+
+    @property
+    def text(self) -> str:
+        """The text so far; of a loop the phrase stands once."""
+        return self._text if self._cut is None else self._text[: self._cut].rstrip(_SEPARATORS)
+
+    def feed(self, piece: str) -> bool:
+        """Add a piece of the answer; return whether it loops."""
+        step = _LEVELS[0][1]
+        while piece and self._cut is None:  # at the same places, however the pieces are cut
+            room = step - len(self._text) % step
+            self._text += piece[:room]
+            piece = piece[room:]
+            if len(self._text) % step == 0:
+                self._strip_numbers(whole=False)
+                self._look(every=False)
+        return self.loops
+
+    def finish(self) -> bool:
+        """Look once more at the end of an answer; return whether it loops."""
+        if self._cut is None:
+            self._strip_numbers(whole=True)
+            self._look(every=True)
+        return self.loops
+
+    def _strip_numbers(self, *, whole: bool) -> None:
+        end = len(self._text)
+        line = self._text.rfind("\n") + 1
+        if not whole and end - line < _IN_WORK and re.fullmatch(r"[ \t]*[0-9]{0,4}[.)]?", self._text[line:]):
+            end = line  # a number may be in the making
+        if end <= self._read:
+            return
+        at = self._read
+        for number in _NUMBERED.finditer(self._text, self._read, end):
+            self._places += range(at, number.start())
+            at = number.end()
+        self._places += range(at, end)
+        self._bare += "".join(map(self._text.__getitem__, self._places[len(self._bare) :]))
+        self._read = end
+
+    def _look(self, *, every: bool) -> None:
+        size = len(self._bare)
+        for level, (longest, step) in enumerate(_LEVELS):
+            if not every and size - self._looked[level] < step:
+                return  # the levels behind are looked at yet more seldom
+            self._looked[level] = size
+            period = _period(self._bare[-(TIMES + 1) * longest :])
+            if period:
+                begin = size - period
+                while begin > 0 and self._bare[begin - 1] == self._bare[begin - 1 + period]:
+                    begin -= 1
+                cut = self._places[begin + period - 1] + 1
+                self._cut = cut + len(re.match(r"[.!?。…]*", self._text[cut:])[0])  # type: ignore[index]
+                return
+
+
+def _period(tail: str) -> int:
+    """Return the length of the phrase that a text ends in more than `TIMES` times in a row; 0 if there is none.
+
+    The failure function of Knuth, Morris & Pratt 1977 over the reversed text: a prefix of length n with the border b
+    repeats its first n − b characters.
+    """
+    text = tail[::-1]
+    borders = [0] * len(text)
+    border = 0
+    for at in range(1, len(text)):
+        while border and text[at] != text[border]:
+            border = borders[border - 1]
+        border += text[at] == text[border]
+        borders[at] = border
+        period = at + 1 - border
+        if border and at + 1 > TIMES * period and _is_loop(text[:period], at + 1):
+            return period
+    return 0
+
+
+def _is_loop(phrase: str, size: int) -> bool:
+    """Return whether a phrase that fills so many characters by being repeated is a loop."""
+    letters = {char for char in phrase.casefold() if char.isalnum()}
+    if len(letters) > 1:
+        return size >= max((TIMES + 1) * len(phrase), _SHORTEST)
+    return size >= (max(_TIMES_OF_ONE * len(phrase), _MARKS) if letters else _MARKS)
+
+
+__all__ = ["LONGEST", "TIMES", "LoopGuard"]
