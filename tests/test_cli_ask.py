@@ -114,10 +114,16 @@ def test_citations_that_do_not_hold_are_marked(run: Run, ollama: StandIn) -> Non
     assert citations[1]["scene"] is citations[1]["jump"] is None
 
 
+def test_the_number_of_scenes_is_a_setting(run: Run, isolated_home: Path) -> None:
+    with (isolated_home / "config.toml").open("a", encoding="utf-8") as config:
+        config.write("scenes = 1\n")
+    assert len(run("ask", "국수", "--no-whole", "--json").result["scenes"]) == 1
+    assert len(run("ask", "국수", "--scenes", "2", "--json").result["scenes"]) == 2
+
+
 def test_a_video_can_be_named(run: Run, ollama: StandIn) -> None:
     assert run("ask", "국수", "--video", "영상 1", "--json").result["way"] == "transcript"
-    assert run("ask", "요약해줘", "--json").result["nameless"]
-    assert "Name it with --video" in run("ask", "국수 요약해줘").err
+    assert run("ask", "국수", "--video", "영상 1", "--no-whole", "--json").result["way"] == "search"
     assert run("ask", "국수", "--video", "영상 1", "--scenes", "1", "--json").result["way"] == "search"
     told = run("ask", "국수", "--video", "없는 영상", "--json")
     assert (told.code, told.failure) == (2, "unknown_video")
@@ -156,7 +162,7 @@ def test_a_model_that_fails_is_a_failure_that_keeps_what_came(run: Run, ollama: 
 
 
 def test_where_nothing_is_found_no_model_is_asked(run: Run, ollama: StandIn) -> None:
-    told = run("ask", "zzzzqqqq")
+    told = run("ask", "zzzzqqqq", "--no-whole")
     assert (told.code, told.out) == (0, "")
     assert "No scenes found" in told.err
     assert ollama.count("chat") == 0
@@ -246,7 +252,12 @@ def started(home: Path, *arguments: str) -> "subprocess.Popen[bytes]":
 
 @posix
 def test_control_c_keeps_what_has_come(run: Run, ollama: StandIn, isolated_home: Path) -> None:
-    ollama.add(Model(NAME, behaviour=lambda sent: Turn("국수를 먹었습니다 [1]. " * 400, pace=0.02)))
+    ollama.add(
+        Model(
+            NAME,
+            behaviour=lambda sent: Turn("".join(f"국수를 {n}그릇 먹었습니다 [1]. " for n in range(400)), pace=0.02),
+        )
+    )
     with started(isolated_home, "국수를 먹었어요?") as process:
         assert process.stdout is not None
         came = b"".join(process.stdout.read(1) for _byte in range(40))
@@ -254,7 +265,7 @@ def test_control_c_keeps_what_has_come(run: Run, ollama: StandIn, isolated_home:
         rest, err = process.communicate(timeout=30)
     out = (came + rest).decode()
     assert process.returncode == 130
-    assert out.startswith("국수를 먹었습니다 [1]. 국수")
+    assert out.startswith("국수를 0그릇 먹었습니다")
     assert re.search(r"\n\n  \[1\] +\d:\d\d", out)
     assert b"Stopped; what had come by then stays." in err
     assert b"Traceback" not in err
@@ -275,3 +286,27 @@ def test_control_c_ends_the_wait_for_the_first_word(run: Run, ollama: StandIn, i
     assert (document["status"], document["result"]["ending"]) == ("error", "stopped")
     assert [entry["code"] for entry in document["errors"]] == ["interrupted"]
     assert came_true(lambda: ollama.asked("chat")[0].outcome == "gone")
+
+
+LOOP = "국수를 먹었어요 [1]. " + "르메르 24FW 카라리스, " * 200
+
+
+def test_a_loop_is_cut_and_said_and_asked_for_again_only_with_the_option(run: Run, ollama: StandIn) -> None:
+    ollama.answer(LOOP)
+    told = run("ask", "국수를 먹었어요?")
+    assert told.code == 0
+    assert told.err.splitlines()[0].startswith("The model repeated itself without end")
+    assert "--again" in told.err
+    assert told.out.count("카라리스") < 20
+    assert ollama.count("chat") == 1
+    ollama.answer(LOOP)
+    result = run("ask", "국수를 먹었어요?", "--json").result
+    assert (result["ending"], result["answer"]) == ("loop", "국수를 먹었어요 [1]. 르메르 24FW 카라리스")
+    ollama.answer(LOOP)
+    assert run("ask", "국수를 먹었어요?", "--json", "--again").result["ending"] == "whole"
+    ollama.answer(LOOP)
+    told = run("ask", "국수를 먹었어요?", "--again")
+    assert "asked once more with another seed" in told.err
+    assert ollama.count("chat") == 6
+    stored = run("ask", "--history", "--json").result["answers"]
+    assert [answer["ending"] for answer in stored].count("loop") == 2

@@ -14,12 +14,14 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.citations import check_citations
-from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, Gatherer, TokenBudget
+from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, Gatherer
+from subtitle_rag.answers.token_budget import ReadingSpeed, TokenBudget
 from subtitle_rag.contexts.context_prompt import TokenRatio
+from subtitle_rag.contexts.large_prompts import large_windows, loaded_model
 from subtitle_rag.errors import AppError, BusyError, LlmError
 from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece
 from subtitle_rag.library.store import Library
-from subtitle_rag.llm import Llm, ModelInfo, Reply
+from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply
 from subtitle_rag.retrieval.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.query import Query
 
@@ -77,6 +79,10 @@ class Answerer:
         self._hosts = hosts
         self._missing = missing
 
+    def over(self, library: Library, gatherer: Gatherer) -> "Answerer":
+        """Return an answerer with the same models over another library; it saves nothing."""
+        return Answerer(library, gatherer, self.analyzer, self._hosts, self.model, missing=self._missing)
+
     def conversation(self, options: AnswerOptions | None = None) -> "Conversation":
         return Conversation(self, options or AnswerOptions())
 
@@ -93,17 +99,25 @@ class Answerer:
 
     def budget(self, ready: _ReadyHost) -> TokenBudget:
         """Return the model's token budget, by its own counts if known."""
-        try:
-            loaded = ready.host.loaded_model(self.model)
-        except AppError:  # an old server cannot say; the model is loaded anew then
-            logger.info("what is loaded is not known", exc_info=True)
-            loaded = None
+        loaded = loaded_model(ready.host, self.model)
         num_ctx = loaded.context_length if loaded else 0
         windows = {*answer_prompt.windows(ready.info.context_length), num_ctx} - {0}
-        return TokenBudget(tuple(sorted(windows)), self.token_ratio(ready.info).value, num_ctx)
+        return TokenBudget(
+            tuple(sorted(windows)),
+            self.token_ratio(ready.info).value,
+            num_ctx,
+            large_windows(ready.info, loaded, is_local=ready.host.is_local),
+            ready.info.context_length,
+            self.reading_speed(ready.info).automatic_tokens,
+            ready.info.cache_bytes,
+            self.gatherer.prompt,
+        )
 
     def token_ratio(self, info: ModelInfo) -> TokenRatio:
         return TokenRatio(self.library.contexts, info.digest)
+
+    def reading_speed(self, info: ModelInfo) -> ReadingSpeed:
+        return ReadingSpeed(self.library.contexts, info.digest)
 
 
 class Conversation:
@@ -114,8 +128,25 @@ class Conversation:
         self._options = options
         self._scenes: EvidenceText | None = None
         self._turns: list[answer_prompt.Turn] = []
+        self._latest: tuple[Query, Answer] | None = None
 
-    def ask(self, query: Query, stop: threading.Event | None = None) -> Iterator[AnswerEvent]:
+    def ask_again(self, stop: threading.Event | None = None) -> Iterator[AnswerEvent]:
+        """Ask the last question once more, with another seed; its answer takes the place of the last one.
+
+        Raises what `ask` raises.
+        """
+        assert self._latest is not None
+        query, before = self._latest
+        if before.text and self._turns:
+            self._turns.pop()
+        for event in self.ask(query, stop, seed=answer_prompt.SECOND_SEED):
+            if isinstance(event, Answer) and event.saved_id is not None and before.saved_id is not None:
+                self._answerer.library.answers.forget(before.saved_id)
+            yield event
+
+    def ask(
+        self, query: Query, stop: threading.Event | None = None, *, seed: int = answer_prompt.SEED
+    ) -> Iterator[AnswerEvent]:
         """Answer a question. The last event is the `Answer`, failures of the model included.
 
         Raises:
@@ -139,18 +170,27 @@ class Conversation:
             if isinstance(ready, AppError):
                 answer = Answer(query.raw, "", "", scenes.evidence, ending="no_model", error=ready)
                 break
-            reply = yield from self._stream(query, ready, scenes, partial, stop)
+            reply = yield from self._stream(query, ready, scenes, partial, stop, seed)
             overflow = reply if isinstance(reply, AppError) and reply.code == "llm_overflow" else None
             if overflow and not partial.pieces and attempt < REPLANS:
                 self._shrink_prompt(ready, overflow, scenes)
                 continue
             answer = self._save(query, self._build_answer(query, scenes, partial, reply), ready, scenes)
+            if isinstance(reply, Reply):
+                self._learn_speed(reply, ready)
             break
         assert answer is not None
+        self._latest = query, answer
         yield answer
 
     def _stream(
-        self, query: Query, ready: _ReadyHost, scenes: EvidenceText, partial: _PartialAnswer, stop: threading.Event
+        self,
+        query: Query,
+        ready: _ReadyHost,
+        scenes: EvidenceText,
+        partial: _PartialAnswer,
+        stop: threading.Event,
+        seed: int,
     ) -> Generator[AnswerPiece, None, Reply | AppError]:
         """Yield the pieces of the answer; return the server's last word."""
         arrivals: queue.Queue[str | Reply | Exception] = queue.Queue()
@@ -158,7 +198,9 @@ class Conversation:
         ratio = self._answerer.token_ratio(ready.info).value
         self._turns = answer_prompt.trimmed(scenes.system, self._turns, query.text, scenes.num_ctx, ratio)
         messages = answer_prompt.messages(scenes.system, self._turns, query.text)
-        thread = threading.Thread(target=_chat, args=(ready, messages, scenes.num_ctx, over, arrivals), daemon=True)
+        thread = threading.Thread(
+            target=_chat, args=(ready, messages, scenes.num_ctx, seed, over, arrivals), daemon=True
+        )
         thread.start()
         try:
             while True:
@@ -195,7 +237,8 @@ class Conversation:
         self, query: Query, scenes: EvidenceText, partial: _PartialAnswer, reply: Reply | AppError
     ) -> Answer:
         partial.note("answer")
-        text = partial.text
+        looped = isinstance(reply, Reply) and reply.done_reason == LOOP
+        text = _visible(reply.text).strip() if isinstance(reply, Reply) and looped else partial.text
         check = check_citations(text, scenes.evidence.sources, self._answerer.analyzer)
         answer = Answer(
             query.raw,
@@ -213,12 +256,21 @@ class Conversation:
             return replace(answer, ending="stopped" if stopped else "failed", error=None if stopped else reply)
         return replace(
             answer,
-            ending="cut" if reply.done_reason == "length" else "whole",
+            ending="loop" if looped else "cut" if reply.done_reason == "length" else "whole",
             prompt_tokens=reply.prompt_tokens,
             cached_tokens=reply.cached_tokens,
             tokens=reply.tokens,
             num_ctx=reply.num_ctx or scenes.num_ctx,
         )
+
+    def _learn_speed(self, reply: Reply, ready: _ReadyHost) -> None:
+        """Store how fast the model reads; a busy library does not fail the answer."""
+        if reply.cached_tokens is None:
+            return
+        try:
+            self._answerer.reading_speed(ready.info).learn(reply.prompt_tokens - reply.cached_tokens, reply.prompt_ms)
+        except BusyError:
+            logger.warning("the model's speed was not stored", exc_info=True)
 
     def _save(self, query: Query, answer: Answer, ready: _ReadyHost, scenes: EvidenceText) -> Answer:
         """Save the turn, the token ratio and the answer; a busy library does not fail the answer."""
@@ -229,7 +281,7 @@ class Conversation:
             characters = sum(len(message["content"]) for message in messages)
             self._answerer.token_ratio(ready.info).learn(answer.prompt_tokens, characters)
             if self._answerer.remember and answer.text:
-                return replace(answer, saved_id=self._answerer.library.answers.put(answer, answer_prompt.VERSION))
+                return replace(answer, saved_id=self._answerer.library.answers.put(answer, scenes.prompt.version))
         except BusyError as error:
             logger.warning("the answer was not kept", exc_info=True)
             return replace(answer, save_error=error)
@@ -240,6 +292,7 @@ def _chat(
     ready: _ReadyHost,
     messages: list[dict[str, str]],
     num_ctx: int,
+    seed: int,
     over: threading.Event,
     arrivals: "queue.Queue[str | Reply | Exception]",
 ) -> None:
@@ -251,7 +304,7 @@ def _chat(
                 model=ready.info.name,
                 num_ctx=num_ctx,
                 num_predict=answer_prompt.NUM_PREDICT,
-                seed=answer_prompt.SEED,
+                seed=seed,
                 stop=over,
                 on_text=arrivals.put,
             )

@@ -14,15 +14,20 @@ def answers(
     questions: Iterable[tuple[str, Query]],
     options: AnswerOptions,
     stop: threading.Event | None = None,
+    *,
+    again: bool = False,
 ) -> Iterator[tuple[str, Answer]]:
-    """Yield (id, answer) of each question until `stop` is set.
+    """Yield (id, answer) of each question until `stop` is set; with `again` a loop is asked once more.
 
     Raises the errors of `Conversation.ask`, and the reason for having no model.
     """
     for id, query in questions:
         if stop is not None and stop.is_set():
             return
-        *_events, answer = answerer.conversation(options).ask(query, stop)
+        conversation = answerer.conversation(options)
+        *_events, answer = conversation.ask(query, stop)
+        if again and isinstance(answer, Answer) and answer.ending == "loop":
+            *_events, answer = conversation.ask_again(stop)
         assert isinstance(answer, Answer)
         if answer.ending == "no_model" and answer.error is not None:
             raise answer.error

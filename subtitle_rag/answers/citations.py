@@ -33,6 +33,8 @@ _MARK = re.compile(rf"[\[［【]\s*({_NUMBERS}(?:\s*[,;·~–-]\s*{_NUMBERS})*)\
 _RANGE = re.compile(r"(\d+)\D*[~–-]\D*(\d+)|(\d+)")
 _MARKS = rf"{_MARK.pattern}(?:\s*+{_MARK.pattern})*+"
 _END = re.compile(rf"(?:[.!?…。！？]++[\"'”’)]*+(?:\s*+{_MARKS})?+|{_MARKS})(?=\s|$)", re.IGNORECASE)
+_HEADING = re.compile(r"^[ \t]*\|[^\n]*(?=\n[ \t]*\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$)", re.MULTILINE)
+"""The first line of a table: the names of its columns claim nothing."""
 _LETTERS = re.compile(r"[^\W\d_]")
 _HANGUL = re.compile("[가-힣]")
 _TALK_WORDS = "장면 영상 자막 문맥 내용 부분 설명 언급 소개 이야기 얘기 말 말하 하 있 없 되 나오 보이 것 수 등"
@@ -128,6 +130,7 @@ def _nearest(claim: str, source: EvidenceSource) -> int:
 def _claims(answer: str) -> list[_Claim]:
     """Return the sentences with words. A line of nothing but marks belongs to the claim before it."""
     claims: list[_Claim] = []
+    answer = _HEADING.sub(lambda heading: " " * len(heading[0]), answer)
     for line in re.finditer(r"[^\n]+", answer):
         marks = [_Mark(m.start(), m.end(), _numbers(m[1])) for m in _MARK.finditer(answer, line.start(), line.end())]
         ends = _sentence_ends(answer, line.start(), line.end(), marks)

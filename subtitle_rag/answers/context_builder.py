@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Protocol, TypeVar
 
+from subtitle_rag.answers.question_form import QuestionForm
 from subtitle_rag.captions.windows import SHIPPED
 from subtitle_rag.contexts.context_prompt import neutral, shortened
 from subtitle_rag.domain import Line, clock
@@ -37,9 +38,10 @@ class Labels:
 
     context: str
     speech: str
+    video: str
 
 
-LABELS = {"ko": Labels("문맥", "자막"), "en": Labels("Context", "Captions")}
+LABELS = {"ko": Labels("문맥", "자막", "영상"), "en": Labels("Context", "Captions", "Video")}
 
 
 class ContextBuilder(Protocol):
@@ -62,9 +64,17 @@ class RankedContextBuilder:
     "Lost in the Middle", arXiv 2307.03172). A video stands where its best scene would.
     """
 
-    def __init__(self, reorder: bool = True, include_score: bool = False, labels: Labels = LABELS["ko"]) -> None:
+    def __init__(
+        self,
+        reorder: bool = True,
+        include_score: bool = False,
+        labels: Labels = LABELS["ko"],
+        include_source: bool = False,
+    ) -> None:
+        """With `include_source` each scene has its channel and its day."""
         self.reorder = reorder
         self.include_score = include_score
+        self.include_source = include_source
         self.labels = labels
 
     def build(self, scenes: Sequence[Scene]) -> str:
@@ -81,8 +91,43 @@ class RankedContextBuilder:
         score = f" [score: {scene.score:.3f}]" if self.include_score else ""
         context = [f"{self.labels.context}: {quoted(scene.context)}"] if scene.context else []
         title = quoted(scene.video.title)[:TITLE].rstrip()
-        head = f"[{number}] ({title}, {clock(scene.start_ms)}){score}"
+        source = (quoted(scene.video.channel)[:TITLE], str(scene.video.published or "")) if self.include_source else ()
+        head = f"[{number}] ({', '.join(filter(None, (title, *source, clock(scene.start_ms))))}){score}"
         return "\n".join([head, *context, f"{self.labels.speech}: {quoted(text)}"])
+
+
+class FormContextBuilder:
+    """Scenes in the form of the question: a table for a comparison, with channel and date for an analysis.
+
+    For other questions the text is that of `RankedContextBuilder`.
+    """
+
+    def __init__(self, form: QuestionForm, labels: Labels = LABELS["ko"]) -> None:
+        self.form = form
+        self.labels = labels
+        self._ranked = RankedContextBuilder(labels=labels, include_source=form == "analysis")
+
+    def build(self, scenes: Sequence[Scene]) -> str:
+        return self._table(scenes) if self.form == "comparison" and scenes else self._ranked.build(scenes)
+
+    def _table(self, scenes: Sequence[Scene]) -> str:
+        labels = self.labels
+        rows = [
+            (
+                f"[{number}]",
+                _cell(f"{quoted(scene.video.title)[:TITLE].rstrip()}, {clock(scene.start_ms)}"),
+                _cell(quoted(scene.context or "")),
+                _cell(quoted(text)),
+            )
+            for number, (scene, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=1)
+        ]
+        head = (("", labels.video, labels.context, labels.speech), ("---",) * 4)
+        return "\n".join(f"| {' | '.join(row)} |" for row in (*head, *ends_first(rows)))
+
+
+def _cell(text: str) -> str:
+    """Return a text that cannot end a table's cell."""
+    return text.replace("|", "/")
 
 
 def ends_first(ranked: Sequence[_T]) -> list[_T]:

@@ -1,56 +1,33 @@
-"""The choice of evidence for a question: the best scenes, a whole transcript, or the map of a video."""
+"""The choice of evidence for a question: the best scenes, all captions of some videos, or the map of a video."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
+from typing import Protocol
 
 from subtitle_rag.answers import answer_prompt, whole
-from subtitle_rag.answers.answer_prompt import Language
+from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
 from subtitle_rag.answers.context_builder import (
     LABELS,
     SCENES,
     SHARE,
     ContextBuilder,
     Cost,
-    RankedContextBuilder,
+    FormContextBuilder,
     fitted,
     speech,
 )
-from subtitle_rag.contexts.context_prompt import estimate
+from subtitle_rag.answers.question_form import form_of
+from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.domain import Line, Video, Window, spoken
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import Evidence, EvidenceKind, EvidenceSource
 from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.index import Filter
 from subtitle_rag.retrieval.query import Query
+from subtitle_rag.retrieval.reranking import IN_ANSWER, RerankBudget
 from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import Searcher
-
-
-@dataclass(frozen=True, slots=True)
-class TokenBudget:
-    """The values of `num_ctx` to choose from, ascending, and the model's tokens per character."""
-
-    windows: tuple[int, ...]
-    tokens_per_char: float
-    loaded: int = 0
-    """The loaded model's `num_ctx`; another one loads it anew."""
-
-    def cost(self, text: str) -> int:
-        """Estimate a text's tokens on the safe side."""
-        return estimate(text, self.tokens_per_char)
-
-    def scene_tokens(self, num_ctx: int, language: Language, kind: EvidenceKind) -> int:
-        """Return the tokens for scenes beside the rest of a request."""
-        return answer_prompt.scene_tokens(num_ctx, language, kind, self.tokens_per_char)
-
-    def num_ctx(self, text: str, available: Callable[[int], int]) -> int | None:
-        """Return the smallest window whose `available` tokens hold the text, but no smaller than the loaded one."""
-        needed = self.cost(text)
-        smallest = next((window for window in self.windows if needed <= available(window)), None)
-        return None if smallest is None else max(smallest, self.loaded)
-
-    @property
-    def largest(self) -> int:
-        return max(self.windows[-1], self.loaded)
+from subtitle_rag.retrieval.search import SearchResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +39,11 @@ class EvidenceText:
     language: Language
     num_ctx: int
     """0 without a model."""
+    prompt: AnswerPrompt = answer_prompt.BUILT_IN
 
     @property
     def system(self) -> str:
-        return answer_prompt.system(self.text, self.evidence.kind, self.language)
+        return answer_prompt.system(self.text, self.evidence.kind, self.language, self.prompt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,35 +51,79 @@ class AnswerOptions:
     """Options of a question."""
 
     limit: int | None = None
-    """The number of scenes; None: `SCENES`, or all of a video for questions about the whole."""
+    """The number of scenes; None: the gatherer's, or all of a video for questions about the whole."""
     builder: ContextBuilder | None = None
-    """None: ranked and reordered."""
+    """None: in the form of the question."""
+    whole: bool | None = None
+    """Whether to read all captions instead of the best scenes; None: where they are short enough."""
+
+    retrievers: tuple[str, ...] | None = None
+    """None: all that are ready."""
+    rerank: bool = True
+
+    @property
+    def may_read_whole(self) -> bool:
+        return self.limit is None and self.whole is not False
+
+
+class SceneSearch(Protocol):
+    """The search for an answer's scenes."""
+
+    def search(
+        self,
+        query: Query,
+        *,
+        limit: int,
+        retrievers: Sequence[str] | None = None,
+        rerank: bool = True,
+        budget: RerankBudget | None = None,
+    ) -> SearchResult: ...
+
+    def where(self, query: Query) -> Filter: ...
 
 
 class Gatherer:
     """Chooses the evidence for questions about one library."""
 
-    def __init__(self, library: Library, searcher: Searcher) -> None:
+    def __init__(
+        self,
+        library: Library,
+        searcher: SceneSearch,
+        scenes: int = SCENES,
+        prompt: AnswerPrompt = answer_prompt.BUILT_IN,
+    ) -> None:
+        """`scenes` is their number for a question without a limit of its own."""
         self._library = library
         self._searcher = searcher
+        self._scenes = scenes
+        self.prompt = prompt
 
     def gather(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText:
         """Return the evidence. Without a `budget`, as there is no model, nothing is cut.
 
         Raises:
-            UsageError: `unknown_video`, `unknown_channel`.
+            UsageError: `unknown_video`, `unknown_channel`; if all captions are to be read, `whole_too_long` and
+                `whole_of_words`.
             AppError: from the library and the index.
         """
+        return replace(self._gathered(query, budget, options), prompt=self.prompt)
+
+    def _gathered(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText:
         language = answer_prompt.language(query.text)
-        about_whole = options.limit is None and whole.is_about_whole(query.text)
-        video = self._evident_video(query, about_whole=about_whole) if options.limit is None else None
+        about_whole = options.may_read_whole and whole.is_about_whole(query.text)
+        video = self._evident_video(query, about_whole=about_whole) if options.may_read_whole else None
         windows = self._library.windows_of(video.id) if video else []
         if video and windows:
             contexts = {id: context.text for id, context in self._library.contexts.of_video(video.id).items()}
             prefers_map = about_whole and (budget is None or 2 * len(contexts) >= len(windows))
-            gathered = None if prefers_map or budget is None else _transcript(video, windows, language, budget)
+            asks_map = prefers_map and not options.whole
+            gathered = None if asks_map else _captions({video: windows}, language, budget, options)
             if gathered is None and about_whole:
                 gathered = _map(video, windows, contexts, language, budget)
+            if gathered is not None:
+                return gathered
+        elif options.may_read_whole:
+            gathered = _captions(self._videos(query, options), language, budget, options)
             if gathered is not None:
                 return gathered
         gathered = self._search(query, language, budget, options)
@@ -124,11 +146,33 @@ class Gatherer:
             ids.update(video.id for video in videos)
         return self._library.video(ids.pop()) if len(ids) == 1 else None
 
+    def _videos(self, query: Query, options: AnswerOptions) -> dict[Video, list[Window]]:
+        """Return the videos that the filters leave, in the order of channel and time, with their windows.
+
+        None of them for a question that chooses windows by their words.
+        """
+        if query.phrases or query.excluded:
+            if options.whole:
+                raise UsageError("whole_of_words")
+            return {}
+        where = self._searcher.where(query)
+        if where.only is not None and not where.only:
+            return {}
+        videos = [state.video for state in self._library.videos() if state.windows and where.has_video(state.video)]
+        videos.sort(key=lambda video: (video.channel, video.channel_id, video.published or date.min, video.id))
+        return {video: self._library.windows_of(video.id) for video in videos}
+
     def _search(
         self, query: Query, language: Language, budget: TokenBudget | None, options: AnswerOptions
     ) -> EvidenceText:
-        scenes = self._searcher.search(query, limit=options.limit or SCENES).scenes
-        builder = options.builder or RankedContextBuilder(labels=LABELS[language])
+        scenes = self._searcher.search(
+            query,
+            limit=options.limit or self._scenes,
+            retrievers=options.retrievers,
+            rerank=options.rerank,
+            budget=IN_ANSWER,
+        ).scenes
+        builder = options.builder or FormContextBuilder(form_of(query.text), LABELS[language])
         if budget is None:
             return EvidenceText(Evidence("search", _of_scenes(scenes)), builder.build(scenes), language, 0)
 
@@ -141,15 +185,27 @@ class Gatherer:
         return EvidenceText(evidence, builder.build(fitting), language, num_ctx)
 
 
-def _transcript(
-    video: Video, windows: Sequence[Window], language: Language, budget: TokenBudget
+def _captions(
+    videos: Mapping[Video, Sequence[Window]], language: Language, budget: TokenBudget | None, options: AnswerOptions
 ) -> EvidenceText | None:
-    """Return all speech if the model's window holds it."""
-    text = whole.transcript(video, windows)
-    num_ctx = budget.num_ctx(text, lambda window: budget.scene_tokens(window, language, "transcript"))
-    if num_ctx is None:
+    """Return all speech of some videos; None if it is too long, or if there is no model.
+
+    Raises:
+        UsageError: `whole_too_long` if the options ask for it.
+    """
+    if not videos or budget is None:
         return None
-    return EvidenceText(Evidence("transcript", _of_windows(video, windows, {})), text, language, num_ctx)
+    kind: EvidenceKind = "transcript" if len(videos) == 1 else "library"
+    text = whole.transcripts(videos)
+    tokens = budget.cost(text)
+    num_ctx = budget.whole_num_ctx(text, language, kind)
+    if num_ctx is None and options.whole:
+        raise UsageError("whole_too_long", tokens=tokens, most=budget.most_tokens, videos=len(videos))
+    if num_ctx is None or (options.whole is None and tokens > budget.automatic_tokens):
+        return None
+    sources = _of_windows(videos, {})
+    evidence = Evidence(kind, sources, tokens=tokens, cache_bytes=num_ctx * budget.cache_bytes)
+    return EvidenceText(evidence, text, language, num_ctx)
 
 
 def _map(
@@ -162,7 +218,7 @@ def _map(
     cost: Cost = budget.cost if budget else len
     labels = LABELS[language]
     full, _short = whole.outline(video, windows, contexts, labels, 10**9, cost)
-    evidence = Evidence("map", _of_windows(video, windows, contexts))
+    evidence = Evidence("map", _of_windows({video: windows}, contexts))
     if budget is None:
         return EvidenceText(evidence, full, language, 0)
     num_ctx = budget.num_ctx(full, lambda window: budget.scene_tokens(window, language, "map")) or budget.largest
@@ -188,7 +244,7 @@ def _of_scenes(scenes: Sequence[Scene]) -> tuple[EvidenceSource, ...]:
     )
 
 
-def _of_windows(video: Video, windows: Sequence[Window], contexts: Mapping[str, str]) -> tuple[EvidenceSource, ...]:
+def _of_windows(videos: Mapping[Video, Sequence[Window]], contexts: Mapping[str, str]) -> tuple[EvidenceSource, ...]:
     return tuple(
         EvidenceSource(
             number=number,
@@ -201,5 +257,7 @@ def _of_windows(video: Video, windows: Sequence[Window], contexts: Mapping[str, 
             text=window.text,
             context=contexts.get(window.id),
         )
-        for number, window in enumerate(windows, start=1)
+        for number, (video, window) in enumerate(
+            ((video, window) for video, windows in videos.items() for window in windows), start=1
+        )
     )

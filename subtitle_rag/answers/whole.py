@@ -1,7 +1,8 @@
-"""Questions about a whole video, and the video's text for the model."""
+"""Questions about a whole video, and the text of whole videos for the model."""
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import count
 
 from subtitle_rag.answers.context_builder import TITLE, Cost, Labels, per_character, quoted
 from subtitle_rag.contexts.context_prompt import shortened
@@ -38,10 +39,14 @@ def named_in(question: str, videos: Sequence[Video]) -> list[Video]:
     return [video for video in videos if len(_squeezed(video.title)) > 1 and _squeezed(video.title) in text]
 
 
-def transcript(video: Video, windows: Sequence[Window]) -> str:
-    """Return all speech of a video; `[n]` is its nth window."""
-    lines = [f"[{number}] ({clock(w.start_ms)})\n{quoted(w.text)}" for number, w in enumerate(windows, start=1)]
-    return "\n".join([_head(video), *lines])
+def transcripts(videos: Mapping[Video, Sequence[Window]]) -> str:
+    """Return all speech of some videos, each under its title; `[n]` is the nth window of them all."""
+    numbers = count(1)
+    blocks = [
+        [_head(video), *(f"[{next(numbers)}] ({clock(w.start_ms)})\n{quoted(w.text)}" for w in windows)]
+        for video, windows in videos.items()
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks)
 
 
 def outline(

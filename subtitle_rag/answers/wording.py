@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from subtitle_rag.domain import byte_size
 from subtitle_rag.events import Answer, Citation, Evidence
 from subtitle_rag.i18n import _, n_
 
@@ -13,11 +14,27 @@ def reading(evidence: Evidence) -> str:
     """Return the line shown while the model reads; the evidence has at least one scene."""
     title = evidence.sources[0].video.title
     if evidence.kind == "transcript":
-        return _("Reading all captions of “{title}”…").format(title=title)
+        return _("Reading all captions of “{title}”: {cost}…").format(title=title, cost=cost(evidence))
+    if evidence.kind == "library":
+        return _("Reading all captions of {videos}: {cost}…").format(videos=video_count(evidence), cost=cost(evidence))
     if evidence.kind == "map":
         return _("Reading the contexts of all scenes of “{title}”…").format(title=title)
     count = len(evidence.sources)
     return n_("Reading {n} scene…", "Reading {n} scenes…", count).format(n=count)
+
+
+def video_count(evidence: Evidence) -> str:
+    """Return the number of videos in the evidence, in words."""
+    count = len({source.video.id for source in evidence.sources})
+    return n_("{n} video", "{n} videos", count).format(n=count)
+
+
+def cost(evidence: Evidence) -> str:
+    """Return the size of captions that are read whole, and the memory that they take."""
+    tokens = _("about {n:,} tokens").format(n=evidence.tokens)
+    if not evidence.cache_bytes:
+        return tokens
+    return _("{tokens}, {size} of memory").format(tokens=tokens, size=byte_size(evidence.cache_bytes))
 
 
 def fault(answer: Answer, citation: Citation) -> str:
@@ -27,7 +44,7 @@ def fault(answer: Answer, citation: Citation) -> str:
     if citation.missing:
         return _("Not in this scene: {words}.").format(words=", ".join(citation.missing))
     start, end = citation.claim
-    claim = " ".join(answer.text[start:end].split())
+    claim = " ".join(answer.text[start:end].replace("|", " ").split())  # the cells of a table
     return _("Not in the words of this scene: {claim}").format(
         claim=claim if len(claim) <= CLAIM else f"{claim[:CLAIM].rstrip()}…"
     )
@@ -41,10 +58,12 @@ def remarks(answer: Answer) -> Iterator[str]:
     elif answer.ending == "no_model":
         yield _("There is no model to answer; these are the scenes.")
     elif answer.ending == "cut":
-        yield _("The answer was cut off at its greatest length.")
+        yield _("The answer reached its maximum length and was cut off.")
+    elif answer.ending == "loop":
+        yield _("The model repeated itself without end: it was stopped, and the repetition was cut.")
     elif answer.ending == "stopped":
         yield _("Stopped; what had come by then stays.")
-    if answer.ending in ("whole", "cut") and answer.citations and not answer.grounded:
+    if answer.ending in ("whole", "cut", "loop") and answer.citations and not answer.grounded:
         yield _("The cited scenes do not say this in such words. Look at them before you rely on it.")
     elif answer.uncited:
         count = len(answer.uncited)
@@ -58,4 +77,4 @@ def remarks(answer: Answer) -> Iterator[str]:
     if evidence.shortened:
         yield _("The video is long: what its scenes are about was shortened for the model.")
     if answer.save_error:
-        yield _("The answer is not among the kept ones: {reason}").format(reason=answer.save_error.message)
+        yield _("The answer could not be saved: {reason}").format(reason=answer.save_error.message)

@@ -7,17 +7,18 @@ from dataclasses import dataclass, field
 
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.evaluation.questions import Question
+from subtitle_rag.evaluation.scene_figures import SCENES, ShownScene
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import extras
 from subtitle_rag.installation.missing import missing
 from subtitle_rag.library.store import Library
-from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
-from subtitle_rag.retrieval.fusion import Ranked
-from subtitle_rag.retrieval.neural import NEURAL, Encoder, Reranker
+from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, is_ollama
+from subtitle_rag.retrieval.fusion import Ranked, merge_neighbours
+from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoder, Reranker
 from subtitle_rag.retrieval.query import Query, parse
-from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, RerankCache, reorder
-from subtitle_rag.retrieval.scenes import OwnWindows, passages
-from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher
+from subtitle_rag.retrieval.reranking import FULL, RerankCache, reorder
+from subtitle_rag.retrieval.scenes import OwnWindows, passages, scenes
+from subtitle_rag.retrieval.search import LEXICAL, PARTS, RETRIEVERS, Ranking, Searcher
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -41,20 +42,22 @@ class ArmChoice:
     """The arms to measure."""
 
     retrievers: tuple[Retrievers, ...] | None = None
-    """None: each retriever alone, both neural ones, and all."""
+    """None: each retriever alone, both neural ones, all, and these with the order by tokens."""
     neural: bool = True
     rerank: bool = True
 
     @classmethod
     def parse(cls, arms: str | None, *, neural: bool = True, rerank: bool = True) -> "ArmChoice":
-        """Read a text like `bm25,dense+sparse`; raises UsageError `unknown_retriever`."""
+        """Read a text like `bm25,dense+sparse`; raises UsageError `unknown_retriever`, `late_alone`."""
         if arms is None:
             return cls(None, neural, rerank)
         sets = [tuple(dict.fromkeys(name.strip() for name in arm.split("+"))) for arm in arms.split(",")]
         for name in (name for names in sets for name in names):
-            if name not in RETRIEVERS:
-                raise UsageError("unknown_retriever", name=name, ready=", ".join(RETRIEVERS))
-        ordered = (tuple(sorted(names, key=RETRIEVERS.index)) for names in sets)
+            if name not in PARTS:
+                raise UsageError("unknown_retriever", name=name, ready=", ".join(PARTS))
+        if (LATE,) in sets:
+            raise UsageError("late_alone", ready=", ".join(RETRIEVERS))
+        ordered = (tuple(sorted(names, key=PARTS.index)) for names in sets)
         return cls(tuple(dict.fromkeys(ordered)), neural, rerank)
 
 
@@ -95,11 +98,16 @@ class EvalModels:
         Raises:
             UsageError: `retriever_not_ready` for a chosen one that this machine cannot run.
         """
-        neural = tuple(name for name in NEURAL if self.encoder and (name != "sparse" or self.encoder.has_sparse))
+        encoder = self.encoder
+        neural = tuple(
+            name for name in NEURAL if encoder and (encoder.has_sparse if name == "sparse" else encoder.dimensions)
+        )
+        late = (LATE,) if encoder and encoder.token_dimensions else ()
         if choice.retrievers is None:
             singles = [LEXICAL, *((name,) for name in reversed(neural))]
-            return singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
-        ready = (*LEXICAL, *neural)
+            sets = singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
+            return sets + ([(*LEXICAL, *neural, *late)] if late else [])
+        ready = (*LEXICAL, *neural, *late)
         for name in (name for names in choice.retrievers for name in names):
             if name not in ready:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
@@ -110,7 +118,7 @@ def _missing(runtime: Runtime, kind: Kind) -> str:
     name = runtime.models.configured(kind)
     if not name:
         return _("the config names none")
-    if not extras.NEURAL.is_installed:
+    if not (is_ollama(name) or extras.NEURAL.is_installed):
         return missing(extras.NEURAL).message
     return AppError("model_missing", name=name).message
 
@@ -136,6 +144,8 @@ class ArmResult:
     refused: list[str] = field(default_factory=list)
     """Ids of questions."""
     times_ms: list[float] = field(default_factory=list)
+    scenes: list[list[ShownScene]] = field(default_factory=list)
+    """The scenes of each query, where they are made."""
 
     def percentiles(self) -> dict[str, float] | None:
         """Return the median and the 95th percentile of the times; None without any."""
@@ -145,6 +155,19 @@ class ArmResult:
             return None
         p50, p95 = np.percentile(self.times_ms, (50, 95))
         return {"p50": round(float(p50), 1), "p95": round(float(p95), 1)}
+
+
+@dataclass(frozen=True, slots=True)
+class ArmRanking:
+    """An arm's windows before the reranker, and the scores of those that it has read."""
+
+    fused: Ranking
+    scores: Mapping[str, float]
+
+    @property
+    def ids(self) -> list[str]:
+        """Return the ids of the windows, best first."""
+        return [hit.window_id for hit in reranked(self.fused.windows, self.scores)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,21 +181,43 @@ class Arm:
     @property
     def name(self) -> str:
         name = "+".join(self.retrievers) + _SUFFIX[self.view.level]
-        return f"{name} + rerank" if self.reranker else name
+        return f"{name} + rerank {self.depth}" if self.reranker else name
 
-    def rank(self, query: Query) -> list[str]:
-        """Return the ids of the best windows, best first. The reranker orders as many as in the program."""
-        ranked = self.view.searcher.rank(query, retrievers=self.retrievers)
-        if self.reranker is not None and ranked:
-            depth = self.reranker.depth or UNMEASURED_DEPTH
-            texts = passages(OwnWindows(self.view.library), [hit.window_id for hit in ranked[:depth]])
-            ranked = reranked(ranked, RerankCache().scores(self.reranker, query.text, texts, lambda: False) or {})
-        return [hit.window_id for hit in ranked]
+    @property
+    def depth(self) -> int:
+        """Return how many windows the reranker reads: all that a retriever contributes, on every machine; 0 without."""
+        return FULL.windows(self.reranker) if self.reranker else 0
+
+    def rank(self, query: Query) -> "ArmRanking":
+        """Return the windows, best first."""
+        ranking = self.view.searcher.ranking(query, retrievers=self.retrievers)
+        scores: dict[str, float] = {}
+        if self.reranker is not None and ranking.windows:
+            best = ranking.windows[: self.depth]
+            texts = passages(OwnWindows(self.view.library), [hit.window_id for hit in best])
+            scores = RerankCache().scores(self.reranker, query.text, texts, lambda: False) or {}
+        return ArmRanking(ranking, scores)
+
+    def scenes(self, ranking: "ArmRanking") -> list[ShownScene]:
+        """Return the scenes that the program makes of these windows."""
+        groups = reorder(merge_neighbours(ranking.fused.windows, len(ranking.fused.windows)), ranking.scores)
+        shown = groups[:SCENES]
+        ids = {group[0].window_id: tuple(hit.window_id for hit in group) for group in shown}
+        made = scenes(OwnWindows(self.view.library), shown, ranking.fused.lexical)
+        return [ShownScene(ids[scene.id], scene.start_ms, scene.end_ms, scene.at_ms) for scene in made]
 
     def rank_all(
-        self, questions: Sequence[Question], progress: ProgressCallback | None = None, before: int = 0, total: int = 0
+        self,
+        questions: Sequence[Question],
+        progress: ProgressCallback | None = None,
+        before: int = 0,
+        total: int = 0,
+        *,
+        with_scenes: bool = False,
     ) -> ArmResult:
         """Rank for every question; a refused query counts as not found. `before` items of `total` are finished.
+
+        `with_scenes` makes scenes of the windows, too.
 
         Raises:
             UsageError: `retriever_not_ready`, `unknown_retriever`.
@@ -181,16 +226,21 @@ class Arm:
         result = ArmResult()
         for finished, question in enumerate(questions, start=before + 1):
             started = time.perf_counter()
-            ranking, text = [], ""
+            ids: list[str] = []
+            shown: list[ShownScene] = []
+            text = ""
             try:
                 query = parse(question.query)
                 ranking, text = self.rank(query), query.text
                 result.times_ms.append((time.perf_counter() - started) * 1000)
+                ids = ranking.ids
+                shown = self.scenes(ranking) if with_scenes else []
             except UsageError as error:
                 if error.code in NOT_READY:
                     raise
                 result.refused.append(question.id)
-            result.rankings.append(ranking)
+            result.rankings.append(ids)
+            result.scenes.append(shown)
             result.texts.append(text)
             if progress:
                 progress(finished, total)

@@ -72,7 +72,7 @@ def _questions(path: Path) -> Iterator[tuple[Question, bool]]:
         by_model = MADE_BY in entry or "origin" in entry
         with refusing(path, number):
             if file_by_model not in (None, by_model):
-                raise ValueError(_("made and hand-made questions are mixed; keep them in files of their own"))
+                raise ValueError(_("made and hand-made questions are mixed; keep them in separate files"))
             file_by_model = by_model
             if by_model and (MADE_BY in entry or "refused" in entry):
                 continue

@@ -1,12 +1,12 @@
 """`eval run`: put every question to the program's own search and to the baselines, and measure the results."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.evaluation import baselines, context_file, metrics
+from subtitle_rag.evaluation import baselines, context_file, metrics, scene_figures
 from subtitle_rag.evaluation.arms import NONE, Arm, ArmChoice, ArmResult, EvalModels, ProgressCallback, all_arms
 from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.questions import all_windows, gold_set
@@ -14,6 +14,7 @@ from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, publi
 from subtitle_rag.evaluation.views import Views
 from subtitle_rag.installation.extras import EVAL
 from subtitle_rag.installation.missing import require
+from subtitle_rag.retrieval.neural import PATIENCE_S
 from subtitle_rag.retrieval.search import DEPTH, LEXICAL
 from subtitle_rag.runtime import Runtime
 
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
     from subtitle_rag.evaluation.metrics import Values
 
 ALL_ARMS = ArmChoice()
+
+
+@dataclass(frozen=True, slots=True)
+class RerankCost:
+    """How many pairs of question and window the reranker reads, at most."""
+
+    pairs: int
+    seconds: float | None
+    """About; None where its speed is not measured."""
 
 
 def run(
@@ -32,12 +42,14 @@ def run(
     with_baselines: bool = True,
     progress: ProgressCallback | None = None,
     encoding: ProgressCallback | None = None,
+    reading: Callable[[RerankCost], object] | None = None,
 ) -> EvalReport:
     """Measure the search with the questions in `path`: over the library, or over the set's own documents.
 
     `contexts` is a file of contexts in place of a model's. Windows are ranked one by one, before neighbours merge, so
-    that a long scene wins nothing. Copies serve if the library lacks something. `encoding` gets the number of a copy's
-    windows before the first one is encoded, and after every batch.
+    that a long scene wins nothing; beside them stand the scenes that the program makes of them. Copies serve if the
+    library lacks something. `encoding` gets the number of a copy's windows before the first one is encoded, and after
+    every batch. `reading` gets the cost of the reranker before it reads.
 
     Raises:
         UsageError: `unreadable`, `bad_queries`; the latter also if the library has none of the gold videos.
@@ -57,9 +69,24 @@ def run(
         views = Views(runtime, models, opened, any(names != LEXICAL for names in sets), encoding)
         arms = all_arms(views.of(dataset, file_contexts, contexts.name if contexts else ""), sets, models.reranker)
         total = len(arms) * len(questions)
-        results = [arm.rank_all(questions, progress, at * len(questions), total) for at, arm in enumerate(arms)]
+        if models.reranker is not None and reading is not None:
+            most = sum(len(some) for some in windows.values())
+            count = sum(min(arm.depth, most) for arm in arms) * len(questions)
+            speed = models.reranker.depth
+            reading(RerankCost(count, count * PATIENCE_S / speed if speed else None))
+        results = [
+            # the times of a set's own documents are invented
+            arm.rank_all(questions, progress, at * len(questions), total, with_scenes=not dataset.documents)
+            for at, arm in enumerate(arms)
+        ]
     values = [metrics.per_question(gold.windows, result.rankings) for result in results]
     rows = [_arm_row(at, arms, values, results[at], gold.kinds) for at in range(len(arms))]
+    if not dataset.documents:
+        figures = (scene_figures.measure(gold, result.scenes) for result in results)
+        rows = [
+            replace(row, scenes=overall, scenes_by_kind=kinds)
+            for row, (overall, kinds) in zip(rows, figures, strict=True)
+        ]
     pairs = [(window.id, window.text) for some in windows.values() for window in some] if with_baselines else []
     for baseline in baselines.BASELINES if pairs else ():
         rankings = baselines.rankings(baseline, pairs, results[0].texts, depth=DEPTH)
@@ -91,6 +118,7 @@ def _arm_row(at: int, arms: Sequence[Arm], values: "Sequence[Values]", result: A
         setting=arm.view.setting,
         contexts_from=arm.view.level,
         rerank=arm.reranker is not None,
+        rerank_depth=arm.depth,
         took_ms=result.percentiles(),
         over=over,
     )

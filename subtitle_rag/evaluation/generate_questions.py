@@ -6,7 +6,7 @@ loses only the question in progress.
 
 import logging
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,15 @@ from subtitle_rag.evaluation.json_lines import Entry, Records
 from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, host_with
 from subtitle_rag.evaluation.question_prompts import Draft
 from subtitle_rag.evaluation.questions import Gold
-from subtitle_rag.evaluation.sampling import SHARES, Candidate, candidates, quotas
+from subtitle_rag.evaluation.sampling import (
+    MULTI,
+    SHARES,
+    SPANNING_SHARE,
+    Candidate,
+    candidates,
+    drawn_videos,
+    quotas,
+)
 from subtitle_rag.library.store import Library
 from subtitle_rag.llm import Llm
 
@@ -38,6 +46,8 @@ class GenerationRequest:
     count: int
     model: str | None = None
     seed: int | None = None
+    videos: int | None = None
+    """So many videos, drawn by the seed; None: those of the file, else all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,10 @@ class MakeReport:
     count: int
     by_kind: dict[str, int]
     """Questions in the file."""
+    spanning: int = 0
+    """Those of `MULTI` in the file whose windows are of two videos."""
+    videos: int | None = None
+    """The number of drawn videos; None: all of the library."""
     new: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     """Of this run, by reason."""
@@ -77,6 +91,8 @@ class MakeReport:
             "count": self.count,
             "questions": sum(self.by_kind.values()),
             "by_kind": dict(self.by_kind),
+            "spanning": self.spanning,
+            "videos": self.videos,
             "new": self.new,
             "refused": dict(self.refused),
             **self.cost.to_json(),
@@ -111,9 +127,28 @@ def make(
     for name in ("digest", "prompt", "seed"):
         if head and head.get(name) != origin[name]:
             raise UsageError("questions_differ", path=str(path), name=name, before=head.get(name), now=origin[name])
-    records = records or Records.begin(path, COMMAND, {**origin, "shares": SHARES})
+    drawn = _drawn_videos(library, path, head, request.videos, seed)
+    begun = {**origin, "shares": SHARES, "spanning": SPANNING_SHARE, **({"videos": drawn} if drawn else {})}
+    records = records or Records.begin(path, COMMAND, begun)
     asker = Asker(host, info, seed=seed, num_ctx=question_prompts.NUM_CTX)
-    yield from _Generation(library, asker, records, origin, request.count).run()
+    yield from _Generation(library, asker, records, origin, request.count, drawn).run()
+
+
+def _drawn_videos(library: Library, path: Path, head: Entry, count: int | None, seed: int) -> list[str] | None:
+    """Return the videos of a file, else so many drawn ones; None for all.
+
+    Raises:
+        UsageError: `not_own_file` if the file's list is damaged, `questions_differ` if it has another number.
+    """
+    stored = head.get("videos")
+    if stored is not None and not (isinstance(stored, list) and all(isinstance(id, str) for id in stored)):
+        raise UsageError("not_own_file", path=str(path), line=1, command=COMMAND)
+    drawn = list(drawn_videos(library, count, seed)) if count is not None else None
+    if head and drawn is not None and len(drawn) != len(stored or ()):
+        raise UsageError(
+            "questions_differ", path=str(path), name="videos", before=len(stored) if stored else None, now=len(drawn)
+        )
+    return stored if head else drawn
 
 
 @dataclass(slots=True)
@@ -123,25 +158,31 @@ class _Generation:
     records: Records
     origin: Entry
     count: int
+    drawn: list[str] | None = None
     by_kind: Counter[str] = field(default_factory=Counter)
+    spanning: int = 0
     used: set[tuple[str, ...]] = field(default_factory=set)
     """Windows, or pairs of them, of past questions and refusals; the halves of a pair stay free."""
     queries: list[str] = field(default_factory=list)
+    _pairs_across: Iterator[Candidate] = field(default_factory=lambda: iter(()))
+    """Candidates whose windows are of two videos."""
 
     def __post_init__(self) -> None:
         for entry in self.records.entries:
             self.used.add(tuple(entry.get("windows", ())))
             if "query" in entry and "refused" not in entry:
                 self.by_kind[str(entry.get("kind"))] += 1
+                self.spanning += _is_spanning(entry)
                 self.queries.append(str(entry["query"]))
 
     def run(self) -> Iterator[MakeEvent]:
         report = MakeReport(self.count, {})
         quota = quotas(self.count)
-        pools = {kind: candidates(self.library, kind, int(self.origin["seed"])) for kind in SHARES}
+        pools = {kind: self._pool(kind) for kind in SHARES}
+        self._pairs_across = self._pool(MULTI, spanning=True)
         refusals = 0
         while not report.blocked and (kind := self._next_kind(quota, pools)):
-            candidate = self._next(pools[kind])
+            candidate = self._next(kind, pools[kind])
             if candidate is None:
                 del pools[kind]
                 continue
@@ -163,6 +204,7 @@ class _Generation:
                     report.blocked = AppError("questions_refused", n=refusals, reason=event.reason)
             yield event
         report.by_kind = {kind: self.by_kind[kind] for kind in SHARES}
+        report.spanning, report.videos = self.spanning, len(self.drawn) if self.drawn else None
         missing = [kind for kind in SHARES if self.by_kind[kind] < quota[kind]]
         if missing and not report.blocked:
             report.blocked = AppError(
@@ -176,8 +218,20 @@ class _Generation:
         kinds = [kind for kind in pools if self.by_kind[kind] < quota[kind]]
         return max(kinds, key=lambda kind: SHARES[kind] * total - self.by_kind[kind], default=None)
 
-    def _next(self, pool: Iterator[Candidate]) -> Candidate | None:
-        return next((candidate for candidate in pool if candidate.ids not in self.used), None)
+    def _pool(self, kind: str, *, spanning: bool = False) -> Iterator[Candidate]:
+        every = candidates(self.library, kind, int(self.origin["seed"]), self.drawn, spanning=spanning)
+        return (candidate for candidate in every if candidate.ids not in self.used)
+
+    def _next(self, kind: str, pool: Iterator[Candidate]) -> Candidate | None:
+        """Return the next candidate; of two videos if those are behind their share of `MULTI`, or nothing else is left.
+
+        The other way around, too: a library of one video has no others.
+        """
+        pools = [pool]
+        if kind == MULTI:
+            is_behind = self.spanning <= SPANNING_SHARE * self.by_kind[MULTI]
+            pools = [self._pairs_across, pool] if is_behind else [pool, self._pairs_across]
+        return next((candidate for some in pools for candidate in some), None)
 
     def _try(self, candidate: Candidate) -> QuestionMade | QuestionRefused:
         draft = question_filters.normalized(self.asker.ask(question_prompts.question(candidate)))
@@ -189,6 +243,7 @@ class _Generation:
         id = f"made-{self.origin['seed']}-{len(self.records.entries) + 1:04d}"
         self._store(candidate, {"id": id, **_question(draft, candidate), "review": "open"})
         self.by_kind[candidate.kind] += 1
+        self.spanning += candidate.second is not None
         self.queries.append(draft.query)
         return QuestionMade(candidate.kind, draft.query, sum(self.by_kind.values()))
 
@@ -214,9 +269,18 @@ def _question(draft: Draft, candidate: Candidate) -> Entry:
         "kind": candidate.kind,
         "gold": [_seconds(span) for span in spans],
         "answer": draft.answer,
-        "evidence": [{"quote": quote, **_seconds(span)} for quote, span in zip(draft.quotes, spans, strict=True)],
+        "evidence": [
+            {"quote": quote, **_seconds(span), "title": video.title}
+            for quote, span, (video, _name) in zip(draft.quotes, spans, candidate.videos, strict=True)
+        ],
         "title": candidate.video.title,
     }
+
+
+def _is_spanning(entry: Mapping[str, Any]) -> bool:
+    """Return whether the ranges of a stored question are of several videos."""
+    gold = entry.get("gold")
+    return isinstance(gold, list) and len({str(span.get("video")) for span in gold if isinstance(span, dict)}) > 1
 
 
 def _seconds(gold: Gold) -> Entry:

@@ -7,8 +7,9 @@ it, or with a foreign line, is never written to.
 import json
 import math
 import os
+import sys
 import tempfile
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,53 +24,68 @@ MAX_BYTES = 64_000_000
 """Bytes that are read of one file; the largest set of questions in use has a thousandth of it."""
 
 
+STDIN = Path("-")
+"""Stands for standard input."""
+BadLine = Callable[[Path, int, str], UsageError]
+"""Makes the error for a line and the reason why it is refused."""
+
+
+def file_name(path: Path) -> str:
+    """Return the name of a file in a message."""
+    return "stdin" if path == STDIN else str(path)
+
+
 def bad_queries(path: Path, line: int, reason: str) -> UsageError:
-    return UsageError("bad_queries", path=str(path), line=line, reason=reason)
+    return UsageError("bad_queries", path=file_name(path), line=line, reason=reason)
 
 
 @contextmanager
-def refusing(path: Path, line: int, code: str = "bad_queries") -> Iterator[None]:
-    """Turn a ValueError about this line into UsageError `code`."""
+def refusing(path: Path, line: int, bad_line: BadLine = bad_queries) -> Iterator[None]:
+    """Turn a ValueError about this line into a UsageError."""
     try:
         yield
     except ValueError as error:
-        raise UsageError(code, path=str(path), line=line, reason=str(error)) from error
+        raise bad_line(path, line, str(error)) from error
 
 
 def _read_bytes(path: Path) -> bytes:
-    """Read a file, a pipe too, up to `MAX_BYTES`; raises UsageError `unreadable`."""
+    """Read a file or standard input up to `MAX_BYTES`; raises UsageError `unreadable`."""
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+        if path == STDIN:
+            raw = sys.stdin.buffer.read(MAX_BYTES + 1)
+        else:
+            with path.open("rb") as file:
+                raw = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise UsageError("unreadable", path=str(path), reason=error.strerror or str(error)) from error
+        raise UsageError("unreadable", path=file_name(path), reason=error.strerror or str(error)) from error
     if len(raw) > MAX_BYTES:
         reason = _("it is larger than {size}").format(size=byte_size(MAX_BYTES))
-        raise UsageError("unreadable", path=str(path), reason=reason)
+        raise UsageError("unreadable", path=file_name(path), reason=reason)
     return raw
 
 
-def read_text(path: Path) -> str:
-    """Read a file as UTF-8; raises UsageError `unreadable`, `bad_queries`."""
+def read_text(path: Path, bad_line: BadLine = bad_queries) -> str:
+    """Read a file as UTF-8; raises UsageError `unreadable`, or what `bad_line` makes."""
     raw = _read_bytes(path)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise bad_queries(path, raw[: error.start].count(b"\n") + 1, _("it is not UTF-8 text")) from error
+        line = raw[: error.start].count(b"\n") + 1
+        raise bad_line(path, line, _("it is not UTF-8 text")) from error
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines with something in them; raises UsageError `unreadable`, `bad_queries`."""
+def numbered_lines(path: Path, bad_line: BadLine = bad_queries) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not blank; raises as `read_text` does."""
     # not splitlines(): U+2028 may stand inside a JSON string
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+    for number, line in enumerate(read_text(path, bad_line).split("\n"), start=1):
         if line.strip():
             yield number, line
 
 
-def objects(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield the JSON objects of a file, with their line numbers; raises UsageError `unreadable`, `bad_queries`."""
-    for number, line in numbered_lines(path):
-        with refusing(path, number):
+def objects(path: Path, bad_line: BadLine = bad_queries) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the JSON objects of a file, with their line numbers; raises as `read_text` does."""
+    for number, line in numbered_lines(path, bad_line):
+        with refusing(path, number, bad_line):
             entry = _object(line)
         yield number, entry
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from subtitle_rag.errors import AppError, LlmError, UsageError
 from subtitle_rag.evaluation import dataset, judge_prompts, measures
-from subtitle_rag.evaluation.json_lines import Entry, Records, bad_queries, objects, refusing, string, unique
-from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, context_size
+from subtitle_rag.evaluation.json_lines import Entry, Records, bad_queries, file_name, objects, refusing, string, unique
+from subtitle_rag.evaluation.llm_question import ENDING, Asker, Cost, ReplyStore, StoringAsker, context_size
 from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.i18n import _
@@ -50,6 +50,8 @@ class MeasureResult:
     method: str = ""
     values: list[tuple[str, float]] = field(default_factory=list)
     """(kind, score)"""
+    by_id: dict[str, float] = field(default_factory=dict)
+    """The scores by the id of their question."""
     errors: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
 
@@ -80,6 +82,8 @@ class JudgeReport:
     measures: dict[str, MeasureResult]
     cost: Cost = field(default_factory=Cost)
     """Of this run, without the judgements that the file had already."""
+    total: Cost = field(default_factory=Cost)
+    """Of all judgements of these cases."""
     blocked: AppError | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -119,7 +123,7 @@ def cases(
             question=question.query,
             reference=question.answer,
             answer=texts.get(question.id, ""),
-            scenes=tuple(map(_prompt_text, _scenes(question.query, searcher, scenes, retrievers))),
+            scenes=tuple(map(prompt_text, _scenes(question.query, searcher, scenes, retrievers))),
         )
         for question in questions.questions
     ]
@@ -137,11 +141,15 @@ def _scenes(query: str, searcher: Searcher, limit: int, retrievers: Sequence[str
     return result.scenes
 
 
+def _bad_answers(path: Path, line: int, reason: str) -> UsageError:
+    return UsageError("bad_answers", path=file_name(path), line=line, reason=reason)
+
+
 def _answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
     ids = {question.id for question in questions}
     answers: dict[str, str] = {}
     for number, entry in objects(path):
-        with refusing(path, number, "bad_answers"):
+        with refusing(path, number, _bad_answers):
             id, answer = string(entry, "id"), string(entry, "answer")
             unique(id, answers)
             if id not in ids:
@@ -150,7 +158,7 @@ def _answers(path: Path, questions: Sequence[Question]) -> dict[str, str]:
     return answers
 
 
-def _prompt_text(scene: Scene) -> str:
+def prompt_text(scene: Scene) -> str:
     """Return a scene as an answering model reads it, its written context apart from its speech."""
     context = f"(문맥: {scene.context}) " if scene.context else ""
     return f"{context}{scene.text}"
@@ -198,19 +206,70 @@ def _completes(model: ModelInfo) -> bool:
     return not model.capabilities or "completion" in model.capabilities
 
 
+def read(path: Path) -> dict[tuple[str, ...], Entry]:
+    """Return the judgements of a file by their keys; none of an absent file.
+
+    Raises:
+        UsageError: `unreadable`, `not_own_file`; the latter for a damaged line, too.
+    """
+    records = Records.read(path, COMMAND, LINE_FIELD)
+    return _stored(records) if records else {}
+
+
+def _stored(records: Records) -> dict[tuple[str, ...], Entry]:
+    stored = {}
+    for number, entry in enumerate(records.entries, start=2):
+        score, error = entry.get("score"), entry.get("error")
+        is_score = isinstance(score, int | float) and not isinstance(score, bool) and 0 <= score <= 1
+        if not (is_score if error is None else isinstance(error, str)) or not Cost.is_json(entry):
+            raise UsageError("not_own_file", path=str(records.path), line=number, command=COMMAND)
+        stored[measures.judgement_key(entry)] = entry
+    return stored
+
+
+def is_final(entry: Entry) -> bool:
+    """Return whether a stored judgement is not to be tried again."""
+    return entry.get("error") in (None, NO_CLAIMS)
+
+
+def frame(measure: str, case: Case, info: ModelInfo, encoder: Encoder | None) -> Entry:
+    """Return the fields of a judgement that are there before it is made."""
+    judge = {"model": info.name, "digest": info.digest, "prompt": judge_prompts.VERSION, "server": info.server}
+    method = measures.method(measure, encoder)
+    return {
+        "id": case.id,
+        "measure": measure,
+        "method": method,
+        "inputs": measures.inputs(measure, case),
+        "judge": judge,
+    }
+
+
 def judge(
-    listed: Sequence[Case], path: Path, host: Llm, info: ModelInfo, encoder: Encoder | None = None
+    listed: Sequence[Case],
+    path: Path,
+    host: Llm,
+    info: ModelInfo,
+    encoder: Encoder | None = None,
+    *,
+    num_ctx: int | None = None,
+    replies: ReplyStore | None = None,
 ) -> Iterator[JudgementDone | JudgeReport]:
     """Judge every case by every measure, unless `path` has the judgement. The last event is the `JudgeReport`.
 
-    Failed judgements are tried again. All requests have one `num_ctx`, which holds the longest of them.
+    Failed judgements are tried again. `replies` keeps the single answers of unfinished ones. All requests have one
+    `num_ctx`; None: the one that holds the longest of them.
 
     Raises:
         UsageError: `unreadable`, `unwritable`, `not_own_file`.
     """
     records = Records.read(path, COMMAND, LINE_FIELD) or Records.begin(path, COMMAND, {})
-    num_ctx = context_size(max(map(measures.tokens, listed), default=0))
-    yield from _JudgeRun(listed, records, Asker(host, info, seed=SEED, num_ctx=num_ctx), encoder).run()
+    num_ctx = num_ctx or context_size(max(map(measures.tokens, listed), default=0))
+    if replies is None:
+        asker = Asker(host, info, seed=SEED, num_ctx=num_ctx)
+    else:
+        asker = StoringAsker(host, info, replies, seed=SEED, num_ctx=num_ctx)
+    yield from _JudgeRun(listed, records, asker, encoder).run()
 
 
 @dataclass(slots=True)
@@ -224,8 +283,7 @@ class _JudgeRun:
     stored: dict[tuple[str, ...], Entry] = field(default_factory=dict)
 
     def run(self) -> Iterator[JudgementDone | JudgeReport]:
-        for entry in self.records.entries:
-            self.stored[measures.judgement_key(entry)] = entry
+        self.stored = _stored(self.records)
         figures = {name: MeasureResult(measures.method(name, self.encoder)) for name in MEASURES}
         report = JudgeReport(len(self.cases), self._judge(), figures)
         total = len(self.cases) * len(MEASURES)
@@ -250,24 +308,22 @@ class _JudgeRun:
 
     def _count(self, case: Case, measure: str, report: JudgeReport) -> None:
         """Count a measure of a case, from the file or from the judge."""
-        frame = self._frame(case, measure)
-        entry = self.stored.get(measures.judgement_key(frame))
-        if entry is None or entry.get("error") not in (None, NO_CLAIMS):
-            entry = self._ask(case, measure, frame, report)
+        begun = frame(measure, case, self.asker.info, self.encoder)
+        entry = self.stored.get(measures.judgement_key(begun))
+        if entry is None or not is_final(entry):
+            entry = self._ask(case, measure, begun, report)
+        if entry is not None:
+            report.total.add(Cost.of_json(entry))
         figures = report.measures[measure]
         if entry is None:
             figures.errors["not_judged"] += 1
-        elif entry["error"] is None:
+        elif entry.get("error") is None:
             figures.values.append((case.kind, float(entry["score"])))
+            figures.by_id[case.id] = float(entry["score"])
         else:
             figures.errors[str(entry["error"])] += 1
 
-    def _frame(self, case: Case, measure: str) -> Entry:
-        method = measures.method(measure, self.encoder)
-        inputs = measures.inputs(measure, case)
-        return {"id": case.id, "measure": measure, "method": method, "inputs": inputs, "judge": self._judge()}
-
-    def _ask(self, case: Case, measure: str, frame: Entry, report: JudgeReport) -> Entry | None:
+    def _ask(self, case: Case, measure: str, begun: Entry, report: JudgeReport) -> Entry | None:
         """Make and store a judgement; None where the judge cannot go on."""
         result: Mapping[str, Any]
         try:
@@ -288,6 +344,8 @@ class _JudgeRun:
             result = {**result, "judgements": score.judgements if score else []}
         spent = self.asker.spent()
         report.cost.add(spent)
-        entry = {**frame, **result, **spent.to_json()}
+        alone = self.asker.saved()
+        alone.add(spent)
+        entry = {**begun, **result, **alone.to_json()}
         self.records.append(entry)
         return entry

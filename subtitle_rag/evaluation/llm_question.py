@@ -3,15 +3,16 @@
 The answer is outside text. It counts only after its reader has checked it against the schema.
 """
 
+import hashlib
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Protocol, TypeVar
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.errors import AppError, LlmError
-from subtitle_rag.llm import Llm, ModelInfo
+from subtitle_rag.llm import LOOP, Llm, ModelInfo
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +77,15 @@ class Cost:
             "ms": self.ms,
         }
 
+    @classmethod
+    def of_json(cls, entry: Mapping[str, Any]) -> "Cost":
+        """Read the cost of a stored line, for which `is_json` holds."""
+        return cls(*(int(entry.get(name, 0)) for name in cls().to_json()))
+
+    @classmethod
+    def is_json(cls, entry: Mapping[str, Any]) -> bool:
+        return all(isinstance(entry.get(name, 0), int) for name in cls().to_json())
+
 
 class Asker:
     """A model at a host, always with the same context size: another one would make the server reload the model."""
@@ -93,6 +103,10 @@ class Asker:
         Raises:
             LlmError: from `Llm.chat`; `llm_unusable` where every answer broke the schema.
         """
+        return self._read(task)[0]
+
+    def _read(self, task: Task[T]) -> tuple[T, str]:
+        """Ask for an answer, and return it with its text. Raises the errors of `ask`."""
         reason = ""
         for number in range(TRIES):
             estimated = self._host.estimate(self.info.name, task.messages)
@@ -105,11 +119,11 @@ class Asker:
                 schema=task.schema,
             )
             self._cost.add(Cost(1, estimated, reply.prompt_tokens, reply.tokens, reply.ms))
-            if reply.done_reason == "length":
-                reason = "length"
+            if reply.done_reason in ("length", LOOP):
+                reason = reply.done_reason
                 continue
             try:
-                return task.read(_object(reply.text))
+                return task.read(_object(reply.text)), reply.text
             except (ValueError, KeyError, TypeError, RecursionError) as error:
                 reason = f"{type(error).__name__}: {error}"[:120]
         raise LlmError("llm_unusable", host=self._host.host, model=self.info.name, reason=reason)
@@ -118,6 +132,53 @@ class Asker:
         """Take the cost since the last call."""
         spent, self._cost = self._cost, Cost()
         return spent
+
+    def saved(self) -> Cost:
+        """Take the cost since the last call of answers that were stored before."""
+        return Cost()
+
+
+class StoringAsker(Asker):
+    """Store each answer, and read it from there the next time.
+
+    So a kill between the requests of one judgement repeats none of them.
+    """
+
+    def __init__(self, host: Llm, info: ModelInfo, replies: "ReplyStore", *, seed: int, num_ctx: int) -> None:
+        super().__init__(host, info, seed=seed, num_ctx=num_ctx)
+        self._replies = replies
+        self._key = f"{info.digest}/{seed}"
+        self._saved = Cost()
+
+    def ask(self, task: Task[T]) -> T:
+        text = json.dumps([self._key, task.messages, task.schema, task.num_predict], ensure_ascii=False)
+        key = hashlib.sha256(text.encode()).hexdigest()[:32]
+        stored = self._replies.reply(key)
+        if stored is not None:
+            try:
+                value = task.read(_object(stored[0]))
+            except (ValueError, KeyError, TypeError, RecursionError):
+                logger.info("a stored answer is asked for again", exc_info=True)
+            else:
+                self._saved.add(stored[1])
+                return value
+        before = replace(self._cost)
+        value, reply = self._read(task)
+        cost = Cost(**{name: getattr(self._cost, name) - getattr(before, name) for name in Cost.__slots__})
+        self._replies.put_reply(key, reply, cost)
+        return value
+
+    def saved(self) -> Cost:
+        saved, self._saved = self._saved, Cost()
+        return saved
+
+
+class ReplyStore(Protocol):
+    """Where a `StoringAsker` keeps answers."""
+
+    def reply(self, key: str) -> tuple[str, Cost] | None: ...
+
+    def put_reply(self, key: str, text: str, cost: Cost) -> None: ...
 
 
 def host_with(hosts: Sequence[Llm], model: str) -> tuple[Llm, ModelInfo]:

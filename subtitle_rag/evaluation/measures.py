@@ -65,7 +65,7 @@ def method(measure: str, encoder: Encoder | None) -> str:
     """Return the method of a measure; figures of different methods do not compare."""
     if measure != "answer_relevancy":
         return "claims" if measure != "context_precision" else "verdicts"
-    return f"asked-back {encoder.id}" if encoder else "grade"
+    return f"asked-back {encoder.id}" if encoder and encoder.dimensions else "grade"
 
 
 def score(measure: str, case: Case, asker: Asker, encoder: Encoder | None) -> Score | None:
@@ -82,7 +82,9 @@ def score(measure: str, case: Case, asker: Asker, encoder: Encoder | None) -> Sc
         case "faithfulness":  # F = |V| / |S| (arXiv:2309.15217, section 3): the same of the answer
             return _supported(case, case.answer, asker)
         case _:
-            return _relevancy(case, asker, encoder) if encoder else _graded_relevancy(case, asker)
+            return (
+                _relevancy(case, asker, encoder) if encoder and encoder.dimensions else _graded_relevancy(case, asker)
+            )
 
 
 def _context_precision(case: Case, asker: Asker) -> Score:

@@ -67,7 +67,7 @@ def per_question(gold: Sequence[GoldWindows], rankings: Sequence[Sequence[str]])
         for result in ir_measures.iter_calc(list(columns), qrels, run):
             values[int(result.query_id), columns[result.measure]] = result.value
     for name, depth in _RECALLS.items():
-        recalls = [_recall(question, ranking[:depth]) for question, ranking in zip(gold, rankings, strict=True)]
+        recalls = [recall(question, ranking[:depth]) for question, ranking in zip(gold, rankings, strict=True)]
         values[:, METRICS.index(name)] = recalls
     values[:, METRICS.index(FAILURE)] = 1.0 - values[:, METRICS.index("recall@20")]
     return values
@@ -88,7 +88,8 @@ def _measures() -> dict[str, Any]:
     }
 
 
-def _recall(question: GoldWindows, best: Sequence[str]) -> float:
+def recall(question: GoldWindows, best: Sequence[str]) -> float:
+    """Return the share of a question's ranges that these windows show."""
     ranges = frozenset[int]().union(*(question.windows.get(id, frozenset()) for id in best))
     return len(ranges) / question.ranges
 
@@ -152,6 +153,20 @@ def gaps(differences: "Values") -> dict[str, Gap]:
     """Return the gap of each metric, from the differences of two systems, question by question."""
     bounds = intervals(differences)
     return {metric: Gap(value, bounds[metric]) for metric, value in means(differences).items()}
+
+
+def sure_gap(values: Sequence[float]) -> Gap:
+    """Return the mean of some values, or of paired differences, with its 95 % interval; there is at least one."""
+    import numpy as np
+
+    array = np.asarray(values, dtype=np.float64)
+    low, high = np.percentile(_draws(len(array)) @ array / len(array), (2.5, 97.5))
+    return Gap(float(array.mean()), (float(low), float(high)))
+
+
+def mean_gap(values: Sequence[float]) -> Gap | None:
+    """Return `sure_gap`; None without values."""
+    return sure_gap(values) if values else None
 
 
 @lru_cache(maxsize=1)

@@ -42,7 +42,8 @@ def normalized(draft: Draft) -> Draft:
 def gold_ranges(draft: Draft, candidate: Candidate) -> tuple[Gold, ...]:
     """Return the ranges of the quotes; empty if one of them is not in its window."""
     spans = [locate(quote, window) for quote, window in zip(draft.quotes, candidate.windows, strict=True)]
-    return tuple(Gold(candidate.name, *span) for span in spans if span) if all(spans) else ()
+    named = zip(candidate.videos, spans, strict=True)
+    return tuple(Gold(name, *span) for (_video, name), span in named if span) if all(spans) else ()
 
 
 def locate(quote: str, window: Window) -> tuple[int, int] | None:
@@ -74,7 +75,7 @@ def refusal_reason(draft: Draft, candidate: Candidate, queries: Iterable[str]) -
         return "language"
     if _DEICTIC.search(query):
         return "deictic"
-    if _names(query, candidate.video):
+    if any(_names(query, video) for video, _name in candidate.videos):
         return "names_video"
     if not is_plain(query):
         return "syntax"

@@ -11,7 +11,7 @@ from subtitle_rag.contexts import context_prompt
 from subtitle_rag.evaluation.llm_question import Task, bool_field, tagged, text_field
 from subtitle_rag.evaluation.sampling import Candidate
 
-VERSION = "make-ko1"
+VERSION = "make-ko2"
 """Version of all prompts here; every made question carries it."""
 WINDOW_TOKENS = 900
 """Of each window; the middle of a longer one is left out."""
@@ -25,6 +25,10 @@ _KINDS = {
     "reasoning": "구간에서 말한 것을 견주거나 이유를 헤아려야 답할 수 있는 것을 묻습니다(왜, 어떻게, 무엇이 다른지).",
     "multi_context": "두 구간을 모두 읽어야 답할 수 있는 것을 묻습니다. 한 구간만으로 답할 수 있는 것은 묻지 않습니다.",
 }
+_SPANNING = (
+    "서로 다른 두 영상의 구간을 모두 읽어야 답할 수 있는 것을 묻습니다(둘이 무엇이 같고 다른지 등)."
+    " 한 구간만으로 답할 수 있는 것은 묻지 않습니다."
+)
 _RULES = """당신은 한국어 영상의 자막을 읽고, 그 장면을 찾는 사람이 할 만한 질문을 하나 만듭니다.
 {kind}
 - 질문만 읽어도 무엇을 묻는지 알 수 있게, 사람, 음식, 장소, 제품의 이름을 넣어 한 문장으로 씁니다.
@@ -60,7 +64,13 @@ def question(candidate: Candidate) -> Task[Draft]:
     texts = (
         context_prompt.shortened(context_prompt.neutral(window.text), WINDOW_TOKENS) for window in candidate.windows
     )
-    material = [tagged("제목", candidate.video.title[:200]), *map(tagged, tags, texts)]
+    if candidate.second:
+        titles = [
+            tagged(f"제목 {at}", video.title[:200]) for at, (video, _name) in enumerate(candidate.videos, start=1)
+        ]
+    else:
+        titles = [tagged("제목", candidate.video.title[:200])]
+    material = [*titles, *map(tagged, tags, texts)]
 
     def read(entry: Mapping[str, Any]) -> Draft:
         return Draft(
@@ -73,7 +83,8 @@ def question(candidate: Candidate) -> Task[Draft]:
         name: {"type": "string", "minLength": least, "maxLength": most} for name, (least, most) in limits.items()
     }
     schema = {"type": "object", "properties": properties, "required": list(properties)}
-    rules = _RULES.format(kind=_KINDS[candidate.kind], quotes=", ".join(names))
+    kind = _SPANNING if candidate.second else _KINDS[candidate.kind]
+    rules = _RULES.format(kind=kind, quotes=", ".join(names))
     order = "위 두 구간으로 질문을 하나 만드세요." if many else "위 구간으로 질문을 하나 만드세요."
     return Task(rules, "\n".join([*material, order]), schema, read)
 

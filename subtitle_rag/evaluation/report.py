@@ -14,6 +14,7 @@ from subtitle_rag.domain import tidy
 from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, Arm, EvalModels
 from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, is_real
+from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.search import LEXICAL
 
@@ -155,11 +156,16 @@ class Row:
     contexts_from: str = ""
     """The level of its view, see `arms`."""
     rerank: bool = False
+    rerank_depth: int = 0
+    """The windows that the reranker reads for a question; 0 without one."""
     gaps: Mapping[str, Gap] | None = None
     """The gain of the first row over this one; None for the first row itself."""
     took_ms: Mapping[str, float] | None = None
     """Median (`p50`) and `p95` of the time per query; None for baselines."""
     over: ArmComparison | None = None
+    scenes: SceneFigures | None = None
+    """None for baselines, and for a set with documents of its own."""
+    scenes_by_kind: Mapping[str, SceneFigures] = field(default_factory=dict)
 
     @classmethod
     def measured(cls, name: str, values: "Values", kinds: Sequence[str], *, first: "Values | None" = None) -> "Row":
@@ -186,13 +192,19 @@ class Row:
             "contexts": self.contexts,
             "contexts_from": self.contexts_from,
             "rerank": self.rerank,
+            "rerank_depth": self.rerank_depth,
             **self.figures.means,
             "by_kind": {kind: {"n": some.n, **some.means} for kind, some in self.by_kind.items()},
             "ci95": {name: list(interval) for name, interval in self.ci95.items()},
             **(_gaps_json("first_minus_this", self.gaps) if self.gaps is not None else {}),
             **({"over": self.over.to_json()} if self.over is not None else {}),
             **({"took_ms": dict(self.took_ms)} if self.took_ms is not None else {}),
+            **({"scenes": self._scenes_json(self.scenes)} if self.scenes is not None else {}),
         }
+
+    def _scenes_json(self, scenes: SceneFigures) -> dict[str, Any]:
+        by_kind = {kind: figures.to_json() for kind, figures in self.scenes_by_kind.items()}
+        return {**scenes.to_json(), "by_kind": by_kind}
 
 
 def _gaps_json(name: str, gaps: Mapping[str, Gap]) -> dict[str, Any]:
@@ -243,10 +255,26 @@ def render(report: EvalReport) -> str:
         _("Times are from this computer, at this moment; a query's analysis counts only the first time."),
     )
     lines = [" ".join(intro)]
-    for table in (_kind_table(report.rows), _overall_table(report.rows), _gain_table(report.rows), _step_table(report)):
+    for table in (
+        _kind_table(report.rows),
+        _overall_table(report.rows),
+        _scene_table(report.rows),
+        _gain_table(report.rows),
+        _step_table(report),
+    ):
         rows = list(table)
         lines += ["", *rows] if rows else []
     return "\n".join([*lines, *(text for note in _notes(report) for text in ("", note))]) + "\n"
+
+
+def row_tables(rows: Sequence[Row]) -> list[str]:
+    """Return the tables by kind, of all questions, and of the gains, with an empty line between them."""
+    tables = (_kind_table(rows), _overall_table(rows), _gain_table(rows))
+    lines: list[str] = []
+    for table in tables:
+        some = list(table)
+        lines += [*([""] if lines and some else []), *some]
+    return lines
 
 
 def _kind_table(rows: Sequence[Row]) -> Iterator[str]:
@@ -259,12 +287,48 @@ def _kind_table(rows: Sequence[Row]) -> Iterator[str]:
 
 def _overall_table(rows: Sequence[Row]) -> Iterator[str]:
     ahead = (KIND_METRICS[0], KIND_METRICS[-1])
-    yield from header([_("search"), *OVERALL_METRICS, *(f"Δ {name}" for name in ahead), "ms p50/p95"], text_columns=1)
+    columns = [f"Δ {name}" for name in ahead] if any(row.gaps for row in rows) else []
+    yield from header([_("search"), *OVERALL_METRICS, *columns, "ms p50/p95"], text_columns=1)
     for row in rows:
         cells = [f"{100 * row.figures.means[name]:.1f} {interval_text(row.ci95[name])}" for name in OVERALL_METRICS]
-        gaps = [gap_text(row.gaps[name]) if row.gaps else "" for name in ahead]
+        gaps = [gap_text(row.gaps[name]) if row.gaps else "" for name in ahead[: len(columns)]]
         times = f"{row.took_ms['p50']:.1f}/{row.took_ms['p95']:.1f}" if row.took_ms else ""
         yield line([f"{row.name} ({row.setting})" if row.setting else row.name, *cells, *gaps, times])
+
+
+def _scene_table(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the figures of scenes by kind, after a line that explains them; nothing if no row has any."""
+    if not any(row.scenes for row in rows):
+        return
+    yield _(
+        "Scenes as the search shows them, neighbouring windows merged. Lengths are those of the first 20. The jump"
+        " error is the time between the jump of the first right scene and the start of the answer."
+    )
+    yield ""
+    columns = [
+        _("search: scenes"),
+        _("kind"),
+        "n",
+        *KIND_METRICS,
+        _("length, s p50/p90"),
+        _("jump error, s p50/p90"),
+        _("> 30 s, %"),
+    ]
+    yield from header(columns, text_columns=2)
+    for row in rows:
+        if row.scenes is None:
+            continue
+        kinds = row.scenes_by_kind.items() if len(row.scenes_by_kind) > 1 else ()
+        for kind, some in ((ALL, row.scenes), *kinds):
+            means = (f"{100 * some.means[name]:.1f}" for name in KIND_METRICS)
+            far = f"{100 * some.far:.0f}" if some.far is not None else ""
+            yield line(
+                [row.name, kind, str(some.n), *means, _spread_text(some.length_s), _spread_text(some.jump_s), far]
+            )
+
+
+def _spread_text(spread: Spread) -> str:
+    return f"{spread.p50:.0f}/{spread.p90:.0f}" if spread.p50 is not None and spread.p90 is not None else ""
 
 
 def _gain_table(rows: Sequence[Row]) -> Iterator[str]:

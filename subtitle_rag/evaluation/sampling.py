@@ -3,7 +3,7 @@
 import os
 import random
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -13,6 +13,10 @@ from subtitle_rag.library.store import Library
 MULTI = "multi_context"
 SHARES = {"simple": 0.4, "reasoning": 0.2, MULTI: 0.4}
 """Kinds of questions and their parts of a set, as in the seed article's settings of RAGAS's test set generator."""
+SPANNING_SHARE = 0.5
+"""Of the questions of `MULTI`: those whose two windows are of two videos."""
+PARTNERS = 12
+"""Other videos in which the partner of a window is sought."""
 LEAST_LETTERS = 40
 """Of a window that is worth a question."""
 MIN_DISTANCE = 2
@@ -25,16 +29,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Windows of one video for a question of this kind; `name` is the video's in gold ranges."""
+    """Windows for a question of this kind; `name` is the video's in gold ranges."""
 
     kind: str
     video: Video
     name: str
     windows: tuple[Window, ...]
+    second: tuple[Video, str] | None = None
+    """The video of the second window, and its name, if the windows are of two videos."""
 
     @property
     def ids(self) -> tuple[str, ...]:
         return tuple(window.id for window in self.windows)
+
+    @property
+    def videos(self) -> tuple[tuple[Video, str], ...]:
+        """The video of each window, with its name."""
+        first = (self.video, self.name)
+        return (first, self.second) if self.second else (first,) * len(self.windows)
 
 
 def quotas(count: int) -> dict[str, int]:
@@ -45,35 +57,83 @@ def quotas(count: int) -> dict[str, int]:
     return {kind: number + (kind in rest) for kind, number in counts.items()}
 
 
-def candidates(library: Library, kind: str, seed: int) -> Iterator[Candidate]:
+def drawn_videos(library: Library, count: int, seed: int) -> tuple[str, ...]:
+    """Return the ids of so many videos, drawn at random from all with windows; all of them if there are no more."""
+    ids = sorted(state.video.id for state in library.videos() if state.windows)
+    return tuple(sorted(random.Random(f"{seed}/videos").sample(ids, min(count, len(ids)))))
+
+
+def candidates(
+    library: Library, kind: str, seed: int, only: Collection[str] | None = None, *, spanning: bool = False
+) -> Iterator[Candidate]:
     """Return all candidates of a kind, the same ones in the same order for the same library and seed.
 
-    Channels take turns, in a channel its videos, in a video its beginning, middle and end.
+    Channels take turns, in a channel its videos, in a video its beginning, middle and end. `only` has the ids of the
+    videos to choose from. With `spanning` the windows of a pair are of two videos.
     """
     videos = sorted((state.video for state in library.videos() if state.windows), key=lambda video: video.id)
-    files = Counter(_file(video) for video in videos)
+    files = file_counts(videos)
+    videos = [video for video in videos if only is None or video.id in only]
     channels: dict[str, list[Video]] = {}
     for video in videos:
         channels.setdefault(video.channel_id, []).append(video)
-    rng = random.Random(f"{seed}/{kind}")
+    names = {video.id: (video, gold_name(video, files)) for video in videos}
+    rng = random.Random(f"{seed}/{kind}/spanning" if spanning else f"{seed}/{kind}")
     return _woven(
-        _woven(_of_video(library, kind, seed, video, _name(video, files)) for video in rng.sample(videos, len(videos)))
+        _woven(
+            _across_videos(library, seed, names[video.id], names)
+            if spanning
+            else _of_video(library, kind, seed, *names[video.id])
+            for video in rng.sample(videos, len(videos))
+        )
         for videos in rng.sample(list(channels.values()), len(channels))
     )
 
 
-def _of_video(library: Library, kind: str, seed: int, video: Video, name: str) -> Iterator[Candidate]:
-    rng = random.Random(f"{seed}/{kind}/{video.id}")
-    windows = [window for window in library.windows_of(video.id) if _letters(window.text) >= LEAST_LETTERS]
+def _worth_windows(library: Library, video_id: str) -> list[Window]:
+    return [window for window in library.windows_of(video_id) if _letters(window.text) >= LEAST_LETTERS]
+
+
+def _by_parts(windows: Sequence[Window], rng: random.Random) -> Iterator[Window]:
+    """Yield the windows at random, of the beginning, the middle and the end in turn."""
     parts = [windows[len(windows) * at // _PARTS : len(windows) * (at + 1) // _PARTS] for at in range(_PARTS)]
-    shuffled = [iter(rng.sample(part, len(part))) for part in rng.sample(parts, _PARTS)]
-    ordered = _woven(shuffled)
+    return _woven([iter(rng.sample(part, len(part))) for part in rng.sample(parts, _PARTS)])
+
+
+def _across_videos(
+    library: Library, seed: int, this: tuple[Video, str], names: dict[str, tuple[Video, str]]
+) -> Iterator[Candidate]:
+    """Yield each window of a video with the most similar one of `PARTNERS` others, which the seed draws."""
+    video, _name = this
+    rng = random.Random(f"{seed}/{MULTI}/spanning/{video.id}")
+    ids = [id for id in sorted(names) if id != video.id]
+    others = [window for id in rng.sample(ids, min(PARTNERS, len(ids))) for window in _worth_windows(library, id)]
+    windows = _worth_windows(library, video.id)
+    forms = _forms(library, [*windows, *others]) if others else {}
+    for window in _by_parts(windows, rng) if others else ():
+        partner = max(others, key=lambda other: (_similarity(window, other, forms), other.id))
+        first, second = sorted((window, partner), key=lambda each: each.id)
+        yield Candidate(MULTI, *names[first.video_id], (first, second), names[second.video_id])
+
+
+def _forms(library: Library, windows: Sequence[Window]) -> dict[str, frozenset[str]]:
+    analyses = library.morphemes([window.id for window in windows])
+    return {id: frozenset(analysis.forms) for id, analysis in analyses.items()}
+
+
+def _similarity(window: Window, other: Window, forms: dict[str, frozenset[str]]) -> float:
+    """Return the Jaccard index of the morphemes of two windows."""
+    a, b = (forms.get(id, frozenset[str]()) for id in (window.id, other.id))
+    return len(a & b) / max(1, len(a | b))
+
+
+def _of_video(library: Library, kind: str, seed: int, video: Video, name: str) -> Iterator[Candidate]:
+    windows = _worth_windows(library, video.id)
+    ordered = _by_parts(windows, random.Random(f"{seed}/{kind}/{video.id}"))
     if kind != MULTI:
         yield from (Candidate(kind, video, name, (window,)) for window in ordered)
         return
-    forms = {
-        id: frozenset(analysis.forms) for id, analysis in library.morphemes([window.id for window in windows]).items()
-    }
+    forms = _forms(library, windows)
     pairs: set[tuple[Window, Window]] = set()
     for window in ordered:
         pair = _pair(window, windows, forms)
@@ -83,16 +143,11 @@ def _of_video(library: Library, kind: str, seed: int, video: Video, name: str) -
 
 
 def _pair(window: Window, windows: Sequence[Window], forms: dict[str, frozenset[str]]) -> tuple[Window, Window] | None:
-    """Return the window and its most similar one (Jaccard index of morphemes), in order."""
-
-    def similarity(candidate: Window) -> tuple[float, int]:
-        a, b = (forms.get(id, frozenset[str]()) for id in (window.id, candidate.id))
-        return len(a & b) / max(1, len(a | b)), -candidate.ordinal
-
+    """Return the window and its most similar one, in order."""
     candidates = [candidate for candidate in windows if abs(candidate.ordinal - window.ordinal) >= MIN_DISTANCE]
     if not candidates:
         return None
-    partner = max(candidates, key=similarity)
+    partner = max(candidates, key=lambda candidate: (_similarity(window, candidate, forms), -candidate.ordinal))
     return (window, partner) if window.ordinal < partner.ordinal else (partner, window)
 
 
@@ -108,8 +163,13 @@ def _woven(sources: Iterable[Iterator[T]]) -> Iterator[T]:
         queue.append(source)
 
 
-def _name(video: Video, files: Counter[str]) -> str:
-    """Return a video's name in gold ranges: YouTube's id, or its caption file if its name is unique."""
+def file_counts(videos: Iterable[Video]) -> Counter[str]:
+    """Count the videos by the name of their caption file."""
+    return Counter(map(_file, videos))
+
+
+def gold_name(video: Video, files: Counter[str]) -> str:
+    """Return a video's name in gold ranges: YouTube's id, or its caption file if its name is unique in `files`."""
     file = _file(video)
     return file if not video.url and file and files[file] == 1 else video.id
 

@@ -28,8 +28,7 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation.extras import EVAL
 from subtitle_rag.installation.missing import require
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.fusion import WEIGHTS, Ranked, fuse
-from subtitle_rag.retrieval.index import Hit
+from subtitle_rag.retrieval.fusion import PARTS, Candidates, Ranked, fuse_scores, shares
 from subtitle_rag.retrieval.index_document import KEYWORDS, Bm25Params
 from subtitle_rag.retrieval.morphemes import SHIPPED as SHIPPED_NUMBERS
 from subtitle_rag.retrieval.morphemes import Bm25
@@ -248,18 +247,17 @@ class LexicalSpace:
         return metrics.per_question(questions.windows, rankings)
 
 
-FUSION_VALUES = {"dense": (0.3, 0.6, 1.0, 1.5, 2.5), "sparse": (0.0, 0.3, 0.6, 1.0)}
+FUSION_VALUES = {"dense": (0.3, 0.6, 1.0, 1.5, 2.5), "sparse": (0.0, 0.08, 0.15, 0.3, 0.6)}
 DEPTHS = (0, 5, 10, 20, 50)
 OVERLAPS = (0, 6, 12, 24)
 
 
 @dataclass(slots=True)
 class _QuestionHits:
-    """A query's words, each retriever's hits and their positions in videos; all empty for a refused query."""
+    """A query's words and its candidates; both empty for a refused query."""
 
     text: str = ""
-    lists: dict[str, list[Hit]] = field(default_factory=dict)
-    positions: dict[str, tuple[str, int]] = field(default_factory=dict)
+    candidates: Candidates = field(default_factory=Candidates)
     scores: RerankCache = field(default_factory=RerankCache)
     """Remembers the passages that the reranker has read."""
 
@@ -275,7 +273,7 @@ class FusionSpace:
     def __init__(self, runtime: Runtime, questions: GoldSet, reranker: Reranker | None, *, neural: bool = True) -> None:
         self._runtime, self._questions, self._reranker = runtime, questions, reranker
         ready = runtime.searcher.ready() if neural else LEXICAL
-        axes = [Axis(name, values, WEIGHTS[name]) for name, values in FUSION_VALUES.items() if name in ready]
+        axes = [Axis(name, values, PARTS[name]) for name, values in FUSION_VALUES.items() if name in ready]
         if reranker is not None:
             depth = reranker.depth or UNMEASURED_DEPTH
             axes.append(Axis("rerank", tuple(sorted({*DEPTHS, depth})), depth))
@@ -287,10 +285,11 @@ class FusionSpace:
     def measure(self, setting: Setting) -> "Values":
         """Fuse and rerank the hits anew."""
         self._hits = self._hits or [self._search(question) for question in self._questions.questions]
-        weights = {name: setting.get(name, weight) for name, weight in WEIGHTS.items()}
+        parts = {name: setting.get(name, part) for name, part in PARTS.items()}
         rankings = []
         for hits in self._hits:
-            ranked = fuse(hits.lists, hits.positions, weights) if hits.lists else []
+            found = hits.candidates
+            ranked = fuse_scores(found, shares(found, parts)) if found.lists else []
             depth = int(setting.get("rerank", 0))
             if self._reranker is not None and depth and ranked:
                 passages = self._passages(ranked[:depth], setting["overlap"])
@@ -303,16 +302,11 @@ class FusionSpace:
         names = LEXICAL + tuple(axis.name for axis in self.axes if axis.name in NEURAL)
         try:
             query = parse(question.query)
-            ranked = self._runtime.searcher.rank(query, retrievers=names)
+            return _QuestionHits(query.text, self._runtime.searcher.candidates(query, retrievers=names))
         except UsageError as error:
             if error.code in NOT_READY:
                 raise
             return _QuestionHits()
-        lists = {}
-        for name in names:
-            by_rank = sorted((hit for hit in ranked if name in hit.scores), key=lambda hit: hit.scores[name].rank)
-            lists[name] = [Hit(hit.window_id, hit.scores[name].score, {}) for hit in by_rank]
-        return _QuestionHits(query.text, lists, {hit.window_id: (hit.video_id, hit.ordinal) for hit in ranked})
 
     def _passages(self, ranked: Sequence[Ranked], overlap: float) -> dict[str, str]:
         """Return the passages that the reranker reads, each with so many seconds of speech on either side."""

@@ -15,6 +15,7 @@ from subtitle_rag.evaluation import context_file
 from subtitle_rag.events import VectorsMade, VectorsReport
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.fusion import BY_SCORES
 from subtitle_rag.retrieval.index import Index
 from subtitle_rag.retrieval.index_client import open_index
 from subtitle_rag.retrieval.index_document import DEFAULT_PARAMS, Bm25Params
@@ -77,6 +78,7 @@ def create(
     *,
     making: Bm25Params = DEFAULT_PARAMS,
     models: Models | None = None,
+    fusion: str = BY_SCORES,
 ) -> Iterator[TempLibrary]:
     """Create a library of these videos, gone at the end; `contexts` by window. `models` search the vectors it has."""
     # Windows deletes nothing that is still open
@@ -91,7 +93,8 @@ def create(
             context_file.store(library, contexts or {})
             for _event in Indexer(library, index, analyzer, making).rebuild():
                 pass
-            yield TempLibrary(library, index, Searcher(library, index, QueryAnalyzer(library, analyzer), models))
+            queries = QueryAnalyzer(library, analyzer)
+            yield TempLibrary(library, index, Searcher(library, index, queries, models, fusion=fusion))
         finally:
             index.close()
             library.close()

@@ -45,20 +45,41 @@ class Views:
         bare = [(replace(video, title="", chapters=()), windows) for video, windows in documents]
         return [*views, self._copy(NONE, bare, making=Bm25Params(keywords=0))]
 
+    def without_contexts(self) -> View:
+        """Return a copy of the library without its contexts; the library itself if it has none."""
+        return next(self._library_views(self._documents()))
+
+    def as_it_is(self) -> View:
+        """Return the library, or a copy if its vectors are incomplete."""
+        return self._whole_view(self._documents(), self._contexts())
+
+    def _documents(self) -> Documents:
+        library = self.runtime.library
+        self._analyzer = temp_library.CachingAnalyzer(self.runtime.analyzer, temp_library.known_morphemes(library))
+        return list(temp_library.documents(library))
+
+    def _contexts(self) -> dict[str, str]:
+        library = self.runtime.library
+        return {
+            id: context.text
+            for state in library.videos()
+            for id, context in library.contexts.of_video(state.video.id).items()
+        }
+
     def _library_views(self, documents: Documents) -> Iterator[View]:
         """Yield the library itself, or a copy if its vectors are incomplete; before it, a copy without its contexts."""
-        library, encoder = self.runtime.library, self.models.encoder
-        contexts = {
-            id: context.text for video, _w in documents for id, context in library.contexts.of_video(video.id).items()
-        }
-        level = MODEL if contexts else NO_MODEL
-        setting = f"{len(contexts)}/{sum(len(windows) for _video, windows in documents)}" if contexts else ""
+        contexts = self._contexts()
         if contexts:
             yield self._copy(NO_MODEL, documents)
+        yield self._whole_view(documents, contexts)
+
+    def _whole_view(self, documents: Documents, contexts: Mapping[str, str]) -> View:
+        encoder = self.models.encoder
+        level = MODEL if contexts else NO_MODEL
+        setting = f"{len(contexts)}/{sum(len(windows) for _video, windows in documents)}" if contexts else ""
         if self.neural and encoder and not self._has_vectors(encoder.id):
-            yield self._copy(level, documents, contexts, setting)
-        else:
-            yield View(level, library, self.runtime.searcher, setting)
+            return self._copy(level, documents, contexts, setting)
+        return View(level, self.runtime.library, self.runtime.searcher, setting)
 
     def _has_vectors(self, encoder_id: str) -> bool:
         vectors = self.runtime.library.vectors
@@ -74,8 +95,9 @@ class Views:
         making: Bm25Params = DEFAULT_PARAMS,
     ) -> View:
         models = self.runtime.neural if self.neural else None
+        fusion = self.runtime.settings.search.fusion
         copy = self.opened.enter_context(
-            temp_library.create(documents, self._analyzer, contexts, making=making, models=models)
+            temp_library.create(documents, self._analyzer, contexts, making=making, models=models, fusion=fusion)
         )
         if models is not None and self.models.encoder is not None:
             total, done = sum(len(windows) for _video, windows in documents), 0

@@ -25,6 +25,8 @@ from tests.searchable import Minutes, spoken, video
 from tests.stand_ins.ollama import Asked, StandIn
 
 NAME = "answer:q4"
+SEARCH = AnswerOptions(whole=False)
+"""The best scenes, also of a library that is short enough to be read whole."""
 KIMCHI = ["오늘은 김장을 합니다", "배추가 40포기예요", "소금은 여덟 바가지 넣습니다"]
 SAUCE = ["청귤 간장 소스를 찍어 먹어요", "이 소스가 제일 맛있어요"]
 QUESTION = "김장 배추 몇 포기 했어?"
@@ -108,7 +110,8 @@ class Told:
 def told(
     talk: Conversation, question: str, *, videos: tuple[str, ...] = (), stop: threading.Event | None = None
 ) -> Told:
-    return Told(list(talk.ask(replace(parse(question), videos=videos), stop)))
+    query = parse(question)
+    return Told(list(talk.ask(replace(query, videos=videos or query.videos), stop)))
 
 
 def failure(told: Told) -> str:
@@ -173,7 +176,9 @@ def fill(desk: Desk, count: int = 4) -> None:
 
 def put_long(desk: Desk, numbers: Iterable[int]) -> None:
     """Videos of scenes that are as wordy as windows may be."""
-    minutes = [["소스 " * 60, *["말을 합니다 " * 25] * 8], *talk(1)]
+    first = "".join(f"소스{number} " for number in range(45))
+    others = ["".join(f"말을 {line}{number:02d}번 합니다 " for number in range(18)) for line in range(8)]
+    minutes = [[first, *others], *talk(1)]
     desk.put_all({video(f"video-{number:05d}"): minutes for number in numbers})
 
 

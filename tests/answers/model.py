@@ -18,6 +18,8 @@ def scenes(system: str) -> dict[int, str]:
         if match:
             at = int(match[1])
             found[at] = match[2] or ""
+        elif cells := re.fullmatch(r"\| \[(\d+)\] \|(.*)\|", line):
+            found[int(cells[1])] = " ".join(cells[2].split("|")[1:])
         elif at:
             found[at] += " " + re.sub(r"^(?:문맥|자막|Context|Captions): ", "", line)
     return found

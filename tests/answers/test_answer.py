@@ -11,18 +11,21 @@ import pytest
 from subtitle_rag.answers import batch
 from subtitle_rag.answers.answer_prompt import NOT_FOUND, NUM_PREDICT
 from subtitle_rag.answers.context_builder import SHARE, RankedContextBuilder, SimpleContextBuilder
-from subtitle_rag.answers.gathering import AnswerOptions, Gatherer, TokenBudget
+from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
+from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.errors import LlmError
 from subtitle_rag.events import AnswerPiece
 from subtitle_rag.library import connection
 from subtitle_rag.retrieval.query import parse
 from subtitle_rag.retrieval.search import Searcher
-from tests.answers.desk import KIMCHI, NAME, QUESTION, SAUCE, Desk, Told, failure, fill, put_long, system, told
+from tests.answers.desk import KIMCHI, NAME, QUESTION, SAUCE, SEARCH, Desk, Told, failure, fill, put_long, system, told
 from tests.answers.model import quoting, scenes
 from tests.contexts.desk import talk
 from tests.place import Place
 from tests.searchable import video
 from tests.stand_ins.ollama import Model, Turn
+
+LONG = "".join(f"배추는 {40 + number}포기입니다 [1]. " for number in range(50))
 
 # --- an answer ---
 
@@ -46,7 +49,7 @@ def test_an_answer_streams_after_its_evidence_and_cites_what_it_was_given(desk: 
 
 def test_the_model_reads_what_the_evidence_tells(desk: Desk) -> None:
     fill(desk)
-    found = desk.ask("소스 이야기")
+    found = desk.ask("소스 이야기", options=SEARCH)
     given = scenes(system(desk))
     assert sorted(given) == [source.number for source in found.answer.evidence.sources]
     for source in found.answer.evidence.sources:
@@ -59,7 +62,7 @@ def test_the_model_reads_what_the_evidence_tells(desk: Desk) -> None:
 def test_a_question_in_english_has_english_rules(desk: Desk) -> None:
     fill(desk)
     desk.put(video("video-00009", "Sauce"), [["this sauce is the best"]])
-    answer = desk.ask("which sauce is best?").answer
+    answer = desk.ask("which sauce is best?", options=SEARCH).answer
     assert system(desk).startswith("You answer questions")
     assert "Captions: " in system(desk)
     assert answer.evidence.sources
@@ -214,7 +217,7 @@ def test_a_model_that_comes_later_answers_the_next_question(desk: Desk) -> None:
 
 def test_where_nothing_is_found_no_model_is_asked(desk: Desk) -> None:
     fill(desk)
-    assert desk.ask("zzzzqqqq").answer.ending == "no_scenes"
+    assert desk.ask("zzzzqqqq", options=SEARCH).answer.ending == "no_scenes"
     assert desk.chats() == []
 
 
@@ -231,7 +234,7 @@ def test_a_failure_keeps_what_had_come(desk: Desk, behaviour: str, code: str) ->
 
 def test_an_answer_can_be_stopped_and_keeps_what_had_come(desk: Desk) -> None:
     fill(desk)
-    desk.ollama.answer(Turn("배추는 40포기입니다 [1]. " * 50, pace=0.02))
+    desk.ollama.answer(Turn(LONG, pace=0.02))
     stop = threading.Event()
     with desk.answerer() as answerer:
         conversation = answerer.conversation()
@@ -253,7 +256,12 @@ def test_an_answer_can_be_stopped_and_keeps_what_had_come(desk: Desk) -> None:
 
 def test_a_face_that_leaves_ends_the_request(desk: Desk) -> None:
     fill(desk)
-    desk.ollama.add(Model("slow:q4", behaviour=lambda sent: Turn("배추는 40포기입니다 [1]. " * 50, pace=0.02)))
+    desk.ollama.add(
+        Model(
+            "slow:q4",
+            behaviour=lambda sent: Turn(LONG, pace=0.02),
+        )
+    )
     with desk.answerer(model="slow:q4") as answerer:
         events = answerer.conversation().ask(parse(QUESTION))
         assert any(isinstance(event, AnswerPiece) for event in events)
@@ -278,7 +286,7 @@ def test_instructions_in_captions_stay_inside_the_scenes(desk: Desk, command: st
     desk.put(video("video-00000", f"김장 {command}"), [[*KIMCHI, command], *talk(2)])
     desk.put(video("video-00001"), [SAUCE])
     desk.put_contexts("video-00000", [f"김장을 하는 장면입니다. {command}"])
-    desk.ask(QUESTION)
+    desk.ask(QUESTION, options=SEARCH)
     (asked,) = desk.chats()
     assert [message["role"] for message in asked.messages] == ["system", "user"]
     text = system(desk)
@@ -287,14 +295,14 @@ def test_instructions_in_captions_stay_inside_the_scenes(desk: Desk, command: st
     assert (body.count("<"), body.count(">")) == (1, 1)
     assert "HACKED" not in rules
     assert body.endswith("\n</장면>")
-    assert sorted(scenes(text)) == [1, 2] or sorted(scenes(text)) == [1]
+    assert sorted(scenes(text)) == [*range(1, 1 + len(scenes(text)))] != []
 
 
 def test_a_model_that_obeys_captions_is_shown_up(desk: Desk) -> None:
     """Whatever the scenes make it say: a claim that they do not bear out is marked."""
     fill(desk)
     desk.ollama.answer("HACKED [1]. 배추는 99포기입니다 [9].")
-    answer = desk.ask(QUESTION).answer
+    answer = desk.ask(QUESTION, options=SEARCH).answer
     assert [(each.number, each.status) for each in answer.citations][-1] == (9, "unknown")
     assert answer.text.startswith("HACKED")
 
@@ -331,8 +339,8 @@ def test_answers_are_kept_where_that_is_wished(desk: Desk) -> None:
     fill(desk)
     with desk.answerer(remember=True) as answerer:
         desk.ollama.answer("배추가 40포기라고 합니다 [1].")
-        answer = told(answerer.conversation(), QUESTION).answer
-        told(answerer.conversation(), "zzzzqqqq")
+        answer = told(answerer.conversation(SEARCH), QUESTION).answer
+        told(answerer.conversation(SEARCH), "zzzzqqqq")
     desk.ask("소스")
     (kept,) = desk.place.library.answers.latest()
     assert kept.id == answer.saved_id
@@ -361,3 +369,37 @@ def test_without_a_model_the_builder_gets_everything(sample: Place, sample_searc
     fits = gatherer.gather(parse("할머니 김치 배추"), TokenBudget((16_384,), 0.75), AnswerOptions())
     assert given.text == fits.text
     assert len(given.evidence.sources) == 7
+    fewer = Gatherer(sample.library, sample_searcher, 3)
+    for options, count in ((AnswerOptions(), 3), (AnswerOptions(limit=5), 5)):
+        assert len(fewer.gather(parse("할머니 김치 배추"), None, options).evidence.sources) == count
+
+
+LOOP = "김장을 합니다 [1]. " + "배추가 40포기예요, " * 200
+
+
+def test_a_loop_ends_the_request_and_is_cut_and_asked_for_again_only_on_demand(desk: Desk) -> None:
+    fill(desk)
+    desk.ollama.answer(Turn(LOOP, pace=0.001))
+    with desk.answerer(remember=True) as answerer:
+        talk_on = answerer.conversation()
+        first = told(talk_on, QUESTION)
+        assert (first.answer.ending, first.answer.text) == ("loop", "김장을 합니다 [1]. 배추가 40포기예요")
+        assert first.streamed.count("포기") < 20
+        assert [citation.number for citation in first.answer.citations] == [1]
+        assert [asked.ended.wait(10) and asked.outcome for asked in desk.chats()] == ["gone"]
+        again = Told(list(talk_on.ask_again()))
+        assert (again.answer.ending, again.answer.question) == ("whole", first.answer.question)
+        seeds = [asked.options["seed"] for asked in desk.chats()]
+        assert seeds[0] != seeds[1]
+        assert desk.chats()[1].messages == desk.chats()[0].messages
+        (stored,) = desk.place.library.answers.latest()
+        assert (stored.ending, stored.text) == ("whole", again.answer.text)
+
+
+def test_many_questions_are_asked_again_after_a_loop_only_on_demand(desk: Desk) -> None:
+    fill(desk)
+    for again, endings in ((False, ["loop"]), (True, ["whole"])):
+        desk.ollama.answer(LOOP)
+        with desk.answerer() as answerer:
+            pairs = batch.answers(answerer, [("q", parse(QUESTION))], AnswerOptions(), again=again)
+            assert [answer.ending for _id, answer in pairs] == endings

@@ -1,9 +1,12 @@
 """The request: what is shared, what a question is, and that its parts keep their places."""
 
+from pathlib import Path
+
 import pytest
 
 from subtitle_rag.answers import answer_prompt
-from subtitle_rag.answers.answer_prompt import Turn
+from subtitle_rag.answers.answer_prompt import AnswerPrompt, Turn
+from subtitle_rag.errors import UsageError
 from subtitle_rag.events import EvidenceKind
 
 
@@ -66,3 +69,40 @@ def test_a_model_of_a_small_context_has_one_window() -> None:
     assert answer_prompt.windows(0) == [4096, 8192, 16384]
     assert answer_prompt.windows(9000) == [4096, 8192]
     assert answer_prompt.windows(2048) == [2048]
+
+
+class TestPromptFile:
+    def read(self, folder: Path, text: str) -> AnswerPrompt:
+        (folder / "own.txt").write_text(text, encoding="utf-8")
+        return AnswerPrompt.read(folder / "own.txt")
+
+    @pytest.mark.parametrize("language", ["ko", "en"])
+    def test_the_printed_file_makes_the_built_in_message(
+        self, tmp_path: Path, language: answer_prompt.Language
+    ) -> None:
+        own = self.read(tmp_path, answer_prompt.built_in_text(language))
+        made = answer_prompt.system("[1] 말", "search", language, own)
+        assert made == answer_prompt.system("[1] 말", "search", language)
+        assert own.version != answer_prompt.VERSION
+        assert self.read(tmp_path, "{rules}\n{scenes}\n").version == answer_prompt.VERSION
+
+    def test_braces_in_scenes_are_never_expanded(self, tmp_path: Path) -> None:
+        hostile = "{rules} {scenes} {kind} {0}"
+        own = self.read(tmp_path, "규칙\n{scenes}\n끝")
+        assert answer_prompt.system(hostile, "search", "ko", own) == f"규칙\n<장면>\n{hostile}\n</장면>\n끝"
+
+    @pytest.mark.parametrize(
+        ("text", "reason"),
+        [("{rules}", "{scenes}"), ("{scenes} {window}", "{window}"), ("가" * 9_000 + "{scenes}", "6,")],
+    )
+    def test_a_faulty_file_is_refused(self, tmp_path: Path, text: str, reason: str) -> None:
+        with pytest.raises(UsageError) as caught:
+            self.read(tmp_path, text)
+        assert caught.value.code == "bad_prompt"
+        assert reason in caught.value.details["reason"]
+
+    def test_a_longer_prompt_leaves_less_room_for_scenes(self, tmp_path: Path) -> None:
+        own = self.read(tmp_path, "규칙 " * 500 + "{scenes}")
+        room = answer_prompt.scene_tokens(8_192, "ko", "search", 1.0, own)
+        said = answer_prompt.messages(answer_prompt.system("가" * room, "search", "ko", own), [], "나" * 1_000)
+        assert answer_prompt.cost(said, 1.0) + answer_prompt.NUM_PREDICT + 64 <= 8_192

@@ -3,8 +3,10 @@
 import pytest
 
 from subtitle_rag.answers.gathering import AnswerOptions
+from subtitle_rag.contexts import large_prompts
+from subtitle_rag.contexts.context_prompt import BUCKETS
 from subtitle_rag.errors import UsageError
-from tests.answers.desk import KIMCHI, QUESTION, SAUCE, Desk, fill, system, told
+from tests.answers.desk import KIMCHI, QUESTION, SAUCE, SEARCH, Desk, fill, put_long, system, told
 from tests.answers.model import quoting, scenes
 from tests.contexts.desk import talk
 from tests.searchable import video
@@ -32,8 +34,7 @@ def test_a_library_of_one_video_needs_no_name_for_it(desk: Desk) -> None:
     assert desk.ask(QUESTION).answer.evidence.kind == "transcript"
     assert desk.ask(QUESTION, options=AnswerOptions(limit=3)).answer.evidence.kind == "search"
     assert desk.ask('"배추" 몇 포기').answer.evidence.kind == "search"
-    desk.put(video("video-00001"), [SAUCE])
-    assert desk.ask(QUESTION).answer.evidence.kind == "search"
+    assert desk.ask(QUESTION, options=SEARCH).answer.evidence.kind == "search"
 
 
 def test_a_video_that_does_not_fit_is_searched(desk: Desk) -> None:
@@ -68,11 +69,12 @@ def test_without_contexts_a_whole_video_is_its_transcript_or_its_windows_beginni
 
 
 def test_a_whole_video_that_is_not_evident_is_asked_for(desk: Desk) -> None:
-    fill(desk)
-    found = desk.ask("시장 영상 요약해줘").answer
+    desk.ollama.add(Model("small:q4", context_length=4_096, behaviour=quoting))
+    put_long(desk, range(6))
+    found = desk.ask("시장 영상 요약해줘", model="small:q4").answer
     assert (found.evidence.kind, found.evidence.nameless) == ("search", True)
-    assert not desk.ask(QUESTION).answer.evidence.nameless
-    named = desk.ask("영상 1 요약해줘").answer
+    assert not desk.ask("소스", model="small:q4").answer.evidence.nameless
+    named = desk.ask("video-00001 요약해줘", model="small:q4", videos=("video-00001",)).answer
     assert {source.video.id for source in named.evidence.sources} == {"video-00001"}
     assert not named.evidence.nameless
 
@@ -82,3 +84,87 @@ def test_an_unknown_video_is_no_video(desk: Desk) -> None:
     with pytest.raises(UsageError) as caught:
         desk.ask(QUESTION, videos=("없는 영상",))
     assert caught.value.code == "unknown_video"
+
+
+# --- several videos ---
+
+
+def test_ten_questions_to_a_short_library_share_its_captions(desk: Desk) -> None:
+    fill(desk)
+    questions = [f"{QUESTION} {number}번째로 묻습니다" for number in range(10)]
+    found = [desk.ask(question).answer.evidence for question in questions]
+    assert {evidence.kind for evidence in found} == {"library"}
+    videos = sorted({source.video.id for source in found[0].sources})
+    windows = [window for id in videos for window in desk.place.library.windows_of(id)]
+    assert [source.scene for source in found[0].sources] == [window.id for window in windows]
+    assert list(scenes(system(desk))) == list(range(1, len(windows) + 1))
+    chats = desk.chats()
+    assert len({chat.messages[0]["content"] for chat in chats}) == len({chat.num_ctx for chat in chats}) == 1
+    assert not any(chat.reloaded for chat in chats[1:])
+    assert max(chat.evaluated for chat in chats[1:]) < 60 < min(chat.cached for chat in chats[1:])
+
+
+def test_a_citation_of_a_whole_library_has_the_video_and_its_second(desk: Desk) -> None:
+    fill(desk)
+    answer = desk.ask("청귤 간장 소스 찍어 먹어요?").answer
+    (citation,) = answer.citations
+    source = next(each for each in answer.evidence.sources if each.number == citation.number)
+    assert (source.video.id, citation.status) == ("video-00001", "supported")
+    assert citation.at_ms is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("channel:시장", {"a", "b"}),
+        ("channel:시장 after:2026-02-01", {"b"}),
+        ("before:2026-01-31", {"a"}),
+        ("video:나물", {"b", "c"}),
+    ],
+)
+def test_filters_choose_the_videos_that_are_read_whole(desk: Desk, words: str, expected: set[str]) -> None:
+    desk.put(video("a", "시장 구경", "시장", "2026-01-05"), [KIMCHI])
+    desk.put(video("b", "나물 구경", "시장", "2026-03-05"), [SAUCE])
+    desk.put(video("c", "나물 무침", "부엌", "2026-05-05"), [SAUCE])
+    evidence = desk.ask(f"{words} 뭐 먹었어?").answer.evidence
+    assert {source.video.id for source in evidence.sources} == expected
+    assert evidence.kind == ("library" if len(expected) > 1 else "transcript")
+
+
+def test_captions_beyond_half_of_the_models_context_are_searched_or_refused(desk: Desk) -> None:
+    desk.ollama.add(Model("small:q4", context_length=4_096, behaviour=quoting))
+    put_long(desk, range(6))
+    assert desk.ask("소스", model="small:q4").answer.evidence.kind == "search"
+    assert desk.chats()
+    asked = len(desk.chats())
+    with pytest.raises(UsageError) as failure:
+        desk.ask("소스", model="small:q4", options=AnswerOptions(whole=True))
+    assert failure.value.code == "whole_too_long"
+    assert failure.value.details["most"] == 2_048 < failure.value.details["tokens"]
+    assert len(desk.chats()) == asked
+
+
+@pytest.mark.parametrize("question", ['"배추" 몇 포기', "배추 -소금"])
+def test_words_that_choose_scenes_do_not_go_with_all_captions(desk: Desk, question: str) -> None:
+    fill(desk)
+    assert desk.ask(question).answer.evidence.kind == "search"
+    with pytest.raises(UsageError) as failure:
+        desk.ask(question, options=AnswerOptions(whole=True))
+    assert failure.value.code == "whole_of_words"
+
+
+def test_a_large_model_reads_a_long_library_when_it_is_asked_to(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.ollama.add(Model("large:q4", context_length=262_144, behaviour=quoting))
+    put_long(desk, range(24))
+    monkeypatch.setattr(large_prompts, "free_memory", lambda: 40 * 10**9)
+    assert desk.ask("소스", model="large:q4").answer.evidence.kind == "search"
+    evidence = desk.ask("소스", model="large:q4", options=AnswerOptions(whole=True)).answer.evidence
+    assert evidence.kind == "library"
+    assert evidence.tokens > BUCKETS[-1]
+    chat = desk.chats()[-1]
+    assert BUCKETS[-1] < chat.num_ctx <= 262_144
+    assert evidence.cache_bytes == chat.num_ctx * 57_344
+    monkeypatch.setattr(large_prompts, "free_memory", lambda: 5 * 10**9)
+    desk.ollama.unload()
+    with pytest.raises(UsageError, match="are about"):
+        desk.ask("소스", model="large:q4", options=AnswerOptions(whole=True))

@@ -1,7 +1,7 @@
 """Which questions are about a whole video, and what stands for one."""
 
 from subtitle_rag.answers.context_builder import LABELS
-from subtitle_rag.answers.whole import is_about_whole, named_in, outline, transcript
+from subtitle_rag.answers.whole import is_about_whole, named_in, outline, transcripts
 from subtitle_rag.captions.windows import windows
 from subtitle_rag.contexts.context_prompt import estimate
 from tests.cases import cases
@@ -74,7 +74,7 @@ def test_a_title_in_a_question_names_its_video() -> None:
 
 def test_a_transcript_has_every_window_under_its_number_and_time() -> None:
     own = windows("a", spoken(talk(3)))
-    text = transcript(video("a", "제목", "채널", "2026-05-31"), own)
+    text = transcripts({video("a", "제목", "채널", "2026-05-31"): own})
     lines = text.splitlines()
     assert lines[0] == "(제목; 채널, 2026-05-31)"
     assert lines[1::2] == ["[1] (0:00)", "[2] (1:00)", "[3] (2:00)"]

@@ -9,7 +9,7 @@ from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation import context_file
 from subtitle_rag.evaluation.arms import ArmChoice
-from subtitle_rag.evaluation.eval_run import run
+from subtitle_rag.evaluation.eval_run import RerankCost, run
 from subtitle_rag.evaluation.report import EvalReport, render
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.search import Searcher
@@ -63,22 +63,53 @@ def names(report: EvalReport) -> list[str]:
 
 def test_all_arms_are_measured_where_all_models_are_here(neural: Runtime, queries: Path, models: Here) -> None:
     encoded_counts: list[tuple[int, int]] = []
+    costs: list[tuple[RerankCost, int]] = []
+    assert models.read is not None
+    calls = models.read.calls
 
     report = run(
-        neural, queries, with_baselines=False, encoding=lambda done, total: encoded_counts.append((done, total))
+        neural,
+        queries,
+        with_baselines=False,
+        encoding=lambda done, total: encoded_counts.append((done, total)),
+        reading=lambda cost: costs.append((cost, len(calls))),
     )
 
-    assert names(report) == [*SETS, "bm25+dense+sparse + rerank", *(f"{name} bare" for name in SETS)]
+    assert names(report) == [*SETS, "bm25+dense+sparse + rerank 150", *(f"{name} bare" for name in SETS)]
     assert [encoded_counts[0], encoded_counts[-1]] == [(0, 6), (6, 6)]
     assert encoded_counts.count((0, 6)) == 2  # the library as it is, and its text alone
     assert not report.absent
-    assert models.read is not None
-    assert models.read.calls == [2, 2]  # so many windows as its depth says, once for each question
+    assert calls == [6, 6]  # every window for each question, more than this machine reads in a search
+    assert costs == [(RerankCost(pairs=12, seconds=12.0), 0)]  # before the first is read
     windows_by_name = {row.name: row for row in report.rows}
     assert windows_by_name["dense"].retrievers == ("dense",)
-    assert windows_by_name["bm25+dense+sparse + rerank"].rerank
+    assert windows_by_name["bm25+dense+sparse + rerank 150"].rerank
+    assert windows_by_name["bm25+dense+sparse + rerank 150"].to_json()["rerank_depth"] == 150
     assert all(row.took_ms for row in report.rows)
     assert neural.library.vectors.active() is None  # the user's own library got none of it
+
+
+def test_the_order_by_tokens_is_an_arm_of_its_own(
+    filled: Runtime, queries: Path, encoder_folder: Path, reranker_folder: Path
+) -> None:
+    late = Asked(encoder_folder, "tiny@00000000/pooled")
+    filled.__dict__["neural"] = Here([late], Read(reranker_folder, depth=2))
+    report = run(filled, queries, with_baselines=False)
+    sets = [*SETS, "bm25+dense+sparse+late"]
+    assert names(report) == [*sets, "bm25+dense+sparse+late + rerank 150", *(f"{name} bare" for name in sets)]
+    over = {row.name: row.over.name for row in report.rows if row.over}
+    assert over["bm25+dense+sparse+late bare"] == "bm25+dense+sparse bare"
+    chosen = run(filled, queries, choice=ArmChoice.parse("late+bm25", rerank=False), with_baselines=False)
+    assert names(chosen) == ["bm25+late", "bm25+late bare"]
+
+
+def test_an_order_by_tokens_needs_something_to_order(neural: Runtime, queries: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        ArmChoice.parse("bm25,late")
+    assert caught.value.code == "late_alone"
+    with pytest.raises(UsageError) as caught:
+        run(neural, queries, choice=ArmChoice.parse("bm25+late"), with_baselines=False)
+    assert (caught.value.code, caught.value.details["name"]) == ("retriever_not_ready", "late")
 
 
 def test_each_arm_is_compared_with_the_one_that_lacks_its_last_part(neural: Runtime, queries: Path) -> None:
@@ -87,7 +118,7 @@ def test_each_arm_is_compared_with_the_one_that_lacks_its_last_part(neural: Runt
     over = {row.name: row.over.name for row in rows if row.over}
     assert over == {
         **{name: f"{name} bare" for name in SETS},
-        "bm25+dense+sparse + rerank": "bm25+dense+sparse",
+        "bm25+dense+sparse + rerank 150": "bm25+dense+sparse",
         "dense+sparse bare": "dense bare",
         "bm25+dense+sparse bare": "dense+sparse bare",
     }
@@ -101,7 +132,7 @@ def test_the_steps_of_the_seed_are_all_taken(neural: Runtime, queries: Path) -> 
         "dense bare",
         "dense",
         "bm25+dense+sparse",
-        "bm25+dense+sparse + rerank",
+        "bm25+dense+sparse + rerank 150",
     ]
     assert [step.step.published for step in embeddings] == [
         (0.057, None),

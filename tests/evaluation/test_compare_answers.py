@@ -50,16 +50,23 @@ def compare(*arguments: object) -> "subprocess.CompletedProcess[str]":
 
 @pytest.mark.campaign(part="hosts")
 def test_every_setting_has_a_row_and_a_second_run_asks_nothing(questions: Path, ollama: StandIn) -> None:
-    table = compare(questions, "--scenes", "3,5")
+    prompt = questions.with_name("own.txt")
+    prompt.write_text("{rules}\n존댓말로 답합니다.\n{scenes}", encoding="utf-8")
+    table = compare(questions, "--scenes", "3,5", "--prompt", prompt)
     assert (table.returncode, table.stderr) == (0, "")
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.stdout.splitlines()]
-    assert [row[:3] for row in cells[2:]] == [["on", "3", "2"], ["on", "5", "2"], ["off", "3", "2"], ["off", "5", "2"]]
-    assert all(0 <= float(figure) <= 1 for row in cells[2:] for figure in row[3:8])
+    settings = [["on", "3", "2"], ["on", "5", "2"], ["off", "3", "2"], ["off", "5", "2"]]
+    assert [row[:4] for row in cells[2:]] == [[name, *each] for name in ("–", "own.txt") for each in settings]
+    assert all(0 <= float(figure) <= 1 for row in cells[2:] for figure in row[4:9])
+    own = ["존댓말로" in asked.messages[0]["content"] for asked in ollama.asked("chat") if asked.model == ANSWERER]
+    assert own == [False] * 8 + [True] * 8
+    assert cells[0][-3:] == ["prompt tokens", "seconds", "not judged"]
+    assert all(float(row[-2]) >= 0 for row in cells[2:])
     assert {row[-1] for row in cells[2:]} == {"0"}
     options = {request.messages[0]["content"] for request in ollama.asked("chat") if request.model == ANSWERER}
     assert len(options) > 4  # as many as without another order
     ollama.clear()
-    assert compare(questions, "--scenes", "3,5").stdout == table.stdout
+    assert compare(questions, "--scenes", "3,5", "--prompt", prompt).stdout == table.stdout
     assert ollama.count("chat") == 0
 
 
@@ -69,3 +76,10 @@ def test_without_a_model_it_ends_with_the_reason(questions: Path, ollama: StandI
     assert (table.returncode, table.stdout) == (3, "")
     assert "Ollama" in table.stderr
     assert not list(questions.parent.glob("questions.compared/*.jsonl"))
+
+
+def test_a_faulty_prompt_file_is_refused_before_the_first_question(questions: Path, ollama: StandIn) -> None:
+    (prompt := questions.with_name("own.txt")).write_text("{rules}\n{scene}")
+    table = compare(questions, "--scenes", "2", "--prompt", prompt)
+    assert (table.returncode, table.stdout, ollama.count("chat")) == (2, "", 0)
+    assert f"{prompt}:2" in table.stderr

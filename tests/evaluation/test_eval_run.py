@@ -49,6 +49,9 @@ def test_a_library_is_measured(filled: Runtime, tmp_path: Path) -> None:
         "hopeless": (1, 0.0),
     }
     assert progress_calls == [(done, 6) for done in range(1, 7)]
+    assert "| search: scenes | kind | n | hit@1 | hit@5 | hit@20 | mrr@10 |" in render(report)
+    assert ours.scenes is not None
+    assert ours.scenes.means["hit@1"] == pytest.approx(2 / 3)
     assert (report.missing, report.left_out, report.refused) == ((), (), ())
 
 
@@ -141,6 +144,10 @@ def test_the_json_is_what_the_contract_says(filled: Runtime, tmp_path: Path) -> 
     assert first["over"]["name"] == "bm25 bare"
     assert set(first["over"]["this_minus_that"]) == set(METRICS)
     assert "over" not in second
+    assert first["scenes"]["by_kind"]["keyword"].keys() == first["scenes"].keys() - {"by_kind"}
+    assert first["scenes"]["length_s"].keys() == {"p50", "p90"}
+    assert first["scenes"]["jump_s"] == {"n": 1, "p50": 0, "p90": 0, "over_30": 0}
+    assert "scenes" not in third
     assert third["retrievers"] == []
     assert set(third["first_minus_this"]) == set(METRICS)
     assert set(third["real"]) <= set(METRICS)
@@ -206,7 +213,7 @@ def test_a_korquad_file_brings_its_own_library(
     assert report.rows[0].figures.means["hit@1"] == 1.0
     assert runtime.library.counts().videos == 0
     assert list(scratch.iterdir()) == []
-    assert render(report).count("| all |") == 4
+    assert render(report).count("| all |") == 4  # a table of windows, none of scenes: the times are invented
 
 
 @pytest.mark.campaign(part="data")

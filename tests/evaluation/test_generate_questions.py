@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.evaluation import generate_questions, question_prompts
+from subtitle_rag.evaluation import generate_questions, metrics, question_prompts
 from subtitle_rag.evaluation.dataset import load
 from subtitle_rag.evaluation.generate_questions import QuestionMade, QuestionRefused
-from subtitle_rag.evaluation.questions import answers
+from subtitle_rag.evaluation.questions import all_windows, answers, gold_set
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.evaluation.making_desk import WRITER, generate, library_of, lines, question_reply, questions
 from tests.searchable import Searchable
@@ -55,11 +55,60 @@ def test_questions_come_in_their_shares_with_quote_and_range(talks: Searchable, 
             assert windows[id].start_ms <= evidence["start"] * 1000 < evidence["end"] * 1000 <= windows[id].end_ms
 
 
+def test_half_of_the_questions_of_two_windows_span_videos(talks: Searchable, ollama: StandIn, path: Path) -> None:
+    report, _events = generate(talks.library, ollama, path, 10)
+
+    multi = [entry for entry in questions(path) if entry["kind"] == "multi_context"]
+    spanning = [entry for entry in multi if len({gold["video"] for gold in entry["gold"]}) == 2]
+    assert (len(multi), len(spanning), report.spanning) == (4, 2, 2)
+    for entry in spanning:
+        assert [evidence["video"] for evidence in entry["evidence"]] == [gold["video"] for gold in entry["gold"]]
+        assert len({evidence["title"] for evidence in entry["evidence"]}) == 2
+
+
+def test_both_videos_of_a_question_count(talks: Searchable, ollama: StandIn, path: Path) -> None:
+    generate(talks.library, ollama, path, 10)
+    loaded = load(path)
+    gold = gold_set(loaded, talks.library, all_windows(talks.library))
+    at, entry = next(
+        (at, entry) for at, entry in enumerate(questions(path)) if len({g["video"] for g in entry["gold"]}) == 2
+    )
+
+    def recall(*ids: str) -> float:
+        return float(metrics.per_question([gold.windows[at]], [ids])[0, metrics.METRICS.index("recall@5")])
+
+    first, second = entry["windows"]
+    assert gold.windows[at].ranges == 2
+    assert (recall(first), recall(second), recall(first, second)) == (0.5, 0.5, 1.0)
+
+
+def test_a_file_keeps_the_videos_that_were_drawn_for_it(talks: Searchable, ollama: StandIn, path: Path) -> None:
+    report, _events = generate(talks.library, ollama, path, 4, videos=2)
+    drawn = lines(path)[0]["videos"]
+    assert (report.videos, len(drawn)) == (2, 2)
+    generate(talks.library, ollama, path, 6)
+    assert {gold["video"] for entry in questions(path) for gold in entry["gold"]} <= set(drawn)
+    before = path.read_bytes()
+    with pytest.raises(UsageError) as failure:
+        generate(talks.library, ollama, path, 6, videos=3)
+    assert (failure.value.code, failure.value.details["name"]) == ("questions_differ", "videos")
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_list_of_videos_is_told(talks: Searchable, ollama: StandIn, path: Path) -> None:
+    generate(talks.library, ollama, path, 1, videos=2)
+    head, *rest = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([json.dumps(json.loads(head) | {"videos": "all"}), *rest]) + "\n", encoding="utf-8")
+    with pytest.raises(UsageError) as failure:
+        generate(talks.library, ollama, path, 2)
+    assert (failure.value.code, failure.value.details["line"]) == ("not_own_file", 1)
+
+
 def test_every_line_says_who_made_it(talks: Searchable, ollama: StandIn, path: Path) -> None:
     generate(talks.library, ollama, path, 5)
     head, *rest = lines(path)
     origin = {"model": WRITER, "digest": Model(WRITER).digest, "prompt": question_prompts.VERSION, "seed": 7}
-    assert head == {"made_by": generate_questions.COMMAND, **origin, "shares": head["shares"]}
+    assert head == {"made_by": generate_questions.COMMAND, **origin, "shares": head["shares"], "spanning": 0.5}
     assert all(entry["origin"] == origin for entry in rest)
     assert all(entry["review"] == "open" for entry in questions(path))
 
@@ -167,6 +216,15 @@ def test_an_answer_that_is_no_json_is_asked_for_again_with_another_seed(
     assert [request.options["seed"] for request in ollama.asked("chat")[:3]] == [7, 8, 7]
 
 
+def test_a_question_that_falls_into_a_loop_is_asked_for_again_with_another_seed(
+    talks: Searchable, ollama: StandIn, path: Path
+) -> None:
+    ollama.answer('{"question": "' + "국수를 삶아 먹나요? " * 200)
+    report, _events = generate(talks.library, ollama, path, 1)
+    assert (report.new, report.refused) == (1, {})
+    assert [request.options["seed"] for request in ollama.asked("chat")[:3]] == [7, 8, 7]
+
+
 def test_what_the_model_answers_without_the_window_is_refused(talks: Searchable, ollama: StandIn, path: Path) -> None:
     knows, agrees = '{"known": true, "answer": "서울입니다."}', '{"same": true}'
     ollama.answer(evaluates, knows, agrees, evaluates, knows, '{"same": false}')
@@ -199,8 +257,9 @@ def test_a_small_library_gives_what_it_has(tmp_path: Path, analyzer: Analyzer, o
         talks.close()
     assert report.blocked is not None
     assert report.blocked.code == "questions_short"
-    assert report.by_kind["multi_context"] == 0
     assert report.by_kind["simple"] + report.by_kind["reasoning"] == 4
+    # videos of two minutes have no pair that a search does not merge
+    assert report.by_kind["multi_context"] == report.spanning > 0
 
 
 def test_all_requests_of_a_run_have_one_context_and_a_schema(talks: Searchable, ollama: StandIn, path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.domain import Window
-from subtitle_rag.evaluation.sampling import MIN_DISTANCE, MULTI, SHARES, Candidate, candidates, quotas
+from subtitle_rag.evaluation.sampling import MIN_DISTANCE, MULTI, SHARES, Candidate, candidates, drawn_videos, quotas
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.contexts.desk import talk
 from tests.evaluation.making_desk import library_of
@@ -67,6 +67,44 @@ def test_pairs_are_two_windows_of_one_video_that_no_search_merges(talks: Searcha
         first, second = candidate.windows
         assert first.video_id == second.video_id == candidate.video.id
         assert second.ordinal - first.ordinal >= MIN_DISTANCE
+
+
+def test_spanning_pairs_are_windows_of_two_videos(talks: Searchable) -> None:
+    pairs = list(candidates(talks.library, MULTI, 7, spanning=True))
+
+    assert len(pairs) == 4 * 9
+    for pair in pairs:
+        assert pair.windows[0].video_id != pair.windows[1].video_id
+        assert [video.id for video, _name in pair.videos] == [window.video_id for window in pair.windows]
+    assert [pair.ids for pair in pairs] == [p.ids for p in candidates(talks.library, MULTI, 7, spanning=True)]
+
+
+def test_a_spanning_pair_speaks_of_the_same_things(tmp_path: Path, analyzer: Analyzer) -> None:
+    minutes = {talking(f"talk-{name}"): [list(minute) for minute in talk(4, seed=at)] for at, name in enumerate("abc")}
+    first, _second, third = minutes.values()
+    first[1] = third[2] = ["메밀가루 반죽에 소금과 들기름을 넣고 방망이로 밀어서 칼로 썰었어요"] * 3
+    talks = Searchable(tmp_path / "data", analyzer, minutes)
+    try:
+        pairs = {
+            tuple((window.video_id, window.ordinal) for window in pair.windows)
+            for pair in candidates(talks.library, MULTI, 7, spanning=True)
+        }
+    finally:
+        talks.close()
+    assert (("talk-a", 1), ("talk-c", 2)) in pairs
+
+
+def test_one_video_has_no_spanning_pairs(talks: Searchable) -> None:
+    assert not list(candidates(talks.library, MULTI, 7, {"talk-0"}, spanning=True))
+
+
+def test_videos_are_drawn_by_the_seed(talks: Searchable) -> None:
+    assert len(drawn_videos(talks.library, 2, 7)) == 2
+    assert drawn_videos(talks.library, 2, 7) == drawn_videos(talks.library, 2, 7)
+    assert len({drawn_videos(talks.library, 2, seed) for seed in range(20)}) > 2
+    assert len(drawn_videos(talks.library, 9, 7)) == 4
+    only = drawn_videos(talks.library, 2, 7)
+    assert {candidate.video.id for candidate in candidates(talks.library, "simple", 7, only)} == set(only)
 
 
 def test_a_pair_speaks_of_the_same_things(tmp_path: Path, analyzer: Analyzer) -> None:

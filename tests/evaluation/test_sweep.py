@@ -209,12 +209,14 @@ def test_lists_rank_as_the_program_fuses_and_reranks_them(filled: Runtime, queri
     questions = gold_set(dataset, filled.library, all_windows(filled.library))
     lists = FusionSpace(filled, questions, models.read)
     shipped = {axis.name: axis.shipped for axis in lists.axes}
-    assert shipped == {"dense": 1.0, "sparse": 0.3, "rerank": 2, "overlap": 0}
+    assert shipped == {"dense": 1.0, "sparse": 0.15, "rerank": 2, "overlap": 0}
 
     rows = {row.name: row for row in run(filled, queries, choice=ArmChoice(), with_baselines=False).rows}
 
     assert metrics.means(lists.measure({**shipped, "rerank": 0})) == dict(rows["bm25+dense+sparse"].figures.means)
-    assert metrics.means(lists.measure(shipped)) == dict(rows["bm25+dense+sparse + rerank"].figures.means)
+    assert metrics.means(lists.measure({**shipped, "rerank": 150})) == dict(
+        rows["bm25+dense+sparse + rerank 150"].figures.means
+    )
 
 
 def test_no_query_is_encoded_and_no_passage_read_twice(filled: Runtime, queries: Path, models: Here) -> None:

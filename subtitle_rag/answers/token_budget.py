@@ -1,0 +1,95 @@
+"""The sizes of prompts for answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from subtitle_rag.answers import answer_prompt
+from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
+from subtitle_rag.contexts.context_prompt import BUCKETS, estimate
+from subtitle_rag.contexts.large_prompts import WHOLE_SHARE
+from subtitle_rag.events import EvidenceKind
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.context_store import Contexts
+
+AUTOMATIC_S = 120
+"""Seconds of reading that a question takes at most without the user's request, where the model's speed is known."""
+SPEED_TOKENS = 500
+"""Prompts with fewer new tokens say little about a model's speed."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBudget:
+    """The values of `num_ctx` to choose from, ascending, and the model's tokens per character."""
+
+    windows: tuple[int, ...]
+    tokens_per_char: float
+    loaded: int = 0
+    """The loaded model's `num_ctx`; another one loads it anew."""
+    large_windows: tuple[int, ...] = ()
+    """Larger values, for captions that are read whole."""
+    trained: int = 0
+    """The model's context length; 0 if unknown."""
+    automatic_tokens: int = BUCKETS[-1]
+    """The longest captions that are read whole without the user's request."""
+    cache_bytes: int = 0
+    """Of the KV cache, a token; 0 if unknown."""
+    prompt: AnswerPrompt = answer_prompt.BUILT_IN
+
+    def cost(self, text: str) -> int:
+        """Estimate a text's tokens on the safe side."""
+        return estimate(text, self.tokens_per_char)
+
+    def scene_tokens(self, num_ctx: int, language: Language, kind: EvidenceKind) -> int:
+        """Return the tokens for scenes beside the rest of a request."""
+        return answer_prompt.scene_tokens(num_ctx, language, kind, self.tokens_per_char, self.prompt)
+
+    def num_ctx(self, text: str, available: Callable[[int], int]) -> int | None:
+        """Return the smallest window whose `available` tokens hold the text, but no smaller than the loaded one."""
+        return self._smallest(self.cost(text), self.windows, available)
+
+    def whole_num_ctx(self, text: str, language: Language, kind: EvidenceKind) -> int | None:
+        """Return the smallest window for captions of which nothing may be cut, or None if they are too long."""
+        tokens = self.cost(text)
+        if tokens > self.most_tokens:
+            return None
+        windows = (*self.windows, *self.large_windows)
+        return self._smallest(tokens, windows, lambda num_ctx: self.scene_tokens(num_ctx, language, kind))
+
+    @property
+    def most_tokens(self) -> int:
+        """The longest captions that the model and the memory allow to be read whole."""
+        largest = max(*self.windows, *self.large_windows, self.loaded)
+        return min(largest, round(WHOLE_SHARE * (self.trained or largest)))
+
+    @property
+    def largest(self) -> int:
+        return max(self.windows[-1], self.loaded)
+
+    def _smallest(self, tokens: int, windows: tuple[int, ...], available: Callable[[int], int]) -> int | None:
+        smallest = next((window for window in windows if tokens <= available(window)), None)
+        return None if smallest is None else max(smallest, self.loaded)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingSpeed:
+    """The tokens per second at which a model read its last long prompt; the library stores it."""
+
+    contexts: "Contexts"
+    digest: str
+    """Of the model."""
+
+    @property
+    def value(self) -> float | None:
+        return self.contexts.tokens_per_second(self.digest)
+
+    @property
+    def automatic_tokens(self) -> int:
+        """The tokens that take `AUTOMATIC_S`, but no fewer than the largest context of a usual computer."""
+        return max(BUCKETS[-1], round(AUTOMATIC_S * (self.value or 0)))
+
+    def learn(self, tokens: int, ms: int) -> None:
+        """Store the speed of a prompt by its new tokens and the time of their evaluation."""
+        if tokens >= SPEED_TOKENS and ms > 0:
+            self.contexts.put_tokens_per_second(self.digest, 1000 * tokens / ms)

@@ -1,0 +1,305 @@
+"""`eval models`: models for contexts, and encoders, compared on the same windows and questions."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from subtitle_rag import output
+from subtitle_rag.commands import completing
+from subtitle_rag.commands.evaluate_models import evaluation_lock
+from subtitle_rag.commands.options import json_option
+from subtitle_rag.config import Settings
+from subtitle_rag.domain import clock, tidy
+from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.events import ContextFailed, ContextWritten, OverviewWritten
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.contexts.prompt_layout import ContextPrompt
+    from subtitle_rag.evaluation.model_comparison import CostEstimate, DrawnVideo, ModelComparison
+    from subtitle_rag.evaluation.questions import Dataset, GoldSet
+    from subtitle_rag.evaluation.variants import Variant, VariantRows
+
+QUESTIONS = "questions.jsonl"
+"""The library's questions, in the folder of its data."""
+
+
+@click.command(
+    "models",
+    help=N_(
+        "Compare what models write of the same windows, and how well these are found. Your contexts stay as they are."
+    ),
+)
+@click.argument("models", nargs=-1, metavar="[MODEL]...", shell_complete=completing.context_models)
+@click.option("--videos", type=click.IntRange(1), default=8, help=N_("The number of videos to draw (8)."))
+@click.option("--seed", type=click.IntRange(0), default=7, help=N_("Random seed that draws the videos (7)."))
+@click.option(
+    "--questions",
+    type=click.Path(path_type=Path),
+    help=N_("Measure with the questions in this file; by default with questions.jsonl in the folder of the library."),
+)
+@click.option(
+    "--encoders", metavar="LIST", help=N_("Compare these encoders on the questions, by name or folder, with commas.")
+)
+@click.option(
+    "--no-neural", is_flag=True, help=N_("Measure contexts by the search for words alone, and encode nothing.")
+)
+@click.option(
+    "--prompt",
+    "prompt_files",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help=N_("Have each model also write by this prompt file, in the form that config prompt contexts prints."),
+)
+@click.option(
+    "--export",
+    type=click.Path(path_type=Path),
+    help=N_("Also write each model's contexts into this folder, for contexts import."),
+)
+@json_option
+@click.pass_obj
+def eval_models(
+    settings: Settings,
+    models: Sequence[str],
+    videos: int,
+    seed: int,
+    questions: Path | None,
+    encoders: str | None,
+    no_neural: bool,
+    prompt_files: Sequence[Path],
+    export: Path | None,
+    as_json: bool,
+) -> int:
+    from subtitle_rag.evaluation import model_report
+
+    encoder_names = [name.strip() for name in (encoders or "").split(",") if name.strip()]
+    if not models and not encoder_names:
+        raise click.UsageError(_("Name models, or encoders with --encoders."))
+    prompts = _prompts(settings, prompt_files)
+    with Runtime(settings) as runtime, evaluation_lock(runtime):
+        runtime.require_library()
+        run = _ComparisonRun(runtime, videos, seed, questions, neural=not no_neural)
+        if encoder_names and run.dataset is None:
+            raise UsageError("questions_needed", path=str(runtime.settings.paths.data / QUESTIONS))
+        with ExitStack() as opened:
+            variants = run.encoder_variants(encoder_names, opened)
+            errors = run.compare(list(dict.fromkeys(map(tidy, models))), prompts, export) if models else []
+            run.compare_encoders(variants)
+        report = run.report
+    outcome = output.Outcome.of(report.to_json(), errors)
+    for error in errors:
+        output.say_error(error)
+    return output.finish("eval models", outcome, [model_report.render(report).rstrip("\n")], as_json=as_json)
+
+
+def _prompts(settings: Settings, files: Sequence[Path]) -> "dict[str, ContextPrompt]":
+    """Read the library's prompt and those of files, by label; the library's has none. Raises `bad_prompt`."""
+    from subtitle_rag.contexts.prompt_choice import ContextPrompts
+    from subtitle_rag.contexts.prompt_layout import ContextPrompt
+
+    return {
+        "": ContextPrompts.read(settings, []).usual,
+        **{tidy(str(file)): ContextPrompt.read(file) for file in files},
+    }
+
+
+class _ComparisonRun:
+    """One run of the command, with its bars and lines on stderr."""
+
+    def __init__(self, runtime: Runtime, videos: int, seed: int, questions: Path | None, *, neural: bool) -> None:
+        """Raises the failures of the questions before anything else is done."""
+        from subtitle_rag.evaluation import model_comparison, variants
+        from subtitle_rag.evaluation.model_report import ModelReport
+        from subtitle_rag.installation.extras import EVAL
+        from subtitle_rag.installation.missing import require
+
+        self._runtime, self._seed, self._neural = runtime, seed, neural
+        path = questions or runtime.settings.paths.data / QUESTIONS
+        self.dataset: Dataset | None = None
+        preferred: frozenset[str] = frozenset()
+        if questions is not None or path.exists():
+            require(EVAL)
+            self.dataset, preferred = variants.questions_about(path, runtime)
+        self._drawn: list[DrawnVideo] = model_comparison.draw(runtime.library, videos, seed, preferred)
+        windows = sum(len(each.windows) for each in self._drawn)
+        self.report: ModelReport = ModelReport(seed, [each.video.id for each in self._drawn], windows)
+        self._gold: GoldSet | None = None
+        if self.dataset is not None:
+            self._gold = variants.drawn_gold(self.dataset, runtime, self._drawn)
+            self.report.questions = len(self._gold.questions)
+            self.report.left_out = len(self.dataset.questions) - self.report.questions
+        else:
+            self.report.notes.append(
+                _("How well the windows are found is left out: no --questions, and no {path}.").format(path=path)
+            )
+
+    def compare(
+        self, names: Sequence[str], prompts: "Mapping[str, ContextPrompt]", export: Path | None
+    ) -> list[AppError]:
+        """Have the models write, and set their figures in the report; return what ended a model early."""
+        from subtitle_rag.evaluation import model_comparison
+
+        library, report = self._runtime.library, self.report
+        folder = self._runtime.settings.paths.data / model_comparison.FOLDER / f"seed-{self._seed}"
+        comparison = model_comparison.ModelComparison(library, self._drawn)
+        with self._runtime.llms() as hosts:
+            try:
+                comparison.open(hosts, names, folder, prompts)
+                report.costs = comparison.costs(library.contexts.mean_ms())
+                for line in _cost_lines(report.costs):
+                    output.say(line)
+                _write(comparison, sum(cost.calls for cost in report.costs))
+                self._count(comparison)
+                if export is not None:
+                    report.exported = _export(comparison, export)
+            finally:
+                comparison.close()
+        return comparison.errors
+
+    def _count(self, comparison: "ModelComparison") -> None:
+        from subtitle_rag.evaluation import model_comparison
+
+        library, report = self._runtime.library, self.report
+        own = {id: c for each in self._drawn for id, c in library.contexts.of_video(each.video.id).items()}
+        texts: dict[str, dict[str, str]] = {}
+        figures = {}
+        if own:
+            texts[""] = {id: context.text for id, context in own.items()}
+            figures[""] = model_comparison.own_figures(library, self._drawn)
+            report.own_models = sorted({context.model for context in own.values()})
+        for model in comparison.models:
+            name = model.name
+            texts[name] = model.texts(self._drawn)
+            figures[name] = model_comparison.figures(
+                model.library, self._drawn, model.answers(self._drawn), model.overview_answers(self._drawn)
+            )
+        report.figures = figures
+        report.paths = {model.name: str(model.path) for model in comparison.models}
+        report.examples = model_comparison.examples(self._drawn, texts, self._seed)
+        self._measure(texts)
+
+    def _measure(self, texts: "dict[str, dict[str, str]]") -> None:
+        """Set how well the windows are found without contexts, and with those of each model that is complete."""
+        from subtitle_rag.evaluation import variants
+
+        if self._gold is None:
+            return
+        models, sets = variants.of_settings(self._runtime, neural=self._neural)
+        encoder = models.encoder if len(sets) > 1 else None
+        neural = self._runtime.neural if encoder is not None else None
+        rows = [variants.Variant(_("no contexts"), {}, encoder, neural, sets)]
+        for name, contexts in texts.items():
+            if due := self.report.figures[name].due if name else 0:
+                note = n_(
+                    "{model} is not measured: {n} window has not been asked about.",
+                    "{model} is not measured: {n} windows have not been asked about.",
+                    due,
+                )
+                self.report.notes.append(note.format(model=name, n=due))
+                continue
+            rows.append(variants.Variant(name or _("the library's own"), contexts, encoder, neural, sets))
+        self.report.retrieval = self._measured(rows)
+
+    def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> "list[Variant]":
+        """Find the encoders; raises why one cannot be used."""
+        from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
+        from subtitle_rag.evaluation.model_comparison import own_texts
+        from subtitle_rag.evaluation.variants import Variant
+        from subtitle_rag.installation.extras import NEURAL
+        from subtitle_rag.installation.missing import require
+        from subtitle_rag.models.manifest import is_ollama
+
+        contexts = own_texts(self._runtime.library, self._drawn) if names else {}
+        found: list[Variant] = []
+        for name in dict.fromkeys(names):
+            if not is_ollama(name):
+                require(NEURAL)
+            models = opened.enter_context(self._runtime.neural_with(name))
+            encoder = models.encoder()
+            if encoder is None:
+                raise AppError("model_missing", name=name)
+            sets = EvalModels(encoder).retrievers(ArmChoice())
+            found.append(Variant(name, contexts, encoder, models, sets if not found else sets[1:]))
+        return found
+
+    def compare_encoders(self, found: "Sequence[Variant]") -> None:
+        """Set the rows of the encoders in the report."""
+        if found:
+            self.report.encoders = self._measured(found)
+
+    def _measured(self, rows: "Sequence[Variant]") -> "VariantRows":
+        from subtitle_rag.evaluation import variants
+
+        assert self._gold is not None
+        copies = sum(row.encoder is not None for row in rows)
+        if copies:
+            text = n_(
+                "{n} window is encoded, in temporary copies; the library's index stays as it is.",
+                "{n} windows are encoded, in temporary copies; the library's index stays as it is.",
+                copies * self.report.windows,
+            )
+            output.say(text.format(n=f"{copies * self.report.windows:,}"))
+        with output.progress() as bar:
+            task = bar.add_task(_("Vectors"), total=copies * self.report.windows)
+            return variants.measure(
+                self._runtime,
+                self._drawn,
+                self._gold,
+                rows,
+                lambda done, total: bar.update(task, completed=done, total=total),
+            )
+
+
+def _cost_lines(costs: "Sequence[CostEstimate]") -> Iterator[str]:
+    for cost in costs:
+        if not cost.calls:
+            yield _("{model}: everything is written.").format(model=cost.model)
+            continue
+        time = (
+            _("about {time}").format(time=clock(round(1000 * cost.seconds)))
+            if cost.seconds is not None
+            else _("its time is unknown before the first answers")
+        )
+        text = n_(
+            "{model}: at least {n} request, about {read} tokens read and {written} written, {time}.",
+            "{model}: at least {n} requests, about {read} tokens read and {written} written, {time}.",
+            cost.calls,
+        )
+        yield text.format(
+            model=cost.model, n=f"{cost.calls:,}", read=f"{cost.prompt_tokens:,}", written=f"{cost.tokens:,}", time=time
+        )
+    if any(cost.calls for cost in costs):
+        yield _("Ctrl+C ends it; the same command goes on with what is missing.")
+
+
+def _write(comparison: "ModelComparison", total: int) -> None:
+    with output.progress() as bar:
+        task = bar.add_task(_("Contexts"), total=total)
+        for model, event in comparison.write():
+            if isinstance(event, ContextWritten | OverviewWritten):
+                bar.update(task, advance=1, description=tidy(model.name))
+            elif isinstance(event, ContextFailed):
+                output.say(f"! {output.failure_entry(event)['message']}")
+
+
+def _export(comparison: "ModelComparison", folder: Path) -> dict[str, str]:
+    """Write each model's contexts as `contexts import` reads them; return the files."""
+    from subtitle_rag.evaluation import context_transfer
+
+    written = {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for model in comparison.models:
+            path = folder / f"{model.path.stem}.jsonl"
+            entries = context_transfer.exported(
+                model.library, videos=[each.video.id for each in comparison.drawn], names=comparison.library
+            )
+            path.write_text(context_transfer.to_json_lines(entries), encoding="utf-8", newline="\n")
+            written[model.name] = str(path)
+    except OSError as error:
+        raise UsageError("unwritable", path=str(folder), reason=error.strerror or str(error)) from error
+    return written

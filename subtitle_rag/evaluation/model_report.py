@@ -1,0 +1,175 @@
+"""The tables of `eval models`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from subtitle_rag.domain import clock, tidy
+from subtitle_rag.evaluation.model_comparison import ContextFigures, CostEstimate, Example
+from subtitle_rag.evaluation.report import header, line, row_tables
+from subtitle_rag.evaluation.variants import VariantRows
+from subtitle_rag.i18n import _, n_
+
+CHARACTERS = 160
+"""Of a window's text in an example; the JSON has all of it."""
+WORDS = 4
+"""Words that stand nowhere, in a line of the table's notes."""
+
+
+@dataclass(slots=True)
+class ModelReport:
+    """The result of `eval models`."""
+
+    seed: int
+    videos: Sequence[str]
+    windows: int
+    figures: Mapping[str, ContextFigures] = field(default_factory=dict)
+    """By model; the library's own under an empty name."""
+    own_models: Sequence[str] = ()
+    """The models of the library's own contexts."""
+    costs: Sequence[CostEstimate] = ()
+    paths: Mapping[str, str] = field(default_factory=dict)
+    """By model: the library with its contexts."""
+    exported: Mapping[str, str] = field(default_factory=dict)
+    examples: Sequence[Example] = ()
+    questions: int = 0
+    left_out: int = 0
+    """Questions about other videos."""
+    retrieval: VariantRows | None = None
+    encoders: VariantRows | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "seed": self.seed,
+            "videos": list(self.videos),
+            "windows": self.windows,
+            "models": [
+                {
+                    "model": name or "library",
+                    "estimate": next((cost.to_json() for cost in self.costs if cost.model == name), None),
+                    "path": self.paths.get(name),
+                    "exported": self.exported.get(name),
+                    **({} if name else {"written_by": list(self.own_models)}),
+                    **each.to_json(),
+                }
+                for name, each in self.figures.items()
+            ],
+            "examples": [example.to_json() for example in self.examples],
+            "questions": self.questions,
+            "left_out": self.left_out,
+            "retrieval": _rows_json(self.retrieval),
+            "encoders": _rows_json(self.encoders),
+            "encode_seconds": dict(self.encoders.encode_seconds) if self.encoders else {},
+            "notes": self.notes,
+        }
+
+
+def _rows_json(rows: VariantRows | None) -> list[dict[str, Any]] | None:
+    return [row.to_json() for row in rows.rows] if rows is not None else None
+
+
+def render(report: ModelReport) -> str:
+    """Return the report as Markdown."""
+    lines = [
+        n_("{videos}, {n} window (seed {seed}).", "{videos}, {n} windows (seed {seed}).", report.windows).format(
+            videos=n_("{n} video", "{n} videos", len(report.videos)).format(n=len(report.videos)),
+            n=f"{report.windows:,}",
+            seed=report.seed,
+        )
+    ]
+    if report.figures:
+        lines += ["", *_figure_table(report)]
+        words = list(_word_lines(report))
+        lines += ["", *words] if words else []
+    for rows in (report.retrieval, report.encoders):
+        if rows is not None:
+            lines += ["", _question_line(report), "", *row_tables(rows.rows)]
+    if report.encoders is not None:
+        lines += ["", *_encoder_table(report.encoders, report.windows)]
+    for example in report.examples:
+        lines += ["", *_example_lines(example)]
+    if report.paths:
+        lines += ["", _("The contexts of each model are kept, and a later run goes on with them:")]
+        lines += [f"- {name}: {report.exported.get(name, path)}" for name, path in report.paths.items()]
+    return "\n".join([*lines, *(text for note in report.notes for text in ("", note))]) + "\n"
+
+
+def _question_line(report: ModelReport) -> str:
+    text = n_("{n} question", "{n} questions", report.questions).format(n=report.questions)
+    if report.left_out:
+        text += n_(", {n} about other videos left out", ", {n} about other videos left out", report.left_out).format(
+            n=report.left_out
+        )
+    return _("{questions}; means in % with 95 % intervals. ± is the gain over the row beside it.").format(
+        questions=text
+    )
+
+
+def _figure_table(report: ModelReport) -> Iterator[str]:
+    """Yield the figures, a column for each model."""
+    yield from header([_("contexts"), *map(_title, report.figures)], text_columns=1)
+    rows = {
+        _("written"): lambda each: f"{each.written:,}",
+        _("left out of search"): lambda each: f"{each.left_out:,}",
+        _("nothing usable"): lambda each: f"{each.empty:,}",
+        _("not asked about"): lambda each: f"{each.due:,}",
+        _("answers"): lambda each: f"{each.answers:,}",
+        _("asked again"): lambda each: _share(each.second_tries, each.answers),
+        _("names not in the video"): lambda each: _share(each.ungrounded, each.answers),
+        _("repeats another context"): lambda each: _share(each.repeated, each.answers),
+        _("repeats itself without end"): lambda each: _share(each.looped, each.answers),
+        _("retells the window"): lambda each: _share(each.retold, each.answers),
+        _("Chinese or Japanese script"): lambda each: _share(each.foreign, each.answers),
+        _("lost by cleaning: whole answers"): lambda each: _share(each.unusable, each.answers),
+        _("lost by cleaning: characters of the others"): lambda each: (
+            f"{100 * each.removed:.1f} %" if each.removed is not None else "–"
+        ),
+        _("requests for overviews"): lambda each: f"{each.overviews:,}",
+        _("tokens read"): lambda each: f"{each.prompt_tokens:,}",
+        _("tokens written"): lambda each: f"{each.tokens:,}",
+        _("model time"): lambda each: clock(round(1000 * each.seconds)),
+        _("seconds for an answer"): lambda each: f"{each.seconds / each.answers:.1f}" if each.answers else "–",
+    }
+    for title, cell in rows.items():
+        yield line([title, *map(cell, report.figures.values())])
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count:,} ({100 * count / total:.0f} %)" if count else "0"
+
+
+def _title(name: str) -> str:
+    return name or _("the library's own")
+
+
+def _word_lines(report: ModelReport) -> Iterator[str]:
+    """Yield what each model names without support, and how the library's own contexts are counted."""
+    for name, each in report.figures.items():
+        if words := each.ungrounded_words:
+            shown = ", ".join(words[:WORDS]) + (" …" if len(words) > WORDS else "")
+            yield _("- {model} writes names that are not in the video: {words}").format(
+                model=_title(name), words=tidy(shown)
+            )
+        if each.looped:
+            yield _("- {model}: the tokens read for answers without an end are not counted.").format(model=_title(name))
+    if "" in report.figures:
+        yield _("- Of the library's own contexts, by {models}, only the last answer about a window is stored.").format(
+            models=", ".join(report.own_models)
+        )
+
+
+def _encoder_table(rows: VariantRows, windows: int) -> Iterator[str]:
+    yield from header([_("encoder"), _("seconds"), _("windows a second")], text_columns=1)
+    for name, seconds in rows.encode_seconds.items():
+        yield line([name, f"{seconds:.1f}", f"{windows / seconds:.1f}" if seconds else ""])
+
+
+def _example_lines(example: Example) -> Iterator[str]:
+    yield f"{clock(example.window.start_ms)} {tidy(example.video.title)}"
+    yield ""
+    yield from header([_("contexts"), _("text")], text_columns=2)
+    text = tidy(example.window.text)
+    yield line([_("(the window)"), text if len(text) <= CHARACTERS else f"{text[:CHARACTERS]} …"])
+    for name, text in example.contexts.items():
+        yield line([_title(name), text or "–"])

