@@ -70,6 +70,7 @@ class SubtitleApp(App[object]):
         "app.history",
         "app.checks",
         "app.transcript",
+        "app.marks",
         "library.sample",
         "app.quit",
         "app.commands",

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from subtitle_rag.tui.text.model_lines import IN_PROCESS, THROUGH_OLLAMA
+
 if TYPE_CHECKING:
     from subtitle_rag.tui.connections import Connections
 
@@ -21,7 +23,9 @@ def app_commands(connections: "Connections") -> dict[str, AppCommand]:
     def download_models() -> None:
         """Download missing packages and models, or stop that; ask before packages are installed."""
         if models.needs_consent and context.app.offer:
-            navigation.confirm_install(context.app.offer, models.start)
+            navigation.confirm_install(
+                context.app.offer, {IN_PROCESS: models.start, THROUGH_OLLAMA: models.start_through_ollama}
+            )
         else:
             models.toggle()
 
@@ -29,14 +33,17 @@ def app_commands(connections: "Connections") -> dict[str, AppCommand]:
         "app.help": AppCommand(navigation.open_help, lambda: navigation.can_open_help),
         "app.library": AppCommand(navigation.show_library, lambda: navigation.can_show_library),
         "app.checks": AppCommand(navigation.open_checks, lambda: navigation.can_open_checks),
-        "app.ask": AppCommand(navigation.open_answers, lambda: navigation.can_open_answers and search.error is None),
-        "app.history": AppCommand(
-            navigation.open_history, lambda: navigation.can_open_history and search.error is None
+        "app.ask": AppCommand(
+            navigation.open_answers, lambda: navigation.can_open_answers and search.page.error is None
         ),
+        "app.history": AppCommand(
+            navigation.open_history, lambda: navigation.can_open_history and search.page.error is None
+        ),
+        "app.marks": AppCommand(navigation.open_marks, lambda: navigation.can_open_marks and search.page.error is None),
         "app.transcript": AppCommand(navigation.open_transcript, lambda: navigation.can_open_transcript),
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),
-        "library.sync": AppCommand(jobs.sync, lambda: jobs.can_sync(search.counts) and search.error is None),
+        "library.sync": AppCommand(jobs.sync, lambda: jobs.can_sync(search.page.counts) and search.page.error is None),
         "library.stop": AppCommand(jobs.stop, lambda: jobs.is_running and not navigation.in_form),
         "library.undo": AppCommand(removals.undo, lambda: removals.can_undo and navigation.allows_undo),
         "library.background": AppCommand(context.toggle_background, lambda: background.can_toggle),

@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App
 
 from subtitle_rag.browser_page import in_browser
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.context import AppContext
 from subtitle_rag.tui.controllers.background import BackgroundController
 from subtitle_rag.tui.controllers.context_pause import ContextPause
 from subtitle_rag.tui.controllers.extractor_updates import ExtractorUpdateController
+from subtitle_rag.tui.controllers.index_restore import IndexRestoreController
 from subtitle_rag.tui.controllers.jobs import JobController
 from subtitle_rag.tui.controllers.library_opening import LibraryOpening
+from subtitle_rag.tui.controllers.marks import MarkController
 from subtitle_rag.tui.controllers.model_download import ModelDownloadController
 from subtitle_rag.tui.controllers.playback import PlaybackController
 from subtitle_rag.tui.controllers.removals import RemovalController
@@ -67,6 +70,7 @@ class Connections:
         self.opening = LibraryOpening(port, runtime, self.removals)
         self.look_up = self.opening.look_up
         self.updates = ExtractorUpdateController(port, self.background, start_job=self._start_waiting_job)
+        self.index_restore = IndexRestoreController(runtime, port.post_message)
         self.terminal = TerminalController(write, enabled=runtime.settings.tui.notify and not in_browser())
         self.context = AppContext(
             port,
@@ -76,6 +80,7 @@ class Connections:
             self.jobs,
             self.removals,
             PlaybackController(port, runtime),
+            MarkController(port, runtime),
             ModelDownloadController(port, runtime, self.background, look_up=self.look_up),
             ContextPause(port, runtime, self.background, is_answering=lambda: self.navigation.is_answering),
             can_search=lambda: self.opening.ready,
@@ -91,6 +96,9 @@ class Connections:
             messages.LibraryOpened: self._library_opened,
             messages.RequestsRestored: lambda message: self.jobs.restore(message.requests),
             messages.SearchReady: self._search_ready,
+            messages.WindowsMissing: lambda _message: self.index_restore.begin(),
+            messages.WindowsRestored: self._windows_restored,
+            messages.RerankerMissing: self._reranker_missing,
             messages.LibraryFailed: self._library_failed,
             messages.LibraryRetried: lambda _message: self.opening.open(),
             messages.AddressGiven: lambda message: navigation.open_library(message.address),
@@ -98,10 +106,12 @@ class Connections:
             messages.VideoOpened: playback.video_opened,
             messages.LinkCopied: playback.link_copied,
             messages.TextCopied: playback.text_copied,
+            messages.MarksChanged: self._marks_changed,
             messages.PlayersFound: navigation.choose_player,
             messages.PlayerPreferred: playback.preferred,
             messages.ActionFailed: lambda message: self._port.tell(message.error),
             messages.NotRemembered: self._not_remembered,
+            messages.OllamaLooked: self._ollama_looked,
             messages.VideoChosen: lambda message: self.search.query_line.replace_value(message.query),
             messages.RemovalPlanned: self._removal_planned,
             messages.RemovalEnded: self.removals.ended,
@@ -132,15 +142,32 @@ class Connections:
             self.navigation.open_library(self._address)
         self._address = ""
 
+    def _ollama_looked(self, message: messages.OllamaLooked) -> None:
+        self.context.models.ollama_read(message.offer)
+        self.refresh_keys()
+
     def _search_ready(self, _message: messages.SearchReady) -> None:
         self.opening.ready = True
         self.search.search_ready()
         self.background.begin_all()
+        self.index_restore.begin()
+        self.context.marks.read()
+
+    def _windows_restored(self, message: messages.WindowsRestored) -> None:
+        n = message.count
+        text = n_("{n} window is in the shared index again.", "{n} windows are in the shared index again.", n)
+        self._port.notify(text.format(n=n), markup=False)
+        self.search.live_search.search_now()
+        self.background.windows_came()
+
+    def _reranker_missing(self, _message: messages.RerankerMissing) -> None:
+        text = _("There is no reranker. Ctrl+G or subtitle-rag models get fetches one.")
+        self._port.notify(text, markup=False)
 
     def _library_failed(self, message: messages.LibraryFailed) -> None:
         if library := self.navigation.library:
             library.dismiss()
-        self.search.library_failed(message.error)
+        self.search.page.fail(message.error)
 
     def _not_remembered(self, message: messages.NotRemembered) -> None:
         self._port.notify(clean(message.error.message), markup=False, severity="warning")
@@ -152,6 +179,10 @@ class Connections:
         self.look_up()
         if message.changes.model:  # a run under way asks the models of before
             self.background.restart("contexts")
+
+    def _marks_changed(self, message: messages.MarksChanged) -> None:
+        self.context.marks.changed(message)
+        self.navigation.show_marks()
 
     def _search_again(self) -> None:
         self.search.search_again()

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.controllers.background import BackgroundController
     from subtitle_rag.tui.controllers.context_pause import ContextPause
     from subtitle_rag.tui.controllers.jobs import JobController
+    from subtitle_rag.tui.controllers.marks import MarkController
     from subtitle_rag.tui.controllers.model_download import ModelDownloadController
     from subtitle_rag.tui.controllers.playback import PlaybackController
     from subtitle_rag.tui.controllers.removals import RemovalController
@@ -27,6 +28,7 @@ class AppContext:
     jobs: "JobController"
     removals: "RemovalController"
     playback: "PlaybackController"
+    marks: "MarkController"
     models: "ModelDownloadController"
     context_pause: "ContextPause"
     can_search: Callable[[], bool]

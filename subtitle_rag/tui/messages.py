@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from subtitle_rag.domain import Video
     from subtitle_rag.errors import AppError
+    from subtitle_rag.library.mark_store import Mark
     from subtitle_rag.library.rows import Counts
+    from subtitle_rag.retrieval.ollama_encoder import EncoderOffer
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.tui.state.channel_settings import ChannelChanges
     from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
@@ -36,6 +39,14 @@ class LibraryOpened(AppMessage):
 
 
 @dataclass
+class OllamaLooked(AppMessage):
+    """Ollama was asked for an encoder, in the place of missing packages."""
+
+    offer: "EncoderOffer | None"
+    """None if it has none to offer, or does not answer."""
+
+
+@dataclass
 class RequestsRestored(AppMessage):
     """The unfinished jobs of the last run of the app."""
 
@@ -48,6 +59,18 @@ class SearchReady(AppMessage):
 
 
 @dataclass
+class WindowsMissing(AppMessage):
+    """A search has found that a shared index lacks windows of the library."""
+
+
+@dataclass
+class WindowsRestored(AppMessage):
+    """So many windows are in the shared index again."""
+
+    count: int
+
+
+@dataclass
 class LibraryFailed(AppMessage):
     """The library or its index cannot be used."""
 
@@ -57,6 +80,11 @@ class LibraryFailed(AppMessage):
 @dataclass
 class LibraryRetried(AppMessage):
     """The user tries again to open the library."""
+
+
+@dataclass
+class RerankerMissing(AppMessage):
+    """There is no reranker that could refine the order of the scenes."""
 
 
 @dataclass
@@ -73,6 +101,8 @@ class Jumped(AppMessage):
     scene: "Scene"
     player: str
     is_loading: bool = False
+    count: int = 1
+    """Scenes that play one after another, from this one on."""
 
 
 @dataclass
@@ -90,6 +120,8 @@ class LinkCopied(AppMessage):
     """It is in the clipboard; else the terminal copies it."""
     instead: bool
     """It was copied because there is no screen for players."""
+    in_dialog: bool = False
+    """The dialog of the players shows it, so that no notice does."""
 
 
 @dataclass
@@ -99,6 +131,19 @@ class TextCopied(AppMessage):
     """The notice."""
     arrived: bool
     """It is in the clipboard; else the terminal copies it."""
+
+
+@dataclass
+class MarksChanged(AppMessage):
+    """The marks of the library, after they were read or changed."""
+
+    marks: "list[Mark]"
+    videos: "dict[str, Video]"
+    """Those of the marks that are in the library."""
+    sentence: str
+    """The notice; empty for none."""
+    number: int
+    """Of the reading: an earlier one may come later."""
 
 
 @dataclass

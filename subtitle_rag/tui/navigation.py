@@ -4,6 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual.app import App
+from textual.command import CommandPalette
 from textual.widgets import TextArea
 
 from subtitle_rag.i18n import _
@@ -11,7 +12,7 @@ from subtitle_rag.tui.library_switch import LibrarySwitch
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from textual.screen import Screen
 
@@ -32,6 +33,11 @@ class Navigation:
         self._context = context
         self.search = search
         self.answers: AnswerScreen | None = None
+
+    @property
+    def _screen(self) -> "Screen[Any]":
+        """The screen on which a command is chosen: below the command palette, while that is open."""
+        return next(screen for screen in reversed(self._app.screen_stack) if not isinstance(screen, CommandPalette))
 
     @property
     def in_search(self) -> bool:
@@ -66,7 +72,7 @@ class Navigation:
         from subtitle_rag.tui.screens.library_screen import LibraryScreen
 
         if self.in_search:  # any other screen keeps its place
-            self._app.push_screen(LibraryScreen(self._context, self.search.counts, address))
+            self._app.push_screen(LibraryScreen(self._context, self.search.page.counts, address))
             self._context.background.retry_transient()
 
     @property
@@ -74,7 +80,7 @@ class Navigation:
         """Whether the key of the sample works: everywhere in the sample, else in the library and while it is empty."""
         if self._app.screen.is_modal:
             return False
-        counts = self.search.counts
+        counts = self.search.page.counts
         is_empty = self.in_search and counts is not None and counts.videos == 0
         return self._context.settings.is_sample or is_empty or self._app.screen is self.library
 
@@ -96,7 +102,7 @@ class Navigation:
     @property
     def shows_offer(self) -> bool:
         """Whether the screen has a line for missing models."""
-        return self.search.idle if self.in_search else self._app.screen is self.library
+        return self.search.page.is_idle if self.in_search else self._app.screen is self.library
 
     @property
     def allows_undo(self) -> bool:
@@ -159,7 +165,7 @@ class Navigation:
     @property
     def can_open_transcript(self) -> bool:
         """Whether the screen shows videos, of which one can be chosen."""
-        screen = self._app.screen
+        screen = self._screen
         return isinstance(screen, BaseScreen) and screen.SHOWS_VIDEOS
 
     def open_transcript(self) -> None:
@@ -172,6 +178,26 @@ class Navigation:
             self._app.notify(_("No video is chosen yet."), markup=False)
         else:
             self._app.push_screen(TranscriptScreen(self._context, moment))
+
+    # --- marks and export ---
+
+    @property
+    def can_open_marks(self) -> bool:
+        """Whether the key is free."""
+        screen = self._screen
+        return isinstance(screen, BaseScreen) and not (screen.is_modal or screen.HAS_MARKS_KEY or screen.IS_FORM)
+
+    def open_marks(self) -> None:
+        from subtitle_rag.tui.screens.marks_screen import MarksScreen
+
+        self._context.marks.read()
+        self._app.push_screen(MarksScreen(self._context))
+
+    def show_marks(self) -> None:
+        """Draw the marks anew on the screens that show them."""
+        for screen in self._app.screen_stack:
+            if isinstance(screen, BaseScreen) and screen.is_mounted:
+                screen.show_marks()
 
     # --- help and checks ---
 
@@ -187,7 +213,7 @@ class Navigation:
     @property
     def can_open_checks(self) -> bool:
         """The checks do not open over themselves: their screen binds the same key to close."""
-        return not self._app.screen.is_modal and not self._app.screen.query("#all-checks")
+        return not self._screen.is_modal and not self._screen.query("#all-checks")
 
     def open_checks(self) -> None:
         from subtitle_rag.tui.screens.checks_screen import ChecksScreen
@@ -231,7 +257,8 @@ class Navigation:
         remove = partial(self._context.removals.hide, removal)
         self._app.push_screen(ConfirmScreen(removal_confirmation(removal), remove))
 
-    def confirm_install(self, offer: "ModelDownload", install: "Callable[[], None]") -> None:
+    def confirm_install(self, offer: "ModelDownload", install: "Mapping[str, Callable[[], None]]") -> None:
+        """Ask for the way to search by meaning; `install` has an action for the name of each."""
         from subtitle_rag.tui.dialogs.install_screen import InstallScreen
 
-        self._app.push_screen(InstallScreen(offer), lambda method: install() if method else None)
+        self._app.push_screen(InstallScreen(offer), lambda way: install[way]() if way else None)

@@ -1,5 +1,7 @@
 """The driver of an app in a browser's page, which `web_server` names to Textual."""
 
+import os
+import threading
 from codecs import getincrementaldecoder
 from typing import ClassVar
 
@@ -11,6 +13,8 @@ from textual.drivers.web_driver import WebDriver, _ExitInput
 from subtitle_rag.tui.library_switch import LibrarySwitch
 
 HANDSHAKE = b"__GANGLION__\n"
+LEAVING_S = 10.0
+"""Longest time that an app without a server takes to end by itself. What it has not committed is made again."""
 
 
 class PageDriver(WebDriver):
@@ -59,4 +63,7 @@ class PageDriver(WebDriver):
         finally:
             self._input_reader.close()
         if not self.exit_event.is_set():
+            deadline = threading.Timer(LEAVING_S, os._exit, (1,))  # an event loop that is stuck takes no message
+            deadline.daemon = True
+            deadline.start()
             self._app.call_from_thread(self._app.post_message, messages.ExitApp())

@@ -19,8 +19,17 @@ if TYPE_CHECKING:
 
     from subtitle_rag.tui.context import AppContext
 
-SEARCH = ("scene.play-with", "scene.copy", "search.preview", "search.explain", "search.filter")
-SCREENS = ("app.transcript", "app.library", "app.ask")
+SEARCH = ("scene.play-with", "scene.copy", "search.preview", "search.explain", "search.refine", "search.filter")
+MARKS = (
+    "scene.mark",
+    "scene.export",
+    "marks.play-all",
+    "marks.edit",
+    "marks.export",
+    "marks.copy-markdown",
+    "marks.remove",
+)
+SCREENS = ("app.transcript", "app.marks", "app.library", "app.ask")
 ANSWERS = ("answer.copy-text", "answer.new", "answer.history")
 ROWS = ("channel.sync", "video.retry", "video.open", "library.failures", "channel.settings", "library.remove")
 JOBS = ("library.undo", "library.sync", "library.stop")
@@ -56,7 +65,9 @@ def entries(
     from subtitle_rag.tui.screens.search_screen import SearchScreen
 
     yield from _commands(screen, SEARCH)
+    yield from _commands(screen, MARKS)
     if isinstance(screen, SearchScreen):
+        yield from _commands(screen.scenes, ("list.copy-markdown",))
         yield from _of_query(screen)
     yield from _commands(app, SCREENS)
     for ids in (ANSWERS, ROWS):
@@ -96,7 +107,7 @@ def _of_query(screen: Any) -> Iterator[SystemCommand]:
         clear = partial(screen.rewrite, query_filters.cleared(query))
         yield SystemCommand(_("Find: clear filters"), _("Search everywhere again"), clear)
     if screen.recent.queries:
-        forget = _("The calm page no longer lists them")
+        forget = _("The start page no longer lists them")
         yield SystemCommand(_("Find: forget recent searches"), forget, screen.recent.forget)
 
 

@@ -63,7 +63,7 @@ def _theme_mistakes(settings: "Settings", name: str, theme: "ThemeSettings") -> 
         colour = getattr(theme, field)
         if colour and not _is_colour(colour):
             key = f"themes.{name}.{field}"
-            yield mistake_in(path, key, _("{name} is no colour: {value}").format(name=key, value=colour))
+            yield mistake_in(path, key, _("{name} is not a colour: {value}").format(name=key, value=colour))
     if not theme.variables:
         return
     variables = BUILTIN_THEMES["textual-dark"].to_color_system().generate()
@@ -79,7 +79,7 @@ def _theme_mistakes(settings: "Settings", name: str, theme: "ThemeSettings") -> 
         styled = "style" in field and words and VALID_STYLE_FLAGS.issuperset(words)
         coloured = "style" not in field and _is_colour(value.rpartition(" ")[0] if value.endswith("%") else value)
         if not styled and not coloured:
-            message = _("{name} is no style: {value}") if "style" in field else _("{name} is no colour: {value}")
+            message = _("{name} is not a style: {value}") if "style" in field else _("{name} is not a colour: {value}")
             yield mistake_in(path, key, message.format(name=key, value=value))
 
 

@@ -65,7 +65,7 @@ class Answers:
     asked: list[str] = field(default_factory=list)
 
     def stages(
-        self, query: Query, *, limit: int = 20, stop: Callable[[], bool] = lambda: False
+        self, query: Query, *, limit: int = 20, stop: Callable[[], bool] = lambda: False, **_options: object
     ) -> Iterator[SearchResult]:
         self.asked.append(query.raw)
         answer = self.answer(query)
@@ -220,7 +220,7 @@ async def settle(pilot: AppPilot) -> None:
     The library begins to be opened after the first paint, which on a busy machine is after the first pause.
     """
     app, deadline = pilot.app, time.monotonic() + OPENING_S
-    while isinstance(app, SubtitleApp) and not (app.context.can_search() or app.search_screen.error):
+    while isinstance(app, SubtitleApp) and not (app.context.can_search() or app.search_screen.page.error):
         await pilot.pause(0.01)
         if time.monotonic() > deadline:
             break

@@ -96,6 +96,9 @@ class TestHistory:
             await settle(pilot)
             assert runtime.library.answers.latest() == []
             assert "There are no saved answers." in str(history.query_one("#history-title", Static).content)
+            assert {"history.open", "history.delete", "history.delete-all"}.isdisjoint(
+                each.binding.id for each in history.active_bindings.values()
+            )
             await pilot.press("delete", "a", "enter", "escape")
             assert pilot.app.screen is screen
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from textual.content import Content
 
+from subtitle_rag.contexts import large_prompts
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.screens.search_screen import SearchScreen
 from tests.stand_ins.ollama import Model, StandIn, Turn
@@ -55,9 +56,28 @@ class TestAsking:
             assert rows(screen)[2].startswith(" [3]   ")
             assert screen.typed == ""
 
+    async def test_a_key_asks_of_all_captions_and_back(
+        self, make: MakeApp, ollama: StandIn, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            assert len(rows(screen)) == 7
+            await pilot.press("ctrl+k")
+            await until(pilot, lambda: not screen.running)
+            assert "whole they may have" in said(screen)
+            ollama.add(Model(MODEL, "of its own", context_length=262_144))  # what is learnt goes with the digest
+            monkeypatch.setattr(large_prompts, "free_memory", lambda: 10**12)
+            await pilot.press("ctrl+k")
+            await until(pilot, lambda: not screen.running)
+            assert "From all captions of" in said(screen)
+            assert len(rows(screen)) > 7
+            await pilot.press("ctrl+k")
+            await until(pilot, lambda: not screen.running)
+            assert len(rows(screen)) <= 7
+
     @pytest.mark.campaign(part="app")
     async def test_the_answer_is_shown_as_it_comes(self, make: MakeApp, ollama: StandIn) -> None:
-        ollama.answer(Turn("배추는 " * 400 + "[1].", pace=0.03))
+        ollama.answer(Turn("".join(f"배추는 {n} " for n in range(400)) + "[1].", pace=0.03))
         async with asking(make(show_times=False)) as (pilot, screen):
             await pilot.press("enter")
             await until(pilot, lambda: screen.dialogue.turns[0].text)
@@ -211,7 +231,7 @@ class TestEnteringHangul:
 
     @pytest.mark.campaign(part="app")
     async def test_a_question_during_an_answer_waits_for_its_end(self, make: MakeApp, ollama: StandIn) -> None:
-        ollama.answer(Turn("배추는 " * 60 + "[1].", pace=0.05), "소금입니다 [1].")
+        ollama.answer(Turn("".join(f"배추는 {n} " for n in range(60)) + "[1].", pace=0.05), "소금입니다 [1].")
         async with asking(make()) as (pilot, screen):
             await pilot.press("enter")
             await until(pilot, lambda: screen.dialogue.turns[0].text)
@@ -288,20 +308,20 @@ class TestStopping:
     async def test_esc_stops_and_keeps_what_came_then_leaves(
         self, make: MakeApp, ollama: StandIn, runtime: Runtime
     ) -> None:
-        ollama.answer(Turn("배추는 " * 200, pace=0.03))
+        ollama.answer(Turn("".join(f"배추는 {n} " for n in range(200)), pace=0.03))
         async with asking(make()) as (pilot, screen):
             await pilot.press("enter")
             await until(pilot, lambda: screen.dialogue.turns[0].text)
             await pilot.press("escape")
             await until(pilot, lambda: not screen.running)
             assert "Stopped; what had come by then stays." in said(screen)
-            assert "배추는 배추는" in said(screen)
+            assert "배추는 0 배추는" in said(screen)
             assert runtime.library.answers.latest()[0].ending == "stopped"
             await until(pilot, lambda: ollama.asked("chat")[0].outcome == "gone")
             await pilot.press("escape")
             assert isinstance(screen.app.screen, SearchScreen)
             await pilot.press("f3")
-            assert "배추는 배추는" in said(screen)
+            assert "배추는 0 배추는" in said(screen)
 
     @pytest.mark.campaign(part="app")
     async def test_leaving_the_app_does_not_wait_for_the_model(self, make: MakeApp, ollama: StandIn) -> None:
@@ -368,10 +388,11 @@ class TestHostileOutput:
         hostile = (
             "[b]굵게[/b] [@click=app.quit]끝[/] \x1b[31m빨강\x1b[0m \u202e뒤집힌\x07 [link=file:///x]y[/link] [1]."
         )
-        ollama.answer(f"{hostile}\n\n{'가' * 3_000}")
+        unbroken = "".join(chr(0xAC00 + 7 * at % 11_172) for at in range(3_000))
+        ollama.answer(f"{hostile}\n\n{unbroken}")
         async with asking(make(), size=(80, 24)) as (pilot, screen):
             await ask(pilot, screen)
-            for literal in ("[b]굵게[/b] [@click=app.quit]끝[/]", "[link=file:///x]y[/link]", "가" * 3_000):
+            for literal in ("[b]굵게[/b] [@click=app.quit]끝[/]", "[link=file:///x]y[/link]", unbroken):
                 assert literal in said(screen)
             await pilot.press("down", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup", "pageup")
             await settle(pilot)
@@ -379,3 +400,20 @@ class TestHostileOutput:
             assert "[31m빨강" in shown
             assert not set("\x1b\x07\u202e") & set(shown)
             assert all(Content(line).cell_length == 80 for line in shown.splitlines())
+
+
+class TestLoops:
+    async def test_a_loop_is_said_and_asked_for_once_more_by_its_key(self, make: MakeApp, ollama: StandIn) -> None:
+        ollama.answer("배추는 40포기입니다 [1]. " + "르메르 24FW 카라리스, " * 200, "소금입니다 [1].")
+        async with asking(make()) as (pilot, screen):
+            await ask(pilot, screen)
+            assert "The model repeated itself without end" in said(screen)
+            assert "F7 asks once more with another seed." in said(screen)
+            assert said(screen).count("카라리스") == 1
+            assert len(ollama.asked("chat")) == 1
+            await pilot.press("f7")
+            await until(pilot, lambda: not screen.running)
+            assert [turn.text for turn in screen.dialogue.turns] == ["소금입니다 [1]."]
+            await pilot.press("f7")
+            assert "Only an answer that repeats itself" in hint(screen)
+            assert len(ollama.asked("chat")) == 2

@@ -192,8 +192,8 @@ class TestNarrowing:
             assert line.value == f'영상:"{chosen.video.title}" '
             assert line.has_focus
             await pilot.press(*"달리기")
-            await until(pilot, lambda: app.search_screen.shown and app.search_screen.scenes.scene)
-            assert app.search_screen.shown == f'영상:"{chosen.video.title}" 달리기'
+            await until(pilot, lambda: app.search_screen.results.text and app.search_screen.scenes.scene)
+            assert app.search_screen.results.text == f'영상:"{chosen.video.title}" 달리기'
             scene = app.search_screen.scenes.scene
             assert scene
             assert scene.video.id == chosen.video.id

@@ -82,7 +82,7 @@ class TestScreen:
             assert told["ollama"].startswith("! Ollama ")
             assert "\n→ Optional:" in told["ollama"]
             assert told["device"].startswith("✓ Device cpu (")
-            assert "to mend, or to leave" in title(app)
+            assert "to fix, or to leave" in title(app)
 
     @pytest.mark.campaign(part="app")
     async def test_keys_check_again_ask_youtube_and_close(self, app_of: MakeApp, looked: Counter[str]) -> None:

@@ -101,7 +101,7 @@ class TestWriting:
             await until(pilot, lambda: app.contexts and app.contexts.processed >= stage_progress.WINDOWS_BEFORE_RATE)
             assert any(unit in bar(app) for unit in (" windows/s  ", "/min  "))
             await typed(pilot, " 찍어")
-            assert app.search_screen.shown == "치킨 소스 찍어"
+            assert app.search_screen.results.text == "치킨 소스 찍어"
             await pilot.press("f4")
             await until(pilot, lambda: " tokens read, " in bar(app))
 

@@ -8,10 +8,20 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from subtitle_rag.errors import LlmError
-from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, ContextsDue, ContextWritten
-from subtitle_rag.library.context_store import ContextCounts
+from subtitle_rag.events import (
+    ContextEvent,
+    ContextFailed,
+    ContextReport,
+    ContextsDue,
+    ContextWritten,
+    OverviewWritten,
+)
+from subtitle_rag.library.context_store import ContextCounts, Contexts
+from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text.stage_lines import context_brief, context_line
+from subtitle_rag.tui.text.stage_rows import rows
+from tests.answers.desk import context
 from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, transcript_text, typed, writing
 
 
@@ -38,6 +48,23 @@ class TestPreview:
             await pilot.press("ctrl+y")
             await settle(pilot)
             assert outside.copied == ["https://youtu.be/video-00001?t=61"]
+
+    async def test_a_context_that_is_left_out_is_named_with_its_reason(
+        self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first, second = scene(1), scene(2)
+        doubted = replace(context(first.id, first.video.id, ""), doubts=(("name", "두레반[/]칼국수"),), tries=2)
+        monkeypatch.setattr(Contexts, "left_out", lambda *_arguments: {first.id: doubted})
+        app = app_of(scenes=[first, second])
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "국수")
+            said = app.search_screen.query_one("#written", Static).content
+            assert str(said) == "Context  Left out: it names what the video does not: 두레반[/]칼국수."
+            assert app.search_screen.query_one("#context").display
+            await pilot.press("down")
+            await settle(pilot)
+            assert not app.search_screen.query_one("#context").display
 
     @pytest.mark.campaign(part="app")
     async def test_it_goes_with_the_scene_that_has_none(self, app_of: MakeApp) -> None:
@@ -117,7 +144,7 @@ class TestLines:
         counts = ContextCounts(windows=10, written=3, empty=1, suspect=0, prompt_tokens=100, tokens=10, ms=1)
         progress = ContextProgress.of(counts, "ax")
         assert (progress.missing, progress.done) == (6, 4)
-        answered = ContextWritten("v", "제목", "w", 0, "문맥", False, prompt_tokens=50, tokens=5, ms=9)
+        answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
         blocked = LlmError("llm_out_of_memory", host="x", model="ax", reason="")
         events: list[ContextEvent] = [
             ContextsDue(2, 9),
@@ -131,3 +158,27 @@ class TestLines:
         assert (progress.done, progress.processed, progress.failed) == (3, 2, 1)
         assert (progress.prompt_tokens, progress.output_tokens, progress.seconds) == (200, 20, 2.0)
         assert progress.error is blocked
+
+    def test_a_new_prompt_tells_what_it_writes_anew_until_the_first_context(self) -> None:
+        counts = ContextCounts(windows=100, written=100, empty=0, suspect=0, prompt_tokens=0, tokens=0, ms=0)
+        due = ContextsDue(1, 100, by_other_prompts=90, seconds=720)
+        progress = ContextProgress.of(counts, "ax").after(due, 0.0)
+        assert "new prompt: 90 contexts anew · about 12 min" in rows(None, progress, None, 120)["contexts"].plain
+        answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
+        assert "new prompt" not in rows(None, progress.after(answered, 1.0), None, 120)["contexts"].plain
+
+    def test_an_overviews_sections_are_counted_and_part_of_the_time_left(self) -> None:
+        counts = ContextCounts(windows=100, written=0, empty=0, suspect=0, prompt_tokens=0, tokens=0, ms=0)
+        progress = ContextProgress.of(counts, "ax").after(ContextsDue(1, 100, 24), 0.0)
+        for section in range(1, 8):
+            progress = progress.after(OverviewWritten("v", "제목", section, 24, 3_500, 60, 9), 60.0)
+        assert progress.overview == (7, 24)
+        assert "overview 7/24  overviews: about 17 min left" in context_line(progress)
+        row = rows(None, replace(progress, state="working"), None, 120)["contexts"].plain
+        assert "overview 7/24 · overviews: about 17 min left" in row
+        answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
+        for second in range(21):
+            progress = progress.after(answered, float(second))
+        assert progress.overview is None
+        assert progress.remaining_s == 79 + 17 * 60
+        assert "overview" not in context_line(progress)

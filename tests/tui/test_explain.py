@@ -45,6 +45,16 @@ class TestRows:
             "  reranked                   #1   0.912",
         ]
 
+    def test_a_score_that_was_computed_has_no_rank(self) -> None:
+        scores = SCORES | {"sparse": RetrieverScore(None, 0.081)}
+        said = [row.plain for row in explain.rows(scene(scores=scores), HYBRID, 46, times=False)]
+        assert "  sparse    weighted words    –   0.081" in said
+
+    def test_the_shares_of_the_fused_score_are_told(self) -> None:
+        said = rows(replace(HYBRID, shares={"bm25": 0.2, "dense": 0.7, "sparse": 0.1}))
+        assert "  Shares       bm25 20 % · dense 70 % · sparse 10 %" in said
+        assert not any("Shares" in row for row in rows(HYBRID))
+
     def test_without_room_there_is_no_word_of_what_they_go_by(self) -> None:
         assert table(rows(HYBRID, 34))[:3] == [
             "  bm25      #12   11.20",

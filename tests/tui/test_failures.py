@@ -147,7 +147,7 @@ class TestRetrying:
             youtube.clear()
             await pilot.press("ㄱ")
             await settle(pilot)
-            assert toasts(app)[-2:] == ["Asked for again: 깨진 자막", "1 new video can be searched now."]
+            assert toasts(app)[-2:] == ["Requested again: 깨진 자막", "1 new video can be searched now."]
             assert {asked.video for asked in youtube.requests if asked.video} == {"broken00000"}
             assert (hasty.library.counts().searchable, hasty.library.counts().failed) == (2, 1)
             await until(pilot, lambda: detail(app) == [])

@@ -291,3 +291,17 @@ def test_whatever_names_are_they_can_be_told_apart(called: Called, names: list[s
         assert len(chip.value) <= LONGEST
         [part] = [part for part in parts(query_filters.with_("치킨", chip)) if part.name]
         assert called(part.value, known) == [id]
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after", "expected"),
+    [
+        ("캠핑", "캠", "종류:쇼츠 캠", "종류:쇼츠 캠핑"),
+        ("종류:쇼츠 캠핑", "종류:쇼츠 캠", "캠", "캠핑"),
+        ("캠핑", "캠", "캠", "캠핑"),
+        ("캠", "캠", "종류:쇼츠 캠", "종류:쇼츠 캠"),
+    ],
+)
+def test_a_syllable_that_comes_late_stays_beside_new_filters(text: str, before: str, after: str, expected: str) -> None:
+    i18n.activate("ko")
+    assert query_filters.transferred(text, before, after) == expected

@@ -89,7 +89,7 @@ class TestChips:
             assert "이후" in query(app)
             await pilot.click(FilterBar, offset=(start + 20, 0))
             await settle(pilot)
-            assert query(app) == app.search_screen.shown == "치킨 채널:느긋한식탁"
+            assert query(app) == app.search_screen.results.text == "치킨 채널:느긋한식탁"
             await pilot.click(FilterBar, offset=(start + 18, 0))
             await settle(pilot)
             assert (query(app), row(app)) == ("치킨", "")
@@ -158,7 +158,7 @@ class TestChoosing:
             assert "느긋한 식탁" in drawn_by(app)
             await pilot.press("enter")
             await settle(pilot)
-            assert query(app) == app.search_screen.shown == '채널:"느긋한 식탁" 치킨'
+            assert query(app) == app.search_screen.results.text == '채널:"느긋한 식탁" 치킨'
             assert row(app) == " 채널 느긋한 식탁 ✕ "
             assert app.search_screen.query_line.has_focus
             assert app.search_screen.query_line.cursor_position == len(query(app))
@@ -212,7 +212,7 @@ class TestChoosing:
             assert [line[:6] for line in offered(app)[:3]] == ["종류 영상 ", "종류 쇼츠 ", "종류 라이브"]
             await pilot.press("down", "down", "down", "up", "up", "enter")
             await settle(pilot)
-            assert query(app) == app.search_screen.shown == "종류:쇼츠 할머니"
+            assert query(app) == app.search_screen.results.text == "종류:쇼츠 할머니"
             assert {kinds[one.video.id] for one in found_by(app)} == {"short"}
 
     @pytest.mark.campaign(part="app")
@@ -252,10 +252,10 @@ class TestTakingAway:
             await settle(pilot)
             await typed(pilot, self.TEXT)
             await open_filters(pilot)
-            assert offered(app)[:3] == ["✓ channel 느긋", "✓ after 2020-01-01", "✕ Take all filters away"]
+            assert offered(app)[:3] == ["✓ channel 느긋", "✓ after 2020-01-01", "✕ Remove all filters"]
             await pilot.press("down", "enter")
             await settle(pilot)
-            assert query(app) == app.search_screen.shown == "channel:느긋 치킨"
+            assert query(app) == app.search_screen.results.text == "channel:느긋 치킨"
 
     async def test_backspace_edits_first_and_then_takes_the_last_away(self, app_of: MakeApp) -> None:
         app = app_of("en")
@@ -270,7 +270,7 @@ class TestTakingAway:
             assert query(app) == self.TEXT
             await pilot.press("backspace", "backspace", "escape")
             await settle(pilot)
-            assert query(app) == app.search_screen.shown == "치킨"
+            assert query(app) == app.search_screen.results.text == "치킨"
 
     async def test_all_go_at_once_from_the_list_and_by_command(self, app_of: MakeApp) -> None:
         app = app_of("en")
@@ -287,7 +287,7 @@ class TestTakingAway:
             [clear] = [c.callback for c in app.get_system_commands(app.screen) if c.title == "Find: clear filters"]
             clear()
             await settle(pilot)
-            assert query(app) == app.search_screen.shown == "치킨"
+            assert query(app) == app.search_screen.results.text == "치킨"
 
     @pytest.mark.parametrize("key", ["escape", "ctrl+f"])
     @pytest.mark.campaign(part="app")

@@ -11,6 +11,7 @@ from subtitle_rag.tui import keymap
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.screens.help_screen import HelpScreen
 from subtitle_rag.tui.text import key_help
+from subtitle_rag.tui.widgets.channel_table import ChannelTable
 from tests.tui.conftest import MakeApp, drawn_by, scene, settle, typed
 
 
@@ -110,6 +111,14 @@ def test_whatever_is_bound_is_told(app_of: MakeApp) -> None:
 def test_sentences_are_of_keys_that_are_there() -> None:
     together = {id for ids in key_help.TOGETHER for id in ids}
     assert together <= set(keymap.declared())
+
+
+def test_a_key_has_one_row_and_a_meaning_has_one_row() -> None:
+    rows = list(key_help.rows([ChannelTable]))
+    assert ("Enter →", "the channel's videos") in rows
+    assert "Choose" not in [meaning for _names, meaning in rows]
+    keys = [key for names, _meaning in rows for key in names.split()]
+    assert len(set(keys)) == len(keys)
 
 
 def test_keys_told_together_are_told_once() -> None:

@@ -261,7 +261,7 @@ class TestSearching:
             await settle(pilot)
             for name in HOSTILE:
                 error = AppError("library_damaged", path=HOSTILE[name], reason=HOSTILE[name])
-                app.search_screen.library_failed(error)
+                app.search_screen.page.fail(error)
                 app.tell(error)
                 await settle(pilot)
                 look(app, where=name)

@@ -1,6 +1,9 @@
 """Packages in the app, by a stand-in of pip: those for search by meaning, asked about and installed; a newer yt-dlp."""
 
 import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from importlib.metadata import PackageNotFoundError
@@ -8,9 +11,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from textual.widgets import OptionList
 
 from subtitle_rag.captions import session
 from subtitle_rag.captions.addresses import parse
+from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import Video
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import PackagesAdvanced
@@ -19,6 +24,8 @@ from subtitle_rag.installation import package_installer as installing
 from subtitle_rag.installation.aging import extractor_age
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import NEURAL
+from subtitle_rag.retrieval.neural_client import HostedModels
+from subtitle_rag.retrieval.ollama_encoder import OllamaEncoders
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.install_screen import InstallScreen
@@ -30,6 +37,8 @@ from subtitle_rag.tui.text import model_lines
 from subtitle_rag.tui.text.stage_lines import update_line
 from tests.installation.environments import program
 from tests.stand_ins.hub import Hub
+from tests.stand_ins.ollama import Model
+from tests.stand_ins.ollama import StandIn as Ollama
 from tests.stand_ins.youtube import StandIn
 from tests.tui.conftest import AppPilot, bar, drawn_by, settle, toasts, unpaced, until
 from tests.tui.test_offer import arrived, bare, host, indexed, offered, welcome
@@ -205,7 +214,7 @@ class TestInstalling:
             await until(pilot, lambda: asking(app))
             await pilot.pause()
             page = drawn_by(app)
-            assert "This copy of the program does not install packages by itself." in page
+            assert "This copy of the program cannot install packages by itself." in page
             assert "uvx --torch-backend cpu --from 'subtitle-rag[neural]' subtitle-rag" in page
             assert not app.screen.query_one("#ways").display
             await pilot.press("enter")
@@ -216,6 +225,83 @@ class TestInstalling:
     async def test_who_wants_no_encoder_is_not_offered_packages(self, indexed: Runtime, offered: Hub, pip: Pip) -> None:
         indexed.models.settings = replace(indexed.models.settings, encoder="")
         assert model_offer.find_download(indexed) is None
+
+
+class TestThroughOllama:
+    @pytest.fixture
+    def ollama(self, indexed: Runtime, pip: Pip) -> Iterator[Ollama]:
+        """Ollama answers, and packages are missing."""
+        with Ollama() as server:
+            indexed.settings = replace(indexed.settings, llm=LlmSettings(hosts=(server.base,)))
+            through = OllamaEncoders(indexed._open_ollama, indexed._is_writing_contexts)
+            with closing(HostedModels(indexed.settings.paths.cache / "none", indexed.models, through)) as neural:
+                indexed.__dict__["neural"] = neural
+                yield server
+
+    @pytest.mark.parametrize("by_hand", [False, True])
+    async def test_its_encoder_is_offered_first_fetched_and_written_into_the_config(
+        self, indexed: Runtime, ollama: Ollama, pip: Pip, by_hand: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        passing = Environment("uvx", pip.folder, pip.folder / "bin" / "python", uses_uv=True)
+        if by_hand:
+            monkeypatch.setattr(installing, "current", lambda: passing)
+        embedder = Model("bge-m3", capabilities=("embedding",), dimensions=1024)
+        ollama.offer(embedder)
+        ollama.dies_after = None if by_hand else 2_000
+        config = indexed.settings.paths.config
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text("# mine\n[search]\nlimit = 7\n", encoding="utf-8")
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await until(pilot, lambda: "by Ollama: Ctrl+G fetches bge-m3 (1.2 GB), Ctrl+X hides" in welcome(app))
+            await pilot.press("ctrl+g")
+            await until(pilot, lambda: asking(app))
+            await pilot.pause()
+            page = drawn_by(app)
+            ways = app.screen.query_one("#ways", OptionList)
+            assert [option.id for option in ways.options] == (["ollama"] if by_hand else ["ollama", "packages"])
+            assert "bge-m3 1.2 GB" in page
+            assert ("cannot install packages by itself" in page) == by_hand
+            assert ollama.count("pull") == 0
+            await pilot.press("enter")
+            if not by_hand:
+                await until(pilot, lambda: welcome(app).endswith("Ctrl+G tries again") and not app.background.runs)
+                assert "models" not in config.read_text("utf-8")
+                app.connections.look_up()
+                await settle(pilot)
+                assert welcome(app).endswith("Ctrl+G tries again")
+                await pilot.press("ctrl+g")
+            await until(pilot, lambda: app.offer is None and app.vectors and app.vectors.state == "done")
+            await settle(pilot)
+        assert indexed.library.vectors.active() == f"ollama:bge-m3@{embedder.digest[:8]}"
+        assert config.read_text("utf-8").startswith("# mine\n[search]\nlimit = 7\n")
+        assert tomllib.loads(config.read_text("utf-8"))["models"] == {"encoder": "ollama:bge-m3"}
+        assert pip.asked == []
+
+    async def test_a_config_that_cannot_be_written_is_said(self, indexed: Runtime, ollama: Ollama) -> None:
+        ollama.add(Model("bge-m3", capabilities=("embedding",), dimensions=1024))
+        config = indexed.settings.paths.config
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text("models = 1\n", encoding="utf-8")
+        app = SubtitleApp(indexed)
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await until(pilot, lambda: "which has bge-m3: Ctrl+G begins" in welcome(app))
+            await agree(pilot, app)
+            await until(
+                pilot, lambda: any('says: [models] encoder = "ollama:bge-m3"' in toast for toast in toasts(app))
+            )
+        assert config.read_text("utf-8") == "models = 1\n"
+
+    def test_where_packages_are_here_it_is_not_asked(
+        self, indexed: Runtime, ollama: Ollama, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert model_offer.find_through_ollama(indexed)
+        ollama.clear()
+        monkeypatch.setattr(extras, "find_spec", lambda _name: True)
+        assert model_offer.find_through_ollama(indexed) is None
+        assert ollama.count() == 0
 
 
 class TestLines:

@@ -147,7 +147,7 @@ class TestJobs:
             index_sample(app)
             index_sample(app)
             await pilot.pause()
-            assert toasts(app) == ["That is under way already."]
+            assert toasts(app) == ["This is already running or waiting."]
             page(app).path.value = str(tmp_path)
             await pilot.press("enter")
             while page(app).path.value:
@@ -183,7 +183,7 @@ class TestJobs:
 
     @pytest.mark.campaign(part="app")
     async def test_failures_are_listed_with_their_reasons(self, unindexed: Runtime) -> None:
-        failure = VideoFailed("x", "[red]제목", "no_cues", {"path": "a.srt"})
+        failure = VideoFailed("x", "제목", "no_cues", {"path": "[red]a.srt"})
         steps = Steps(Found(1), failure, IndexReport(failed=1, failures=[failure]))
         unindexed.__dict__["indexer"] = steps
         app = SubtitleApp(unindexed)
@@ -193,8 +193,8 @@ class TestJobs:
             for _step in range(3):
                 steps.go.release()
             await settle(pilot)
-            assert "! [red]제목" in said(app, "#failures")
-            assert "without a single spoken line" in said(app, "#failures")
+            assert said(app, "#failures").count("a.srt") == 1
+            assert "! [red]a.srt is a caption file without a single spoken line." in said(app, "#failures")
 
     @pytest.mark.campaign(part="app")
     async def test_a_busy_library_says_who_holds_it(self, unindexed: Runtime) -> None:
@@ -209,6 +209,26 @@ class TestJobs:
             assert "Another subtitle-rag is indexing" in said(app, "#failures")
             assert app.job
             assert app.job.ended
+
+
+async def test_a_library_that_is_being_opened_is_not_said_to_be_empty(
+    app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = threading.Event()
+    counts = runtime.library.counts
+    monkeypatch.setattr(runtime.library, "counts", lambda: (gate.wait(10), counts())[1])
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("f4")
+        await pilot.pause()
+        try:
+            assert "Opening the library…" in drawn_by(app)
+            assert "Nothing to search yet" not in drawn_by(app)
+            assert "Just looking?" not in drawn_by(app)
+        finally:
+            gate.set()
+        await settle(pilot)
+        assert "All videos" in drawn_by(app)
 
 
 class TestFull:

@@ -103,6 +103,10 @@ FLOWS: dict[str, tuple[str, ...]] = {
         *("escape", "escape"),
     ),
     "filters": (*"치킨", "ctrl+f", *"채널", "down", "escape"),
+    "marking and exporting": (
+        *(*"치킨", "ctrl+a", "ctrl+a", "enter", "ctrl+e", "tab", "down down", "ctrl+y", "ctrl+l", "enter", "Y", "tab"),
+        *("delete", "ctrl+e", "escape", "escape"),
+    ),
     "the library": ("f4", "tab", "down", "pagedown", "enter", "escape", "escape"),
     "a path and an address": ("f4", *"tests", "ctrl+u", *"youtu.be", "escape", "escape"),
     "syncing and stopping": ("ctrl+r", "ctrl+s", "ctrl+t", "ctrl+t"),
@@ -132,7 +136,7 @@ async def test_a_first_run_with_files_and_a_theme_does_not_either(empty: Runtime
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             index_sample(app)
-            await until(pilot, lambda: app.search_screen.counts and app.search_screen.counts.windows == 75)
+            await until(pilot, lambda: app.search_screen.page.counts and app.search_screen.page.counts.windows == 75)
             await settle(pilot)
             app.search_themes()
             await press(pilot, *"nord", "enter")

@@ -226,12 +226,12 @@ class TestFetching:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             await pilot.press("ctrl+g")
-            await until(pilot, lambda: "asks for fewer requests" in welcome(app))
+            await until(pilot, lambda: "limits requests" in welcome(app))
             assert welcome(app).endswith("  Ctrl+G tries again")
             assert toasts(app) == []
             app.connections.look_up()  # as at the end of a job
             await settle(pilot)
-            assert "asks for fewer requests" in welcome(app)
+            assert "limits requests" in welcome(app)
             await pilot.press("f4", "ctrl+g")
             await arrived(pilot)
 

@@ -174,9 +174,11 @@ class TestReasons:
         assert failure_reasons.rest_end_text(NOON + 13 * 3600) == "11-22 01:00"
 
     def test_every_refusal_has_its_words(self) -> None:
-        assert refusals.RULES.keys() == failure_reasons.WORDS.keys()
+        files = {"unreadable", "not_captions", "no_cues", "too_large", "too_much_text"}
+        assert refusals.RULES.keys() | files == failure_reasons.WORDS.keys()
         assert failure_reasons.sums(["private", "no_captions", "private"]) == "private 2 · no captions 1"
-        assert failure_reasons.words("no_cues", {"path": "a.srt"}).startswith("a.srt is a caption file")
+        assert failure_reasons.words("no_cues", {"path": "a.srt"}) == "no spoken line"
+        assert failure_reasons.words("no_caption_files", {"path": "a"}) == "No caption files in a."
 
 
 class TestQueue:

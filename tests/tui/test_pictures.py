@@ -18,6 +18,7 @@ from subtitle_rag.domain import Chapter, Line, Video
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import Resting, VideoFailed
 from subtitle_rag.library.app_state import note_search
+from subtitle_rag.library.mark_store import Mark, MarkStore
 from subtitle_rag.library.overview import channel_states
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
@@ -402,6 +403,45 @@ class TestPlayers:
             app_in(pilot).push_screen(PlayerScreen(PlayersFound(scenes()[0], offers, "browser"), prefer=print))
 
         assert picture(found(), choose)
+
+
+class TestMarks:
+    """Marked scenes, and what is written of them."""
+
+    MARKED = (
+        Mark(1, "chicken0000", 60_000, 115_000, 65_000, CHICKEN.title, "느린 부엌", CHICKEN.url, SAID[0], "", "", NOON),
+        Mark(2, "soup0000000", 340_000, 395_000, 345_000, SOUP.title, "숲길", None, SAID[2], "국물 맛", "국수", NOON),
+    )
+
+    @pytest.fixture(autouse=True)
+    def marked(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(MarkStore, "all", lambda _store: list(self.MARKED))
+
+    def test_they_are_listed(self, found: MakeApp, picture: Picture) -> None:
+        async def look(pilot: AppPilot) -> None:
+            await searched(pilot)
+            await pilot.press("ctrl+l")
+            await settle(pilot)
+
+        assert picture(found(), look)
+
+    @pytest.mark.campaign(part="app")
+    def test_note_and_tag(self, found: MakeApp, picture: Picture) -> None:
+        async def edit(pilot: AppPilot) -> None:
+            await searched(pilot)
+            await pilot.press("down", "down", "ctrl+a")
+            await settle(pilot)
+
+        assert picture(found("ko"), edit)
+
+    @pytest.mark.campaign(part="app")
+    def test_the_text_of_an_export(self, found: MakeApp, picture: Picture) -> None:
+        async def export(pilot: AppPilot) -> None:
+            await searched(pilot)
+            await pilot.press("ctrl+e", "down")
+            await settle(pilot)
+
+        assert picture(found(), export)
 
 
 class TestHelp:

@@ -71,10 +71,19 @@ async def test_where_there_is_no_room_a_key_opens_it_over_the_list(app_of: MakeA
         assert screen.scenes.scene
         assert screen.scenes.scene.jump_url
         assert screen.scenes.scene.jump_url in drawn_by(app)
+        assert screen.query_line.has_focus
+        for widget in (screen.preview.transcript, screen.query_line):  # the covered list is no stop
+            await pilot.press("tab")
+            assert app.focused is widget
         await pilot.press("escape")
         await settle(pilot)
         assert "▶" not in drawn_by(app)
         assert screen.query_line.value == CHICKEN
+        screen.scenes.focus()
+        await pilot.press("f8")
+        await settle(pilot)
+        assert screen.query_line.has_focus
+        await pilot.press("escape")
         await pilot.press("f8")
         await typed(pilot, " 소스")  # who types looks at the list
         assert "▶" not in drawn_by(app)
@@ -109,7 +118,7 @@ async def test_a_narrow_and_tall_screen_shows_it_below_the_list(app_of: MakeApp)
         await resized(pilot, 120, 40)
         await pilot.press("escape")
         await settle(pilot)
-        assert screen.room is BESIDE
+        assert screen.preview_layout.room is BESIDE
         assert screen.preview.region.x == screen.scenes.region.right
 
 

@@ -107,10 +107,10 @@ class TestTheSlowerOlderAnswer:
             await until(pilot, begun.is_set)
             await pilot.press(*" 소스", "enter")
             gates["치킨 소스"].set()
-            await until(pilot, lambda: app.search_screen.shown == "치킨 소스")
+            await until(pilot, lambda: app.search_screen.results.text == "치킨 소스")
             gates["치킨"].set()
             await settle(pilot)
-            assert (app.search_screen.shown, app.search_screen.scenes.scene) == ("치킨 소스", scene(5))
+            assert (app.search_screen.results.text, app.search_screen.scenes.scene) == ("치킨 소스", scene(5))
 
     @pytest.mark.campaign(part="app")
     async def test_of_what_surrounds_a_scene(self, app_of: MakeApp, runtime: Runtime, slow: MakeSlow) -> None:
@@ -167,16 +167,16 @@ class TestTheSlowerOlderAnswer:
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
             await settle(pilot)
-            counts = app.search_screen.counts
+            counts = app.search_screen.page.counts
             counted = slow(app.context.removals, "counts")
             app.connections.look_up()
             await until(pilot, counted.begun.is_set)
             app.context.removals.hidden = frozenset({"sample-0001"})
             app.connections.look_up()
-            await until(pilot, lambda: app.search_screen.counts != counts)
-            newer = app.search_screen.counts
+            await until(pilot, lambda: app.search_screen.page.counts != counts)
+            newer = app.search_screen.page.counts
             await counted.let(pilot)
-            assert app.search_screen.counts == newer
+            assert app.search_screen.page.counts == newer
 
     async def test_of_the_channels(self, app_of: MakeApp, slow: MakeSlow) -> None:
         app = app_of(scenes=[])
@@ -299,11 +299,11 @@ class TestEnterTooEarly:
             await settle(pilot)
             await pilot.press("치", "enter")
             await settle(pilot)
-            assert app.search_screen.shown == "치"
+            assert app.search_screen.results.text == "치"
             at_once(app, "킨", "enter")
             await settle(pilot)
             assert outside.played == []
-            assert app.search_screen.shown == "치킨"
+            assert app.search_screen.results.text == "치킨"
             at_once(app, "enter")
             await settle(pilot)
             assert len(outside.played) == 1

@@ -108,7 +108,7 @@ class TestList:
             await pilot.press("down", "down", "enter")
             await settle(pilot)
             screen = app.search_screen
-            assert screen.query_line.value == screen.shown == "캠핑 텐트"
+            assert screen.query_line.value == screen.results.text == "캠핑 텐트"
             assert screen.scenes.row_count
             assert screen.query_line.has_focus
             assert outside.played == []  # the Enter that searched plays nothing
@@ -140,7 +140,7 @@ class TestList:
             await settle(pilot)
             await pilot.press("down", *"꽃게", "enter")
             await settle(pilot)
-            assert app.search_screen.shown == "꽃게"
+            assert app.search_screen.results.text == "꽃게"
 
     async def test_a_click_searches_too(self, app_of: MakeApp, searched: list[str], outside: Outside) -> None:
         app = app_of()
@@ -148,7 +148,7 @@ class TestList:
             await settle(pilot)
             await pilot.click(ReadyQueryList, offset=(2, 2))
             await settle(pilot)
-            assert app.search_screen.shown == '"찍어 먹" -광고'
+            assert app.search_screen.results.text == '"찍어 먹" -광고'
             assert app.search_screen.query_line.has_focus
             assert outside.played == []
 

@@ -95,8 +95,8 @@ class TestOneVideo:
             await pilot.press("ctrl+z")
             await settle(pilot)
             assert [scene.video.id for scene in app.search_screen.scenes._scenes.values()] == found
-            assert app.search_screen.counts
-            assert app.search_screen.counts.videos == len(before)
+            assert app.search_screen.page.counts
+            assert app.search_screen.page.counts.videos == len(before)
             assert toasts(app)[-1].endswith("” was restored.")
         assert chosen in videos(runtime)
 

@@ -64,11 +64,11 @@ class TestSearching:
             async for _app in through(pilot):
                 assert app.search_screen.query_line.value == "치킨 소스"
                 assert app.search_screen.query_line.has_focus
-                assert app.search_screen.shown == "치킨"
+                assert app.search_screen.results.text == "치킨"
                 assert app.search_screen.scenes.highlighted == 2
             gate.set()
             await settle(pilot)
-            assert app.search_screen.shown == "치킨 소스"
+            assert app.search_screen.results.text == "치킨 소스"
             assert app.search_screen.scenes.highlighted == 2
 
     @pytest.mark.campaign(part="app")

@@ -47,7 +47,7 @@ class TestTyping:
             assert "getting ready" in shown(app, "#counter")
             gate.set()
             await settle(pilot)
-            assert app.search_screen.shown == "치킨"
+            assert app.search_screen.results.text == "치킨"
 
     async def test_letters_typed_in_quick_succession_are_one_search(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
@@ -70,7 +70,7 @@ class TestTyping:
             await settle(pilot)
             await pilot.press(*unicodedata.normalize("NFD", "치킨"))
             await settle(pilot)
-            assert app.search_screen.shown == "치킨"
+            assert app.search_screen.results.text == "치킨"
             assert runtime.__dict__["searcher"].asked[-1] == "치킨"
 
     @pytest.mark.campaign(part="app")
@@ -117,7 +117,7 @@ class TestTheEnterRule:
             await pilot.press(*CHICKEN, "enter")
             await settle(pilot)
             assert outside.played == []
-            assert app.search_screen.shown == CHICKEN
+            assert app.search_screen.results.text == CHICKEN
             await pilot.press("enter")
             await settle(pilot)
             assert [play["name"] for play in outside.played] == ["browser"]
@@ -135,7 +135,7 @@ class TestTheEnterRule:
             await pilot.press("킨", "enter")
             await settle(pilot)
             assert outside.played == []
-            assert app.search_screen.shown == "치킨"
+            assert app.search_screen.results.text == "치킨"
 
     async def test_what_is_played_is_the_second_of_the_best_line(self, app_of: MakeApp, outside: Outside) -> None:
         app = app_of(scenes=[scene()])
@@ -172,11 +172,11 @@ class TestLateAnswers:
             await pilot.press("치", "enter", "킨", "enter")
             assert asked.wait(10)
             gates["치킨"].set()
-            while app.search_screen.shown is None:
+            while app.search_screen.results.text is None:
                 await pilot.pause()
             gates["치"].set()
             await settle(pilot)
-            assert app.search_screen.shown == "치킨"
+            assert app.search_screen.results.text == "치킨"
             assert app.search_screen.scenes.scene == scene(2)
 
     @pytest.mark.campaign(part="app")
@@ -194,7 +194,7 @@ class TestLateAnswers:
             await pilot.press("backspace")
             assert not found.has_class("-stale")
             await settle(pilot)
-            assert app.search_screen.shown == "치킨"
+            assert app.search_screen.results.text == "치킨"
 
     @pytest.mark.campaign(part="app")
     async def test_resizing_during_a_search_changes_nothing(self, app_of: MakeApp, runtime: Runtime) -> None:
@@ -213,7 +213,7 @@ class TestLateAnswers:
                 await pilot.resize_terminal(*size)
             gate.set()
             await settle(pilot)
-            assert app.search_screen.shown == "치킨"
+            assert app.search_screen.results.text == "치킨"
             assert app.search_screen.query_one(Preview).display
 
 
@@ -372,6 +372,19 @@ async def test_half_a_syllable_leaves_the_list_until_there_is_a_better_one(app_o
         app.search_screen.query_line.value = "뷁"
         await settle(pilot)
         assert app.search_screen.scenes.row_count == 0
+
+
+async def test_words_that_stand_nowhere_are_named_under_the_field(app_of: MakeApp) -> None:
+    app = app_of("ko")
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨 Zyxwv")
+        screen = app.search_screen
+        assert screen.scenes.row_count > 0
+        assert str(screen.query_bar.border_subtitle) == "! 이 보관함에 없는 말: Zyxwv"
+        screen.query_line.value = "치킨"
+        await settle(pilot)
+        assert not screen.query_bar.border_subtitle
 
 
 async def test_a_whole_syllable_that_begins_no_word_leaves_the_list_until_enter(app_of: MakeApp) -> None:

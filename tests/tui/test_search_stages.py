@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -19,7 +20,7 @@ from subtitle_rag.tui.screens import live_search
 from subtitle_rag.tui.search_messages import ScenesFound
 from tests.models_here import Here, Read
 from tests.tiny_models import tiny_reranker
-from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, typed
+from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, typed, until
 
 Order = Sequence[int]
 
@@ -173,14 +174,14 @@ class TestTheNextQuery:
             while not begun.is_set():
                 await pilot.pause(0.01)
             app.search_screen.query_line.insert_text_at_cursor(" 소스")
-            while app.search_screen.shown != "치킨 소스":
+            while app.search_screen.results.text != "치킨 소스":
                 await pilot.pause(0.01)
             gate.set()
             await settle(pilot)
             assert done.is_set()
             app.search_screen.post_message(ScenesFound("치킨", by_all(parse("치킨"), (9,), final=True)))
             await settle(pilot)
-            assert (app.search_screen.shown, listed(app)) == ("치킨 소스", ["01"])
+            assert (app.search_screen.results.text, listed(app)) == ("치킨 소스", ["01"])
             assert shown(app, "#counter").startswith("1 scene ")
 
     @pytest.mark.campaign(part="app")
@@ -202,7 +203,7 @@ class TestTheNextQuery:
             await opened(app, pilot, runtime, answer)
             for text in ("치", "킨", " 소스"):
                 app.search_screen.query_line.insert_text_at_cursor(text)
-                while app.search_screen.shown != app.search_screen.typed:
+                while app.search_screen.results.text != app.search_screen.typed:
                     await pilot.pause(0.01)
             ended.set()
             await settle(pilot)
@@ -256,3 +257,87 @@ class TestModels:
             assert last.reranked
             assert list(app.search_screen.scenes.rows) == [one.id for one in last.scenes]
             assert "+reranked" in shown(app, "#counter")
+
+
+class TestRefinement:
+    """Ctrl+K has the reranker read on."""
+
+    async def test_it_shows_its_progress_and_the_highlighted_row_stays_where_it_is(
+        self, app_of: MakeApp, runtime: Runtime
+    ) -> None:
+        first = list(range(1, 31))
+        refining = Refining(first, [20, 15, *first[:14], *first[15:19], *first[20:]])
+        app = app_of(scenes=[])
+        async with app.run_test(size=(120, 20)) as pilot:
+            await opened(app, pilot, runtime, refining)
+            await typed(pilot, "치킨")
+            for _row in range(14):
+                await pilot.press("down")
+            rows = app.search_screen.scenes
+            line = 2 * (rows.highlighted or 0) - rows.scroll_offset.y
+            chosen = rows.highlighted_id
+
+            await pilot.press("ctrl+k")
+            await refining.reached(pilot)
+            assert "+reranked 16/150 …" in shown(app, "#counter")
+            assert (listed(app)[:2], rows.highlighted, rows.highlighted_id) == (["20", "15"], 1, chosen)
+            await pilot.press("down", *["down"] * 9)
+            chosen, line = rows.highlighted_id, 2 * (rows.highlighted or 0) - rows.scroll_offset.y
+            refining.end.set()
+            await settle(pilot)
+            assert (rows.highlighted_id, listed(app)[0]) == (chosen, "01")
+            assert 2 * (rows.highlighted or 0) - rows.scroll_offset.y == line
+            assert "…" not in shown(app, "#counter")
+
+    @pytest.mark.parametrize("key", ["ctrl+k", "escape"])
+    async def test_it_can_be_stopped_and_the_order_so_far_stays(
+        self, app_of: MakeApp, runtime: Runtime, key: str
+    ) -> None:
+        refining = Refining([1, 2, 3], [3, 1, 2])
+        app = app_of(scenes=[])
+        async with app.run_test() as pilot:
+            await opened(app, pilot, runtime, refining)
+            await typed(pilot, "치킨")
+            await pilot.press("ctrl+k")
+            await refining.reached(pilot)
+            await pilot.press(key)
+            refining.end.set()
+            await settle(pilot)
+            assert (listed(app), app.search_screen.typed) == (["03", "01", "02"], "치킨")
+            assert "…" not in shown(app, "#counter")
+
+    async def test_without_a_reranker_it_says_so(self, app_of: MakeApp, runtime: Runtime) -> None:
+        app = app_of(scenes=[scene(1)])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+k")
+            await typed(pilot, "치킨")
+            await pilot.press("ctrl+k")
+            await settle(pilot)
+            assert [text.split(" Ctrl")[0] for text in toasts(app)] == [
+                "There are no scenes to refine yet.",
+                "There is no reranker.",
+            ]
+
+
+class Refining:
+    """Answers a first search by words; a second one reads on, step by step."""
+
+    def __init__(self, first: Order, order: Order) -> None:
+        self.first, self.order = first, order
+        self.searches = 0
+        self.end = threading.Event()
+
+    def __call__(self, query: Query) -> Iterator[SearchResult]:
+        self.searches += 1
+        yield by_words(query, self.first, final=self.searches == 1)
+        if self.searches > 1:
+            yield replace(reranked(query, self.order), final=False, rerank_progress=(16, 150))
+            assert self.end.wait(10)
+            yield reranked(query, self.first)
+
+    async def reached(self, pilot: Pilot[object]) -> None:
+        """Wait until the step is shown."""
+        app = pilot.app
+        assert isinstance(app, SubtitleApp)
+        await until(pilot, lambda: "16/150" in shown(app, "#counter"))

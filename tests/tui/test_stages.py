@@ -10,10 +10,12 @@ from textual.reactive import var
 from textual.widgets import Static
 
 from subtitle_rag import i18n
-from subtitle_rag.errors import LlmError
+from subtitle_rag.errors import AppError, BusyError, LlmError
 from subtitle_rag.events import Resting, VideoFailed
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+from subtitle_rag.tui.text import job_lines, library_text
+from subtitle_rag.tui.text.content import Rows
 from subtitle_rag.tui.text.stage_lines import context_brief, pace
 from subtitle_rag.tui.text.stage_rows import rows
 from subtitle_rag.tui.widgets.progress_bars import StageRows
@@ -135,12 +137,34 @@ def test_what_failed_has_a_sentence_and_no_bar() -> None:
     assert "█" in said["vectors"]
 
 
-def test_a_rest_says_why_and_what_did_not_come_is_counted() -> None:
+def drawn(rows: Rows) -> str:
+    return "\n".join(row if isinstance(row, str) else str(row[0]) for row in rows)
+
+
+def test_the_reason_of_a_rest_stands_once_in_the_library_and_in_the_line_of_other_screens() -> None:
     resting = Resting(1_795_230_000, "rate_limited", {"title": "x"}, goes_on=True)
-    failures = (VideoFailed("x", "제목", "members_only", {}), VideoFailed("y", "제목", "network", {}))
-    said = told(fetching(resting=resting, failures=failures, waiting=2), None, None)
-    assert "too many requests (429)  – 1 skipped ! 1 failed  +2 waiting" in said["job"]
+    failures = (
+        VideoFailed("x", "제목", "members_only", {"title": "제목"}),
+        VideoFailed("y", "제목", "network", {"title": "제목", "reason": "timed out"}),
+    )
+    job = fetching(resting=resting, failures=failures, waiting=2)
+    said = told(job, None, None)
+    assert "then it resumes by itself  – 1 skipped ! 1 failed  +2 waiting" in said["job"]
     assert "left" not in said["captions"]
+    assert "too many requests (429)" in job_lines.line(job)
+    below = drawn(library_text.shortfalls(job))
+    assert below.startswith("! " + AppError("rate_limited", title="x").message)
+    assert "– Skipped: members only 1" in below
+    assert below.count("members") == 1
+    assert below.count("제목") == 1
+
+
+def test_the_reason_of_a_stop_stands_once_in_the_library_and_in_the_line_of_other_screens() -> None:
+    error = BusyError("youtube_busy", path="/x")
+    job = fetching(ended=True, stopped=True, reason=error)
+    assert told(job, None, None)["job"].startswith("Stopped: 느린 부엌  ")
+    assert drawn(library_text.shortfalls(job)).startswith(f"! {error.message}")
+    assert job_lines.line(job).startswith(error.message)
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,9 @@ class TestQueries:
     @pytest.mark.parametrize(
         ("query", "kind", "changed", "instead"),
         [
-            ("치킹", "spelling", "치킹", "치킨"),
-            ("치킹을", "spelling", "치킹", "치킨을"),
-            ("캠핌 쟝면", "spelling", "캠핌", "캠핑 쟝면"),
+            ("치퀸", "spelling", "치퀸", "치킨"),
+            ("치퀸을", "spelling", "치퀸", "치킨을"),
+            ("캠팽 줸면", "spelling", "캠팽", "캠핑 줸면"),
             ("clzls thtm", "layout", "clzls thtm", "치킨 소스"),
             ('"CLZLS"', "layout", "CLZLS", '"치킨"'),
             ('"치킨 먹방 소스"', "quotes", '"치킨 먹방 소스"', "치킨 먹방 소스"),
@@ -69,10 +69,18 @@ class TestQueries:
         assert (first.kind, first.changed, first.query) == (kind, changed, instead)
         assert first.scenes == count(runtime, instead) > 0
 
+    def test_a_word_that_sounds_alike_is_suggested_although_it_is_found(
+        self, runtime: Runtime, found: Callable[[str], list[Suggestion]]
+    ) -> None:
+        result = runtime.searcher.search(parse("치킹"), retrievers=("bm25",), rerank=False)
+        assert result.scenes
+        assert not result.has_known_word
+        assert [(each.kind, each.query) for each in found("치킹")] == [("spelling", "치킨")]
+
     def test_a_misspelt_word_stays_within_its_filter(
         self, runtime: Runtime, found: Callable[[str], list[Suggestion]]
     ) -> None:
-        (first,) = found("영상:치킨 치킹")
+        (first,) = found("영상:치킨 치퀸")
         assert (first.query, first.scenes) == ("영상:치킨 치킨", count(runtime, "영상:치킨 치킨"))
 
     def test_of_filters_that_leave_nothing_together_each_may_go(self, found: Callable[[str], list[Suggestion]]) -> None:
@@ -117,16 +125,16 @@ class TestPage:
             await settle(pilot)
             await typed(pilot, "치킨 영상:치킨 이후:2030-01-01")
             assert prompts(app) == [
-                "치킨 영상:치킨\n  Nothing is left within 이후:2030-01-01; without it there are 3 scenes.",
-                "치킨\n  Nothing is left within 영상:치킨 이후:2030-01-01; without it there are 8 scenes.",
+                "치킨 영상:치킨\n  Nothing is left within 이후:2030-01-01; without it there are 4 scenes.",
+                "치킨\n  Nothing is left within 영상:치킨 이후:2030-01-01; without it there are 9 scenes.",
             ]
             await pilot.press("enter")
             await settle(pilot)
             assert app.search_screen.query_line.value == "치킨 영상:치킨 이후:2030-01-01"
             await pilot.press("down", "down", "enter")
             await settle(pilot)
-            assert app.search_screen.shown == app.search_screen.query_line.value == "치킨"
-            assert app.search_screen.scenes.row_count == 8
+            assert app.search_screen.results.text == app.search_screen.query_line.value == "치킨"
+            assert app.search_screen.scenes.row_count == 9
             assert outside.played == []
 
     @pytest.mark.campaign(part="app")
@@ -134,7 +142,7 @@ class TestPage:
         app = app_of("ko")
         async with app.run_test(size=(80, 24)) as pilot:
             await settle(pilot)
-            await pilot.press(*"치킹", "enter")
+            await pilot.press(*"치퀸", "enter")
             await settle(pilot)
             assert len(prompts(app)) == 1
             assert shown(app, "#tips").count("·") == 1
@@ -157,13 +165,13 @@ class TestPage:
         app = app_of()
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            await pilot.press(*"치킹", "enter")
+            await pilot.press(*"치퀸", "enter")
             await settle(pilot)
             assert len(prompts(app)) == 1
             await pilot.press("down", *" 꽃게")  # the highlighted one must not be taken for what is typed now
             await pilot.press("enter")
             await settle(pilot)
-            assert app.search_screen.shown == "치킹 꽃게"
+            assert app.search_screen.results.text == "치퀸 꽃게"
             assert prompts(app) == []
             assert app.search_screen.scenes.row_count
             await pilot.press("escape")
@@ -183,3 +191,26 @@ class TestPage:
 def prompts(app: SubtitleApp) -> list[str]:
     choices = app.search_screen.query_one(ReadyQueryList)
     return [str(option.prompt) for option in choices.options] if choices.display and choices.region else []
+
+
+class TestField:
+    async def test_a_query_whose_words_nobody_says_is_replaced_by_one_key(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "바사골")
+            assert app.search_screen.scenes.row_count
+            assert "바사골 · → 바삭골" in str(app.search_screen.query_bar.border_subtitle)
+            await pilot.press("left", "right", "right")
+            await settle(pilot)
+            assert app.search_screen.results.text == app.search_screen.typed == "바삭골"
+            assert not app.search_screen.query_bar.border_subtitle
+
+    async def test_the_key_moves_the_cursor_where_nothing_is_offered(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 40)) as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("home", "right", "right", "right")
+            await settle(pilot)
+            assert (app.search_screen.typed, app.search_screen.query_line.cursor_position) == ("치킨", 2)

@@ -64,13 +64,13 @@ class TestChecking:
             ("themes.a = 'x'", "themes.a must be a table"),
             ("themes.a.dark = true", "themes.a.primary is missing"),
             ("themes.a.primry = 'red'", "there is no setting themes.a.primry (did you mean themes.a.primary?)"),
-            ("themes.a.primary = 'rot'", "themes.a.primary is no colour: rot"),
+            ("themes.a.primary = 'rot'", "themes.a.primary is not a colour: rot"),
             ("themes.a.dark = 'yes'", "themes.a.dark must be of the type bool"),
             ("themes.a.text_alpha = 'x'", "themes.a.text_alpha must be of the type float"),
-            (SEA, "themes.바다.variables.footer-key-foreground is no colour: $무엇"),
+            (SEA, "themes.바다.variables.footer-key-foreground is not a colour: $무엇"),
             (
                 SEA.replace("$무엇", "red").replace("bold reverse", "fat"),
-                "variables.block-cursor-text-style is no style: fat",
+                "variables.block-cursor-text-style is not a style: fat",
             ),
             (SEA.replace("footer-key", "footerkey"), "(did you mean themes.바다.variables.footer-key-foreground?)"),
             (

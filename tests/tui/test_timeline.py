@@ -259,7 +259,7 @@ class TestOnTheScreen:
             app.search_screen.query_line.insert_text_at_cursor("캠핑 video:캠핑")
             await until(pilot, begun.is_set)
             app.search_screen.query_line.insert_text_at_cursor(" 불멍")
-            await until(pilot, lambda: app.search_screen.shown == "캠핑 video:캠핑 불멍")
+            await until(pilot, lambda: app.search_screen.results.text == "캠핑 video:캠핑 불멍")
             gate.set()
             await settle(pilot)
             assert FURTHER not in bar(app)

@@ -182,7 +182,7 @@ class TestTheJob:
                 page.path.value = address
                 await pilot.press("enter")
                 await until(pilot, lambda: not page.path.value)
-            assert toasts(app)[-1] == "That is under way already."
+            assert toasts(app)[-1] == "This is already running or waiting."
             await until(pilot, hold.arrived.is_set)
             await until(pilot, lambda: "+1 waiting" in said(app, "#job"))
             hold.release()
@@ -313,7 +313,8 @@ class TestWhatDoesNotCome:
             await pilot.press("f4")
             await settle(pilot)
             assert "– Skipped: members only 3 · not begun yet 1" in said(app, "#failures")
-            assert "! 깨진 자막" in said(app, "#failures")
+            assert "members only" not in said(app, "#failures").partition("\n")[2]
+            assert "! The captions of 깨진 자막 came damaged: its JSON is damaged or cut off." in said(app, "#failures")
             told = {row[0]: row[-1] for row in rows(app)}
             assert told["회원만 0"] == "– members only"
             assert told["내일"].startswith("– not begun yet · asked again ")
@@ -370,11 +371,11 @@ class TestWhatDoesNotCome:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             app.jobs.start(JobRequest(source=parse(KITCHEN)))
-            await until(pilot, lambda: app.search_screen.counts and app.search_screen.counts.due == 3)
+            await until(pilot, lambda: app.search_screen.page.counts and app.search_screen.page.counts.due == 3)
             await until(pilot, lambda: app.screen is app.search_screen)
             assert "So far, 1 of 4 videos can be searched." in shown(app, "#notice")
             app.search_screen.query_line.value = "육수"
-            await until(pilot, lambda: app.search_screen.shown == "육수")
+            await until(pilot, lambda: app.search_screen.results.text == "육수")
             assert shown(app, "#counter").endswith("1/4 videos")
             await pilot.press("f4")
             await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and len(rows(app)) == 4)

@@ -28,9 +28,11 @@ GROWTH_S = 0.1
 class Talk(AppThread):
     """One conversation. It answers its questions one after the other and stores the answers in the library."""
 
-    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]") -> None:
+    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]", *, whole: bool | None = None) -> None:
+        """See `AnswerOptions` for `whole`."""
         super().__init__("answer", runtime, post)
-        self._questions: queue.Queue[tuple[QuestionTurn, Query] | None] = queue.Queue()
+        self._whole = whole
+        self._questions: queue.Queue[tuple[QuestionTurn, Query | None] | None] = queue.Queue()
         self._stop_answer = threading.Event()
         self._ending = False
 
@@ -38,6 +40,11 @@ class Talk(AppThread):
         """Queue a question."""
         self._stop_answer.clear()
         self._questions.put((turn, query))
+
+    def ask_again(self, turn: QuestionTurn) -> None:
+        """Queue the last question once more, with another seed."""
+        self._stop_answer.clear()
+        self._questions.put((turn, None))
 
     def stop(self) -> None:
         """End the current answer; its text so far stays."""
@@ -65,11 +72,15 @@ class Talk(AppThread):
                     self._post(AnswerEnded(turn, error=to_app_error(error, self._runtime.settings.paths)))
 
     def _conversation(self, opened: ExitStack) -> "Conversation":
-        return opened.enter_context(self._runtime.answerer(remember=True)).conversation()
+        from subtitle_rag.answers.gathering import AnswerOptions
 
-    def _answer(self, talk: "Conversation", turn: QuestionTurn, query: "Query") -> None:
+        options = AnswerOptions(whole=self._whole)
+        return opened.enter_context(self._runtime.answerer(remember=True)).conversation(options)
+
+    def _answer(self, talk: "Conversation", turn: QuestionTurn, query: "Query | None") -> None:
         text, grown = "", 0.0
-        for event in talk.ask(query, self._stop_answer):
+        stop = self._stop_answer
+        for event in talk.ask_again(stop) if query is None else talk.ask(query, stop):
             match event:
                 case Evidence():
                     self._post(EvidenceFound(turn, event))

@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack, closing
 from typing import ClassVar, cast
 
-from subtitle_rag.events import ContextEvent, ContextWritten
+from subtitle_rag.events import ContextEvent, ContextWritten, OverviewWritten
 from subtitle_rag.tui.controllers import stage_run
 from subtitle_rag.tui.state import stage_progress
 from subtitle_rag.tui.state.stage_progress import ContextProgress
@@ -29,9 +29,15 @@ class ContextRun(stage_run.StageRun[ContextProgress]):
 
     def _follow(self, events: Iterator[ContextEvent]) -> None:
         began = 0.0
+        latest = time.monotonic()
         for event in events:
             now = time.monotonic()
-            began = began or (now if isinstance(event, ContextWritten) else 0.0)
-            self._progress = self._progress.after(event, now - began)
+            if isinstance(event, OverviewWritten):
+                began = began and began + now - latest
+                self._progress = self._progress.after(event, now - latest)
+            else:
+                began = began or (now if isinstance(event, ContextWritten) else 0.0)
+                self._progress = self._progress.after(event, now - began)
+            latest = now
             if self._progress.missing:
                 self._report()

@@ -24,6 +24,8 @@ class Dialogue:
         self._pause = pause
         self._post = post
         self._talk: Talk | None = None
+        self._whole: bool | None = None
+        """Whether the conversation reads all captions instead of the best scenes; None: where they are short."""
         self.turns: list[QuestionTurn] = []
         self.next_question: str | None = None
         """Asked at the end of the current answer."""
@@ -51,12 +53,23 @@ class Dialogue:
         query = Query(question, question) if turns else parse(question)
         if not turns or self._talk is None:
             self.halt()
-            self._talk = Talk(self._runtime, self._post)
+            self._talk = Talk(self._runtime, self._post, whole=self._whole)
             self._talk.start()
         turn = QuestionTurn(question)
         self.turns = [*turns, turn]
         self._pause.pause_contexts_for_answer()
         self._talk.ask(turn, query)
+
+    def ask_again(self) -> bool:
+        """Ask the last question once more if its answer was a loop; return whether it was."""
+        answer = self.turns[-1].answer if self.turns else None
+        if self._talk is None or answer is None or answer.ending != "loop":
+            return False
+        turn = QuestionTurn(self.turns[-1].question)
+        self.turns = [*self.turns[:-1], turn]
+        self._pause.pause_contexts_for_answer()
+        self._talk.ask_again(turn)
+        return True
 
     def ask_next(self, question: str) -> bool:
         """Ask after the current answer, and return True. Without a word of it, ask in its place, and return False."""
@@ -66,15 +79,22 @@ class Dialogue:
         self.stop()
         return False
 
+    @property
+    def read_whole(self) -> bool:
+        """Whether the last answer has read all captions."""
+        evidence = self.turns[-1].evidence if self.turns else None
+        return evidence is not None and evidence.kind in ("transcript", "library")
+
     def stop(self) -> None:
         """Stop the current answer; its text so far stays."""
         if self._talk:
             self._talk.stop()
 
-    def restart(self, turns: "Sequence[QuestionTurn]" = ()) -> None:
-        """Begin with these turns; the next question searches for scenes."""
+    def restart(self, turns: "Sequence[QuestionTurn]" = (), *, whole: bool | None = None) -> None:
+        """Begin with these turns; the next question searches for scenes, or reads all captions if `whole`."""
         self.halt()
         self._talk = None
+        self._whole = whole
         self.turns = list(turns)
 
     def answer_ended(self, message: "AnswerEnded") -> str | None:

@@ -122,7 +122,7 @@ class JobController:
         request = self.gate.admit(request)
         added = self.queue.add(request)
         if not added:
-            self._app.notify(_("That is under way already."), markup=False)
+            self._app.notify(_("This is already running or waiting."), markup=False)
         elif self.busy:
             self._store_unfinished()
             self._show(self._latest)

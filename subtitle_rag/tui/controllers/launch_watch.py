@@ -24,18 +24,20 @@ class LaunchWatch(AppThread):
     """Posts `Jumped` once the player plays, and `ActionFailed` if it cannot, even after that."""
 
     def __init__(
-        self, runtime: "Runtime", post: "Callable[[Message], object]", launch: "Launch", scene: "Scene"
+        self, runtime: "Runtime", post: "Callable[[Message], object]", launch: "Launch", scene: "Scene", count: int = 1
     ) -> None:
+        """`count`: of the scenes that play one after another, the first of which is `scene`."""
         super().__init__("launch-watch", runtime, post)
         self._launch = launch
         self._scene = scene
+        self._count = count
 
     def run(self) -> None:
         try:
             state = self._launch.wait(self._launch.patience_s)
             if state == "replaced":
                 return
-            self._post(Jumped(self._scene, self._launch.name, is_loading=state == "loading"))
+            self._post(Jumped(self._scene, self._launch.name, is_loading=state == "loading", count=self._count))
             if state == "loading":
                 self._launch.wait(LOADING_S)
             elif self._launch.patience_s < WATCH_S:

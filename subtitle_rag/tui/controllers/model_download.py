@@ -1,14 +1,17 @@
 """Offers packages and models for search by meaning, and runs or pauses their download."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _
 from subtitle_rag.library.app_state import MODEL_OFFER
-from subtitle_rag.tui.messages import NotRemembered
+from subtitle_rag.tui.messages import NotRemembered, OllamaLooked
+from subtitle_rag.tui.state.model_offer import find_through_ollama
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from subtitle_rag.retrieval.ollama_encoder import EncoderOffer
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.background import BackgroundController
@@ -36,6 +39,7 @@ class ModelDownloadController:
         self._background = background
         self._look_up = look_up
         self._look_due = False
+        self._through_ollama: EncoderOffer | None = None
         background.on_end["offer"] = self._ended
 
     @property
@@ -67,6 +71,12 @@ class ModelDownloadController:
         if self.can_start:
             self._background.resume("offer")
 
+    def start_through_ollama(self) -> None:
+        """Use the encoder that Ollama offers: it is fetched if necessary, and written into the config."""
+        if self.can_start and self._app.offer and self._app.offer.through_ollama:
+            self._runtime.use_encoder(self._app.offer.through_ollama.name)
+            self._background.resume("offer")
+
     def dismiss(self) -> None:
         """Offer the models no more; a command still downloads them."""
         self._background.show_state("offer", "dismissed")
@@ -81,9 +91,14 @@ class ModelDownloadController:
         """Publish the result of `find_download`."""
         before = self._app.offer
         shows_more = before is not None and before.state in ("paused", "failed")
-        if "offer" in self._background.runs or (shows_more and download and download.fetchable):
+        is_open = (before is not None and before.is_by_ollama) or (download is not None and download.fetchable)
+        if "offer" in self._background.runs or (shows_more and is_open):
             return
-        self._app.offer = download
+        self._app.offer = self._with_ollama(download)
+        if download and download.packages:
+            self._app.run_in_thread(
+                lambda: find_through_ollama(self._runtime), OllamaLooked, lambda _error: None, group="offer"
+            )
         if download and download.state == "elsewhere":
             if not self._look_due:
                 self._look_due = True
@@ -91,15 +106,27 @@ class ModelDownloadController:
         elif before and not download:  # another process has downloaded them
             self._background.begin("vectors")
 
+    def ollama_read(self, through_ollama: "EncoderOffer | None") -> None:
+        """Publish the encoder of Ollama beside the packages."""
+        self._through_ollama = through_ollama
+        self._app.offer = self._with_ollama(self._app.offer)
+
+    def _with_ollama(self, download: "ModelDownload | None") -> "ModelDownload | None":
+        if download is None or not download.packages or not download.fetchable:
+            return download
+        return replace(download, through_ollama=self._through_ollama)
+
     def _look_again(self) -> None:
         self._look_due = False
         self._look_up()
 
     def _ended(self, progress: "StageProgress") -> None:
         if progress.state == "done":
-            self._app.notify(
-                _("The models are here. Scenes are found by what they mean, too, as vectors are made."), markup=False
-            )
+            text = _("The models are here. Scenes are found by what they mean, too, as vectors are made.")
+            if lines := self._app.offer and self._app.offer.config_text:
+                sentence = _("The next start uses them if the config says: {lines}")
+                text += "\n" + sentence.format(lines=lines)
+            self._app.notify(text, markup=False)
         if progress.state == "done" or (progress.error and progress.error.code == "model_busy"):
             self._app.offer = None
         self._look_up()

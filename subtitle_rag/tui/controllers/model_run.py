@@ -2,13 +2,15 @@
 
 import time
 from collections import deque
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from subtitle_rag.configuring.template import write_setting
+from subtitle_rag.errors import UsageError
 from subtitle_rag.events import ModelFetching, PackagesAdvanced
 from subtitle_rag.installation.extras import NEURAL
-from subtitle_rag.models.manifest import NeuralModel
+from subtitle_rag.models.manifest import ENCODER, OLLAMA, NeuralModel, is_ollama, ollama_encoder
 from subtitle_rag.tui.controllers import stage_run
 from subtitle_rag.tui.state import stage_progress
 from subtitle_rag.tui.state.model_offer import ModelDownload, lacks_packages, missing_models, sized_download
@@ -37,6 +39,10 @@ class ModelDownloadRun(stage_run.StageRun[ModelDownload]):
         self._past: deque[tuple[float, int]] = deque()
 
     def _work(self) -> None:
+        encoder = self._runtime.models.configured(ENCODER)
+        if is_ollama(encoder):
+            self._pull(encoder)
+            return
         models = missing_models(self._runtime)
         if lacks_packages(self._runtime):
             self._install_packages(models)
@@ -55,6 +61,25 @@ class ModelDownloadRun(stage_run.StageRun[ModelDownload]):
             if later_models.names:
                 self._report(now=True)
 
+    def _pull(self, encoder: str) -> None:
+        """Have Ollama fetch an encoder that it lacks, and write it into the config."""
+        from subtitle_rag.retrieval.ollama_encoder import find_digest
+
+        model = ollama_encoder(encoder)
+        estimate = round(model.disk_gb * 1e9) if model else 0
+        self._progress = ModelDownload("working", names=(encoder,), all=estimate)
+        self._report(now=True)
+        name = encoder.removeprefix(OLLAMA)
+        with self._runtime.llms() as hosts:
+            if find_digest(hosts[0], name) is None:  # a pull asks the registry even if nothing is missing
+                for step in hosts[0].pull(name, self._stop_work):
+                    self._advance(step.completed, max(step.total, estimate))
+        is_written = False
+        with suppress(UsageError):  # this session uses it all the same
+            is_written = write_setting(self._runtime.settings.paths.config, "models", "encoder", encoder)
+        text = "" if is_written else f'[models] encoder = "{encoder}"'
+        self._progress = replace(self._progress, processed=1, config_text=text)
+
     def _install_packages(self, models: list[NeuralModel]) -> None:
         from subtitle_rag.installation.package_installer import PackageInstaller
 
@@ -69,8 +94,11 @@ class ModelDownloadRun(stage_run.StageRun[ModelDownload]):
         self._progress = replace(sized_download(self._runtime, models, "working"), processed=0 if models else 1)
 
     def _arrived(self, event: ModelFetching, later_models: ModelDownload) -> None:
+        self._advance(later_models.done + event.done_bytes, later_models.all + event.all_bytes)
+
+    def _advance(self, done: int, all: int) -> None:
+        """Report the bytes so far, and the rate of the last seconds."""
         now = time.monotonic()
-        done, all = later_models.done + event.done_bytes, later_models.all + event.all_bytes
         self._past.append((now, done))
         while now - self._past[0][0] > PACE_S and len(self._past) > 2:
             self._past.popleft()

@@ -5,12 +5,13 @@ players, which would open on the server, are not offered.
 """
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag import player
 from subtitle_rag.domain import clock, watch_url
 from subtitle_rag.errors import UsageError
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.tui.controllers.launch_watch import LaunchWatch
 from subtitle_rag.tui.messages import (
@@ -25,6 +26,7 @@ from subtitle_rag.tui.messages import (
 from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from textual.message import Message
@@ -76,6 +78,24 @@ class PlaybackController:
         LaunchWatch(self._runtime, self._app.post_message, launch, scene).start()
         return None
 
+    def play_all(self, scenes: "Sequence[Scene]") -> None:
+        """Play scenes one after another in mpv, each from its start to its end."""
+        self._app.run_in_thread(lambda: self._play_all(scenes), _itself, ActionFailed, group="jump")
+
+    def _play_all(self, scenes: "Sequence[Scene]") -> None:
+        from subtitle_rag.exporting.clips import clips
+        from subtitle_rag.exporting.scene_reader import SceneReader
+        from subtitle_rag.exporting.scene_spans import scene_span
+
+        library = self._runtime.library
+        parts = clips(SceneReader(library).read([scene_span(library, scene) for scene in scenes]))
+        if not parts:
+            raise UsageError("nothing_playable")
+        if self._app.is_web or not player.can_show():
+            raise UsageError("no_screen", path=clean(parts[0].what))
+        launch = player.play_all(parts, self._settings.paths.cache)
+        LaunchWatch(self._runtime, self._app.post_message, launch, scenes[0], len(parts)).start()
+
     def _file(self, scene: "Scene") -> "Path | None":
         """Return the video's file if it can be played here. Raises UsageError without a link too."""
         from subtitle_rag.captions.media import media
@@ -95,6 +115,9 @@ class PlaybackController:
         sentence = template.format(
             time=clock(scene.at_ms), title=clean(scene.video.title), player=clean(message.player)
         )
+        if message.count > 1 and not message.is_loading:
+            text = n_("Playing {n} scene in {player}.", "Playing {n} scenes in {player}.", message.count)
+            sentence = text.format(n=message.count, player=clean(message.player))
         self._app.notify(sentence, markup=False)
 
     # --- a video's page ---
@@ -146,7 +169,7 @@ class PlaybackController:
             if not names:
                 raise UsageError("no_file_player")
         else:
-            self._app.post_message(self._copy_instead(scene, file))
+            self._app.post_message(replace(self._copy_instead(scene, file), in_dialog=True))
         return PlayersFound(scene, tuple((name, self._effect(name, file)) for name in names), self._default_player())
 
     def _has_only_browser(self, scene: "Scene") -> bool:
@@ -211,9 +234,26 @@ class PlaybackController:
 
     def copy_text(self, text: str, sentence: str) -> None:
         """Copy a text, and say so by `sentence`."""
+        self._app.run_in_thread(lambda: self._copied(text, sentence), _itself, ActionFailed, group="jump")
+
+    def _copied(self, text: str, sentence: str) -> TextCopied:
+        return TextCopied(text, sentence, self._arrives(text))
+
+    def copy_markdown(self, scene: "Scene", note: str, tag: str) -> None:
+        """Copy a scene as Markdown, with its video, lines, context and links."""
+        sentence = _("Scene copied as Markdown.")
         self._app.run_in_thread(
-            lambda: TextCopied(text, sentence, self._arrives(text)), _itself, ActionFailed, group="jump"
+            lambda: self._copied(self._markdown(scene, note, tag), sentence), _itself, ActionFailed, group="jump"
         )
+
+    def _markdown(self, scene: "Scene", note: str, tag: str) -> str:
+        from subtitle_rag.exporting.markdown import standalone_markdown
+        from subtitle_rag.exporting.scene_reader import SceneReader
+        from subtitle_rag.exporting.scene_spans import scene_span
+
+        library = self._runtime.library
+        [read] = SceneReader(library).read([scene_span(library, scene)._replace(note=note, tag=tag)])
+        return standalone_markdown(read)
 
     def _arrives(self, text: str) -> bool:
         """Copy into the clipboard of the user's machine, and return whether a program did so.
@@ -239,6 +279,8 @@ class PlaybackController:
     def link_copied(self, message: LinkCopied) -> None:
         if not message.arrived:
             self._app.copy_to_clipboard(message.link)
+        if message.in_dialog:
+            return
         sentence = _("Nothing can be played here. Link copied: {link}") if message.instead else _("Link copied: {link}")
         self._app.notify(sentence.format(link=message.link), markup=False)
 

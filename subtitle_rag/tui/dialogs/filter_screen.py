@@ -188,7 +188,7 @@ class FilterScreen(ModalScreen[str]):
 def _row(value: Chip | FilterOption | None, cells: int) -> Content:
     """Return a sign for a filter of the query, its name, its value in so many cells, and a note."""
     if value is None:
-        return Content.styled("✕ " + _("Take all filters away"), "bold")
+        return Content.styled("✕ " + _("Remove all filters"), "bold")
     if isinstance(value, Chip):
         name = Content.styled(f"✓ {query_filters.word(value.name)}", "bold")
         label, note = Content.styled(clean(query_filters.value_text(value)), "bold"), ""

@@ -49,14 +49,16 @@ class InstallScreen(ModalScreen[str]):
     def _about(self) -> Content:
         gain = _("Scenes are found that say it in other words, and the most fitting ones come first.")
         offer = self._offer
+        through_ollama = _("With Ollama alone, nothing puts the most fitting scenes first; that needs packages.")
+        notes = [through_ollama] if offer.through_ollama else []
         if offer.by_hand:
-            why = _("This copy of the program does not install packages by itself.")
-            return paragraphs((gain, clean(f"{why} {offer.by_hand}")))
+            why = _("This copy of the program cannot install packages by itself.")
+            return paragraphs((gain, *notes, clean(f"{why} {offer.by_hand}")))
         sentence = _(
-            "It is installed only into this program's own environment, {path}; packages already there stay as they are."
+            "Packages go only into this program's own environment, {path}; those already there stay as they are."
         )
         rest = _("You can stop at any time and resume later. Meanwhile, search for words works.")
-        rows = [gain, clean(sentence.format(path=offer.environment)), rest]
+        rows = [gain, *notes, clean(sentence.format(path=offer.environment)), rest]
         if offer.error is not None:
             rows.append(clean(f"! {offer.error.message} {offer.error.hint}"))
         return paragraphs(rows)

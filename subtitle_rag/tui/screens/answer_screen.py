@@ -7,10 +7,9 @@ asks that in the place of the first question.
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, getters, on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical
 from textual.widgets import Input
 
 from subtitle_rag.domain import tidy
@@ -23,9 +22,9 @@ from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import AnswersLeft
 from subtitle_rag.tui.screens.preview_parts import make_preview
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen
-from subtitle_rag.tui.state import conversation
-from subtitle_rag.tui.state.conversation import CitationRef, QuestionTurn
-from subtitle_rag.tui.text import answer_lines, quotes
+from subtitle_rag.tui.state.conversation import QuestionTurn
+from subtitle_rag.tui.text import quotes
+from subtitle_rag.tui.widgets.answer_pane import AnswerPane
 from subtitle_rag.tui.widgets.answer_view import AnswerView, SourceList
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.query_bar import QueryBar
@@ -45,10 +44,13 @@ class AnswerScreen(PreviewScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings(
         "answer.enter",
         "answer.copy",
+        "answer.mark",
         "answer.copy-text",
         "answer.preview",
         "answer.play-with",
         "answer.new",
+        "answer.again",
+        "answer.whole",
         "answer.history",
         "answer.back",
         "answer.switch",
@@ -66,19 +68,13 @@ class AnswerScreen(PreviewScreen):
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
         self.dialogue = Dialogue(context.runtime, context.context_pause, self.post_message)
-        self._cursor: CitationRef | None = None
+        self.pane = AnswerPane(lambda: make_preview(context, self))
         self._search_query = ""
         """The last query that came from the search screen."""
-        self._cursor_moved = False
-        """The user moved to a citation or a scene: Enter in the empty field plays it."""
 
     def compose(self) -> ComposeResult:
         yield QueryBar(TextField("", id="question"))
-        with Container(id="answered"):
-            yield AnswerView()
-            with Vertical(id="evidence"):
-                yield SourceList()
-                yield make_preview(self.context, self)
+        yield self.pane
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -110,16 +106,12 @@ class AnswerScreen(PreviewScreen):
     def _address_pasted(self, message: TextField.AddressPasted) -> None:
         self.question.put(message.address)
 
-    def on_paste(self, event: events.Paste) -> None:
-        """Take a paste into the list as one into the field."""
-        self.question.put(event.text)
-
     def action_enter(self) -> None:
         self.after_typing(self._enter)
 
     def _enter(self) -> None:
         text = self.typed
-        if not self.question.has_focus or (not text and self._cursor_moved):
+        if not self.question.has_focus or (not text and self.pane.has_choice):
             self._play()
         elif not text:
             self.query_bar.set_hint(_("Type a question first."))
@@ -136,10 +128,10 @@ class AnswerScreen(PreviewScreen):
             self.query_bar.set_hint(error.message)
             return
         self.query_bar.set_hint("")
-        self.uncover()
+        self.preview_layout.uncover()
         # a syllable that an input method commits after Enter belongs to this question and must not replace it
         self.question.cursor_position = len(self.question.value)
-        self._cursor, self._cursor_moved = None, False
+        self.pane.reset()
         self._draw(to_end=True)
 
     def action_anew(self) -> None:
@@ -148,6 +140,25 @@ class AnswerScreen(PreviewScreen):
             self._restart()
             if self.typed:
                 self._ask(self.typed)
+
+    def action_again(self) -> None:
+        """Ask the last question once more with another seed, if its answer was a loop."""
+        if self.dialogue.ask_again():
+            self.query_bar.set_hint("")
+            self.preview_layout.uncover()
+            self.pane.reset()
+            self._draw(to_end=True)
+        else:
+            self.query_bar.set_hint(_("Only an answer that repeats itself is asked for once more."))
+
+    def action_whole(self) -> None:
+        """Ask the typed or the last question of all captions, or of the best scenes after an answer from all."""
+        question = self.typed or (self.dialogue.turns[-1].question if self.dialogue.turns else "")
+        if not question:
+            self.query_bar.set_hint(_("Type a question first."))
+        elif self._can_restart():
+            self._restart(whole=not self.dialogue.read_whole)
+            self._ask(question)
 
     def _can_restart(self) -> bool:
         if self.running:
@@ -170,7 +181,7 @@ class AnswerScreen(PreviewScreen):
             self._clear(message.turn)
             self._draw()
         elif message.turn in self.dialogue.turns:
-            self._draw_answers()
+            self.pane.draw_answers()
 
     @on(AnswerEnded)
     def _answer_ended(self, message: AnswerEnded) -> None:
@@ -192,10 +203,10 @@ class AnswerScreen(PreviewScreen):
         """Show an answer of the history; the next question begins a new conversation."""
         self._restart(turn)
 
-    def _restart(self, *turns: QuestionTurn) -> None:
-        self.dialogue.restart(turns)
-        self.uncover()
-        self._cursor, self._cursor_moved = None, False
+    def _restart(self, *turns: QuestionTurn, whole: bool | None = None) -> None:
+        self.dialogue.restart(turns, whole=whole)
+        self.preview_layout.uncover()
+        self.pane.reset()
         self._draw()
         self.question.focus()
 
@@ -207,109 +218,33 @@ class AnswerScreen(PreviewScreen):
         further = _("Ask further about these scenes, or {key} for a new question").format(key=key("answer.new"))
         self.question.placeholder = further if follows else _("What do you want to know?")
         self._draw_counter()
-        self._draw_sources()
-        self._draw_answers(to_end=to_end)
-        self.set_class(not self._shown_turn.sources, "-bare")
+        self.pane.show(self.dialogue.turns, to_end=to_end)
+        self.set_class(not self.pane.listed_turn.sources, "-bare")
 
     def _draw_counter(self) -> None:
         self.query_bar.counter.say(_state(self.dialogue, show_times=self.context.show_times))
 
-    @property
-    def _shown_turn(self) -> QuestionTurn:
-        """The turn whose scenes are listed."""
-        turns = self.dialogue.turns
-        if self._cursor:
-            return turns[self._cursor.turn]
-        return next((turn for turn in reversed(turns) if turn.sources), QuestionTurn(""))
-
-    def _draw_sources(self) -> None:
-        turn = self._shown_turn
-        number = None if self._cursor_moved else turn.first_cited
-        times: dict[int, int] = {}
-        if self._cursor:
-            citation = turn.citations[self._cursor.at]
-            number = citation.number
-            if citation.at_ms is not None:
-                times[number] = citation.at_ms
-        self.sources.show(turn, times, number)
-        self.preview.show(self.sources.scene)
-
-    def _draw_answers(self, *, to_end: bool = False) -> None:
-        if self.dialogue.turns:
-            scene = self.sources.scene
-            text, offset = answer_lines.draw_answers(self.dialogue.turns, self._cursor, scene.id if scene else None)
-            self.view.show(text, offset, to_end=to_end)
-        else:
-            self.view.show(answer_lines.welcome())
-
-    # --- the cursor among citations and scenes ---
+    # --- keys ---
 
     def action_step(self, rows: int) -> None:
-        """Move to the next citation. In the list, or without citations, move to the next scene."""
-        if self.preview.transcript.has_focus:
-            self.preview.transcript.move(rows)
-            return
-        refs = conversation.citation_refs(self.dialogue.turns)
-        if self.sources.has_focus or not refs:
-            self.sources.move(rows)
-            self._cursor_moved = bool(self.sources.row_count)
-            return
-        if self._cursor is None:
-            index = 0 if rows > 0 else len(refs) - 1
-        else:
-            index = max(0, min(len(refs) - 1, refs.index(self._cursor) + rows))
-        self._move_cursor(refs[index])
+        self.pane.step(rows)
 
-    def _move_cursor(self, ref: CitationRef) -> None:
-        self._cursor, self._cursor_moved = ref, True
-        self._draw_sources()
-        self._draw_answers()
-
-    @on(AnswerView.CitationClicked)
-    def _citation_clicked(self, message: AnswerView.CitationClicked) -> None:
-        """Move to the citation with the first click, and play its scene with the second one."""
-        if message.choice == self._cursor:
-            self._play()
-        else:
-            self._move_cursor(message.choice)
-
-    @on(SourceList.Highlighted)
-    def _scene_highlighted(self) -> None:
-        self._cursor, self._cursor_moved = None, True
-        self.preview.show(self.sources.scene)
-        self._draw_answers()
-
-    def _chosen_scene(self) -> "Scene | None":
-        """Return the chosen line of the transcript, the scene of the chosen citation, or that of the list.
-
-        Without one, say so.
-        """
-        if line := self.preview.line_scene:
-            return line
-        if self._cursor:
-            turn = self.dialogue.turns[self._cursor.turn]
-            citation = turn.citations[self._cursor.at]
-            source = turn.source(citation.number)
-            if source is None:
-                self.app.notify(_("No scene of this number was given."), markup=False)
-                return None
-            return conversation.scene_of(source, source.at_ms if citation.at_ms is None else citation.at_ms)
-        if self.sources.scene is None:
-            self.app.notify(_("No scene is chosen yet."), markup=False)
-        return self.sources.scene
-
+    @on(AnswerPane.CitationPlayed)
     @on(TranscriptList.DoubleClicked)
     @on(SourceList.RowDoubleClicked)
     def _play(self) -> None:
-        if scene := self._chosen_scene():
+        if scene := self.pane.find_scene():
             self.context.playback.play(scene)
 
+    def find_scene(self) -> "Scene | None":
+        return self.pane.find_scene()
+
     def action_choose_player(self) -> None:
-        if scene := self._chosen_scene():
+        if scene := self.pane.find_scene():
             self.context.playback.find_players(scene)
 
     def action_copy_link(self) -> None:
-        if scene := self._chosen_scene():
+        if scene := self.pane.find_scene():
             self.context.playback.copy_scene_link(scene)
 
     def action_copy_text(self) -> None:
@@ -317,32 +252,29 @@ class AnswerScreen(PreviewScreen):
         if self.preview.line_scene:
             self.action_copy_quote()
             return
-        turns = self.dialogue.turns
-        turn = turns[self._cursor.turn] if self._cursor else next((turn for turn in reversed(turns) if turn.text), None)
+        turn = self.pane.chosen_turn
         if turn is None:
             self.app.notify(_("There is no answer yet."), markup=False)
         else:
             self.context.playback.copy_text(quotes.answer(turn), _("Answer copied, with what it cites."))
 
-    # --- keys ---
-
     def action_page(self, pages: int) -> None:
         if self.question.has_focus:
             self.view.page(pages)
         else:
-            self.moving_rows.move(pages * self.moving_rows.page)
+            self.preview_layout.moving_rows.move(pages * self.preview_layout.moving_rows.page)
 
     def action_back(self) -> None:
         """Close the preview over the answer; then stop the answer; then go from the list to the question; then leave.
 
         A stopping answer does not hold it.
         """
-        if self.uncover():
+        if self.preview_layout.uncover():
             return
         if self.running and not self.dialogue.stopping:
             self.dialogue.stop()
             self._draw_counter()
-        elif self.leave_transcript():
+        elif self.preview_layout.leave_transcript():
             pass
         elif not self.question.has_focus:
             self.question.focus()

@@ -58,6 +58,9 @@ class BaseScreen(Screen[None]):
     SHOWS_VIDEOS: ClassVar[bool] = False
     """A video can be chosen there, whose transcript opens by a key."""
 
+    HAS_MARKS_KEY: ClassVar[bool] = False
+    """The screen uses the key of the marks for a command of its own."""
+
     def __init__(self, context: "AppContext") -> None:
         super().__init__()
         self.context = context
@@ -90,6 +93,9 @@ class BaseScreen(Screen[None]):
     def chosen_moment(self) -> "VideoMoment | None":
         """The video that is chosen, and its time."""
         return None
+
+    def show_marks(self) -> None:
+        """Draw the marks anew, if the screen shows any: they were read or changed."""
 
     def can_leave(self) -> bool:
         """Return whether the screen can be closed. A form with changes says so first, and then returns True."""

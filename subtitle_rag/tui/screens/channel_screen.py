@@ -88,7 +88,7 @@ class ChannelScreen(BaseScreen):
         self.names.cursor_blink = False  # as in `TextField`
         title = Content.styled(_("Settings"), "bold") + Content(f"   {clean(self._channel.name)}")
         self.query_one("#settings-title", Static).update(title)
-        about = _("Names, one a line: the model that writes contexts is told them.")
+        about = _("Names, one per line, for the model that writes contexts.")
         self.query_one("#about-names", Static).update(Content.styled(about, MUTED))
         self._read()
 
@@ -208,7 +208,9 @@ class ChannelScreen(BaseScreen):
         if new:
             self.names.text = format_list([*names, *new])
             sentence = n_(
-                "{n} name proposed: delete what is none.", "{n} names proposed: delete what is none.", len(new)
+                "{n} name proposed: delete it if it is not a name.",
+                "{n} names proposed: delete those that are not names.",
+                len(new),
             )
             self._say(sentence.format(n=len(new)))
             self.names.focus()

@@ -65,6 +65,6 @@ class ChecksScreen(BaseScreen):
         count = sum(check.severity != "ok" for check in self.checks.results.values())
         if not count:
             return _("all is well")
-        return n_(
-            "{n} thing to mend, or to leave as it is", "{n} things to mend, or to leave as they are", count
-        ).format(n=count)
+        return n_("{n} thing to fix, or to leave as it is", "{n} things to fix, or to leave as they are", count).format(
+            n=count
+        )

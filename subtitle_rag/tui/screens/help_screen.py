@@ -27,6 +27,7 @@ TITLES = {
     "LibraryScreen": N_("Library"),
     "AnswerScreen": N_("Answers"),
     "HistoryScreen": N_("Earlier answers"),
+    "MarksScreen": N_("Marks"),
     "SceneList": N_("In the list"),
     "SourceList": N_("In the list"),
     "ChannelTable": N_("Channels"),
@@ -106,7 +107,7 @@ def _page(sections: Iterable[tuple[str, list[Row]]], width: int) -> Iterator[Con
         for keys, meaning in rows:
             yield from _row(keys, meaning, width)
         yield Content("")
-    hangul = _("Where the keyboard types Hangul, every key above works just the same.")
+    hangul = _("In Hangul input mode all keys above work the same.")
     yield from Content.styled(hangul, MUTED).wrap(max(8, width))
 
 

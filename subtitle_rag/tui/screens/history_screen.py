@@ -97,8 +97,14 @@ class HistoryScreen(BaseScreen):
         self.rows.highlighted = min(index, count - 1) if count else None
         size = n_("{n} answer is kept on this computer.", "{n} answers are kept on this computer.", count)
         self._show_title(size.format(n=count) if count else _("There are no saved answers."))
+        self.refresh_bindings()
 
     # --- keys ---
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("open", "delete", "delete_all") and not self._turns:
+            return False
+        return super().check_action(action, parameters)
 
     @property
     def _current(self) -> str | None:

@@ -52,6 +52,7 @@ TABLES_HIDDEN = FULL_HIDDEN | EMPTY_HIDDEN | {"library.stop", "library.backgroun
 
 class LibraryScreen(BaseScreen):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it so
+    HAS_MARKS_KEY = True
     AUTO_FOCUS = "#path"
     SHOWS_VIDEOS = True
     BINDINGS: ClassVar[list[BindingType]] = bindings(
@@ -122,7 +123,8 @@ class LibraryScreen(BaseScreen):
 
     def _draw(self) -> None:
         empty = self.counts is not None and self.counts.videos == 0
-        self.set_class(self.counts is None or empty, "-empty")
+        self.set_class(empty, "-empty")
+        self.set_class(self.counts is None, "-opening")
         data_path = str(self.context.settings.paths.data) if self.context.show_times else ""
         self.query_one("#title", Static).update(_title(self.counts, data_path))
         self.query_one("#intro", Static).update(onboarding.intro())
@@ -211,7 +213,7 @@ class LibraryScreen(BaseScreen):
 
     def job_ended(self, job: "Job", error: AppError | None) -> None:
         self._job_changed(job)
-        if error is not None:
+        if error is not None and job.reason is None:
             self._show_error(error)
         elif not job.failures and not job.stopped:
             self.check.update(Content(f"✓ {job_lines.outcome(job)}"))
@@ -273,8 +275,12 @@ class LibraryScreen(BaseScreen):
         else:
             self._leave_field_or_table(back=True)
 
+    @property
+    def _has_no_rows(self) -> bool:
+        return self.has_class("-empty") or self.has_class("-opening")
+
     def _leave_field_or_table(self, *, back: bool) -> None:
-        table = None if self.has_class("-empty") else self.tables.neighbour(back=back)
+        table = None if self._has_no_rows else self.tables.neighbour(back=back)
         if table is None:
             self.path.focus()
         else:
@@ -296,7 +302,7 @@ class LibraryScreen(BaseScreen):
             return replace(translation, description=_("Resume"))
         if binding.id == "library.back" and in_tables:
             return replace(translation, description=_("Back"))
-        hidden = TABLES_HIDDEN if in_tables else EMPTY_HIDDEN if self.has_class("-empty") else FULL_HIDDEN
+        hidden = TABLES_HIDDEN if in_tables else EMPTY_HIDDEN if self._has_no_rows else FULL_HIDDEN
         hidden |= {"app.ask", "app.transcript"}  # it works, but has no room here
         return replace(translation, show=False) if binding.id in hidden else translation
 
@@ -342,7 +348,9 @@ def _fetches(job: "Job | None") -> bool:
 
 def _title(counts: "Counts | None", data_path: str) -> Content:
     """Return the library's size, and its folder unless that is empty."""
-    if counts is None or counts.videos == 0:
+    if counts is None:
+        return Content.styled(_("Library"), "bold") + Content("   " + _("Opening the library…"))
+    if counts.videos == 0:
         return Content.styled(_("Nothing to search yet"), "bold")
     sizes = _("Channels {channels} · Videos {videos} · Windows {windows}").format(
         channels=counts.channels, videos=f"{counts.videos:,}", windows=f"{counts.windows:,}"

@@ -17,6 +17,8 @@ from textual.worker import get_current_worker
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.reranking import FULL
+from subtitle_rag.tui.messages import RerankerMissing, WindowsMissing
 from subtitle_rag.tui.search_messages import ScenesFound, SearchFailed
 from subtitle_rag.tui.threads import to_app_error
 
@@ -43,8 +45,10 @@ class LiveSearch:
         """`query` returns the text to search, tidied; empty if it cannot be searched."""
         self._screen = screen
         self._context = context
-        self._query = query
+        self.query = query
         self._typed_at = -math.inf
+        self._moved: AppError | None = None
+        """That the index is elsewhere by now, read by the last search."""
         self._reported_codes: set[str] = set()
         """Codes of failures that were shown: every search has them again."""
 
@@ -68,11 +72,40 @@ class LiveSearch:
     def search_now(self, *, pause: float = 0.0) -> None:
         """Search as soon as searching is possible; ask models only after a pause, in seconds."""
         self._screen.workers.cancel_group(self._screen, "debounce")
-        query = self._query()
+        query = self.query()
         if query and self._context.can_search():
             self._screen.run_worker(
                 partial(self._search, query, pause), thread=True, group="search", exclusive=True, exit_on_error=False
             )
+
+    def refine(self, query: str) -> None:
+        """Have the reranker read all candidates of a query whose scenes are shown."""
+        self.cancel()
+        self._screen.run_worker(
+            partial(self._refine, query), thread=True, group="search", exclusive=True, exit_on_error=False
+        )
+
+    def _refine(self, query: str) -> None:
+        worker = get_current_worker()
+        settings = self._context.settings
+
+        def stopped() -> bool:
+            return worker.is_cancelled
+
+        try:
+            stages = self._context.runtime.searcher.stages(
+                parse(query), limit=settings.search.limit, budget=FULL, refine=True, stop=stopped
+            )
+            for result in stages:
+                if stopped():
+                    return
+                if result.final or result.rerank_progress:
+                    self._screen.post_message(ScenesFound(query, result))
+                if result.final and not (result.reranked or result.missing):
+                    self._screen.app.post_message(RerankerMissing())
+        except Exception as error:  # whatever a door throws, the app stays up
+            if not stopped():
+                self._screen.post_message(SearchFailed(query, to_app_error(error, settings.paths)))
 
     def _search(self, query: str, pause: float) -> None:
         worker = get_current_worker()
@@ -83,6 +116,7 @@ class LiveSearch:
 
         try:
             searcher = self._context.runtime.searcher
+            self._moved = self._context.runtime.moved_index()
             stages = searcher.stages(parse(query), limit=settings.search.limit, stop=stopped)
             for at, result in enumerate(stages):
                 if stopped():
@@ -99,8 +133,9 @@ class LiveSearch:
     def report_failures(self, result: "SearchResult") -> None:
         """Show each failure of a model or of the index once."""
         errors = [error for _name, error in result.missing]
-        if self._context.runtime.degraded_reason:
-            errors.append(self._context.runtime.degraded_reason)
+        errors += [error for error in (self._context.runtime.degraded_reason, self._moved) if error is not None]
+        if any(error.code == "windows_missing" for error in errors):
+            self._screen.post_message(WindowsMissing())
         for error in errors:
             if error.code not in self._reported_codes:
                 self._reported_codes.add(error.code)

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, getters, on
 
 from subtitle_rag.i18n import _
+from subtitle_rag.tui.screens import mark_actions
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state.preview_room import WIDE, PreviewRoom, preview_room
+from subtitle_rag.tui.screens.preview_layout import PreviewLayout
+from subtitle_rag.tui.state.preview_room import WIDE, preview_room
 from subtitle_rag.tui.state.spoken_lines import VideoMoment
 from subtitle_rag.tui.text import quotes
 from subtitle_rag.tui.widgets.preview import Preview
@@ -17,8 +19,8 @@ from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
     from textual.binding import Binding
-    from textual.widget import Widget
 
+    from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.tui.context import AppContext
 
 TOGGLES = ("search.preview", "answer.preview")
@@ -43,15 +45,7 @@ class PreviewScreen(BaseScreen):
 
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
-        self.room = PreviewRoom.BESIDE
-        self._is_shown = {room: room is not PreviewRoom.OVER for room in PreviewRoom}
-        """What the user chose for each room."""
-
-    @property
-    def moving_rows(self) -> SceneList | TranscriptList:
-        """The rows that keys move through."""
-        transcript = self.preview.transcript
-        return transcript if transcript.has_focus else self.scene_list
+        self.preview_layout = PreviewLayout(self)
 
     @property
     def chosen_moment(self) -> VideoMoment | None:
@@ -59,22 +53,19 @@ class PreviewScreen(BaseScreen):
         return VideoMoment(scene.video, scene.at_ms) if scene else None
 
     def action_switch(self) -> None:
-        """Go from the field to the list, to the transcript and back, as far as they are on the screen."""
-        stops: list[Widget] = [self.text_field]
-        for rows, count in (
-            (self.scene_list, self.scene_list.row_count),
-            (self.preview.transcript, self.preview.transcript.line_count),
-        ):
-            if count and rows.is_on_screen:
-                stops.append(rows)
-        at = stops.index(self.focused) if self.focused in stops else -1
-        stops[(at + 1) % len(stops)].focus()
+        self.preview_layout.focus_next()
 
-    def leave_transcript(self) -> bool:
-        """Go back to the list, if the focus is in the transcript."""
-        if in_transcript := self.preview.transcript.has_focus:
-            self.scene_list.focus()
-        return in_transcript
+    def find_scene(self) -> "Scene | None":
+        """Return the chosen scene, or the chosen line of the transcript. Without one, say so."""
+        raise NotImplementedError
+
+    def action_mark(self) -> None:
+        if scene := self.find_scene():
+            mark_actions.mark(self.app, self.context, scene)
+
+    def action_copy_markdown(self) -> None:
+        if scene := self.find_scene():
+            mark_actions.copy_markdown(self.context, scene)
 
     def action_focus_query(self) -> None:
         self.text_field.focus()
@@ -90,47 +81,25 @@ class PreviewScreen(BaseScreen):
         self.text_field.focus()
         self.text_field.insert_text_at_cursor(message.character)
 
-    # --- the room of the preview ---
+    def on_paste(self, event: events.Paste) -> None:
+        """Take a paste into the list as one into the field."""
+        self.text_field.take_paste(event.text)
 
-    @property
-    def is_covered(self) -> bool:
-        """Whether the preview lies over the list."""
-        return self.room is PreviewRoom.OVER and self._is_shown[self.room]
+    # --- the room of the preview ---
 
     @on(events.Resize)
     def _resized(self, event: events.Resize) -> None:
         width, height = event.size
-        self.room = preview_room(width, height, beside_rows=self.BESIDE_ROWS, below_rows=self.BELOW_ROWS)
-        self._place_preview()
+        self.preview_layout.put(preview_room(width, height, beside_rows=self.BESIDE_ROWS, below_rows=self.BELOW_ROWS))
 
     def action_toggle_preview(self) -> None:
-        self.after_typing(self._toggle_preview)
-
-    def _toggle_preview(self) -> None:
-        if self.room is PreviewRoom.OVER and not self.is_covered and not self.preview.visible:
-            self.app.notify(_("No scene is chosen yet."), markup=False)
-            return
-        self.leave_transcript()
-        self._is_shown[self.room] = not self._is_shown[self.room]
-        self._place_preview()
-
-    def uncover(self) -> bool:
-        """Close the preview if it lies over the list, and return whether it did."""
-        if not self.is_covered:
-            return False
-        self._toggle_preview()
-        return True
-
-    def _place_preview(self) -> None:
-        is_shown = self._is_shown[self.room]
-        self.preview.display = is_shown
-        self.update_classes({room.value: room is self.room for room in PreviewRoom} | {"-preview": is_shown})
-        self.refresh_bindings()
+        self.after_typing(self.preview_layout.toggle)
 
     def _translate(self, binding: "Binding") -> "Binding":
         """Name the key of the preview in the footer where the preview is not in sight by itself."""
         translation = super()._translate(binding)
         if binding.id not in TOGGLES:
             return translation
-        description = _("Close") if self.is_covered else translation.description
-        return replace(translation, description=description, show=self.is_covered or not self._is_shown[self.room])
+        layout = self.preview_layout
+        description = _("Close") if layout.covers_list else translation.description
+        return replace(translation, description=description, show=layout.covers_list or not layout.is_open)

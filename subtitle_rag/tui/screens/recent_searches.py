@@ -1,4 +1,4 @@
-"""The ready queries of the search screen: recent searches, and suggestions for a query without scenes.
+"""The ready queries of the search screen: recent searches, and suggestions instead of a query.
 
 A search is noted when the user presses Enter for it or acts on its scenes, not while it is typed.
 """
@@ -35,7 +35,7 @@ class RecentSearches:
         self.queries: list[str] = []
         """The newest first."""
         self._suggested: tuple[str, list[Suggestion]] | None = None
-        """A query without scenes, and its suggestions."""
+        """A query, and its suggestions."""
         self._writing = threading.Lock()
 
     # --- the last searches ---
@@ -78,8 +78,8 @@ class RecentSearches:
     # --- suggestions ---
 
     def suggest(self, message: "ScenesFound") -> None:
-        """Look for similar queries if this one has no scenes."""
-        if message.result.final and not message.result.scenes:
+        """Look for similar queries if this one has no scenes, or the library says none of its words."""
+        if message.result.final and not (message.result.scenes and message.result.has_known_word):
             self._screen.run_worker(
                 partial(self._suggest, message.text), thread=True, group="suggest", exclusive=True, exit_on_error=False
             )

@@ -41,7 +41,7 @@ class RowActions:
             request = JobRequest((Path(video.video.source),)) if video.video.source else _of(video.video.url or "")
             if self._context.jobs.start(request):
                 title = clean(video.video.title)
-                self._context.app.notify(_("Asked for again: {title}").format(title=title), markup=False)
+                self._context.app.notify(_("Requested again: {title}").format(title=title), markup=False)
         elif command == "video.open" and video:
             self._context.playback.open_video(video.video.id, video.video.title)
         elif command == "channel.sync" and channel:

@@ -9,26 +9,28 @@ Models improve the order of the scenes once or twice after the first result; the
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events, getters, on
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Input
 
 from subtitle_rag.domain import tidy
-from subtitle_rag.errors import AppError, BusyError, UsageError
+from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import AddressGiven, LibraryRetried
+from subtitle_rag.tui.screens import mark_actions
 from subtitle_rag.tui.screens.live_search import LiveSearch
 from subtitle_rag.tui.screens.preview_parts import make_preview
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen
 from subtitle_rag.tui.screens.recent_searches import RecentSearches
+from subtitle_rag.tui.screens.refinement import Refinement
+from subtitle_rag.tui.screens.search_page import SearchPage
 from subtitle_rag.tui.search_messages import RecentsRead, ScenesFound, SearchFailed, SuggestionsMade
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.source_field import pasted_address
+from subtitle_rag.tui.state.export_source import ExportSource
 from subtitle_rag.tui.state.stage_progress import STAGES
-from subtitle_rag.tui.text.result_line import result_line
 from subtitle_rag.tui.widgets.calm_page import CalmPage
 from subtitle_rag.tui.widgets.filter_bar import FilterBar
 from subtitle_rag.tui.widgets.footer import KeyBar
@@ -60,8 +62,11 @@ class SearchScreen(PreviewScreen):
         "scene.play",
         "scene.play-with",
         "scene.copy",
+        "scene.mark",
+        "scene.export",
         "search.preview",
         "search.explain",
+        "search.refine",
         "search.switch",
         "search.back",
         "list.next",
@@ -82,12 +87,15 @@ class SearchScreen(PreviewScreen):
 
     def __init__(self, context: "AppContext") -> None:
         super().__init__(context)
-        self.live_search = LiveSearch(self, context, lambda: self.typed if self._is_open and not self.error else "")
+        self.live_search = LiveSearch(self, context, lambda: self.typed if self.page.is_usable else "")
         self.recent = RecentSearches(self, context)
-        self.results = ResultPane(lambda: make_preview(context, self), after_preview=context.collect_garbage)
-        self.counts: Counts | None = None
-        self.error: AppError | None = None
-        """Why the library cannot be used."""
+        self.results = ResultPane(
+            lambda: make_preview(context, self),
+            after_preview=context.collect_garbage,
+            tag_of=lambda scene: context.marks.scenes.tag_of(scene),
+        )
+        self.page = SearchPage(self, context, self.results, self.recent)
+        self.refinement = Refinement(context, self.live_search, self.results, self.page)
         self._immediate_query = ""
         """The query that another part put into the field, to be searched without a pause."""
         self._entered_query: str | None = None
@@ -103,11 +111,11 @@ class SearchScreen(PreviewScreen):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self._show_state()
+        self.page.draw()
         self.watch(self.app, "job", self.query_one(JobBar).show)
         for bar in self.query(StageBar):
             self.watch(self.app, bar.stage, bar.show)
-        self.watch(self.app, "offer", self._show_page, init=False)
+        self.watch(self.app, "offer", self.page.draw_scenes, init=False)
 
     # --- the query ---
 
@@ -115,14 +123,9 @@ class SearchScreen(PreviewScreen):
     def typed(self) -> str:
         return tidy(self.query_line.value)
 
-    @property
-    def _is_open(self) -> bool:
-        """False while the app ends: its widgets are no more."""
-        return bool(self.query("#query"))
-
     @on(Input.Changed, "#query")
     def _query_changed(self) -> None:
-        self.uncover()
+        self.preview_layout.uncover()
         self._search_typed()
         self.filter_bar.show(query_filters.of(self.query_line.value))
         self.choices.leave()  # Enter must not take a query that the user typed past
@@ -135,13 +138,15 @@ class SearchScreen(PreviewScreen):
             return
         self._entered_query = None
         self.query_bar.set_hint("")
+        self.query_line.replacement = ""
         self.live_search.cancel()
         self.recent.cancel()
         if not self.typed:
             self.results.clear()
-            self._show_state()
+            self.page.draw()
             self.preview.show(None)
-        elif self.typed == self.shown:
+        elif self.typed == self.results.text:
+            self.results.set_progress(None)  # the typing before has ended a refinement
             self.results.set_stale(False)
             self.results.show_preview()
             if self.results.result and not self.results.result.final:
@@ -161,13 +166,6 @@ class SearchScreen(PreviewScreen):
     def _address_pasted(self, message: TextField.AddressPasted) -> None:
         self.app.post_message(AddressGiven(message.address))
 
-    def on_paste(self, event: events.Paste) -> None:
-        """Take a paste into the list as one into the field."""
-        if address := pasted_address(event.text):
-            self.app.post_message(AddressGiven(address))
-        else:
-            self.query_line.put(event.text)
-
     # --- filters, which are words of the query ---
 
     @on(FilterBar.FilterRemoved)
@@ -178,7 +176,14 @@ class SearchScreen(PreviewScreen):
     def action_filter(self) -> None:
         from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 
-        self.app.push_screen(FilterScreen(self.context, self.query_line.value), self.rewrite)
+        before = self.query_line.value
+
+        def rewrite(after: str | None) -> None:
+            # an input method may deliver a syllable after Ctrl+F: the field has it, `before` has not
+            if after is not None:
+                self.rewrite(query_filters.transferred(self.query_line.value, before, after))
+
+        self.app.push_screen(FilterScreen(self.context, before), rewrite)
 
     def rewrite(self, text: str | None) -> None:
         """Search for a text with other filters."""
@@ -197,9 +202,14 @@ class SearchScreen(PreviewScreen):
     @on(SuggestionsMade)
     def _ready_queries_changed(self, message: RecentsRead | SuggestionsMade) -> None:
         self.recent.update(message)
-        self._show_page()
+        self.page.draw_scenes()
+        if isinstance(message, SuggestionsMade) and message.text == self.typed:
+            self.page.draw_unknown_words()
 
     # --- results ---
+
+    def show_marks(self) -> None:
+        self.scenes.show_marks()
 
     @on(ScenesFound)
     def _scenes_found(self, message: ScenesFound) -> None:
@@ -211,23 +221,23 @@ class SearchScreen(PreviewScreen):
             return
         if self._entered_query != message.text and self.results.outlasts(message.text, message.result):
             sentence = _("No scene for “{query}”. These are for “{shown}”.")
-            self.query_bar.set_hint(sentence.format(query=clean(message.text), shown=clean(self.shown or "")))
+            self.query_bar.set_hint(sentence.format(query=clean(message.text), shown=clean(self.results.text or "")))
             return
         self.results.show(message.text, message.result)
         self.query_bar.set_hint("")
-        self._show_state()
+        self.page.draw()
+        if not is_composing:
+            self.page.draw_unknown_words()
         self.recent.suggest(message)
         self.live_search.report_failures(message.result)
 
-    @property
-    def shown(self) -> str | None:
-        """The text of the scenes on the screen. None before the first result and for an empty query."""
-        return self.results.text
+    def action_refine(self) -> None:
+        self.after_typing(self.refinement.toggle)
 
     def show_again(self) -> None:
         """Show the result without the videos that are being removed."""
-        if self.results.result and self.shown is not None and self._is_open:
-            self._scenes_found(ScenesFound(self.shown, self.results.result))
+        if self.results.result and self.results.text is not None and self.page.is_open:
+            self._scenes_found(ScenesFound(self.results.text, self.results.result))
 
     @on(SearchFailed)
     def _search_failed(self, message: SearchFailed) -> None:
@@ -235,7 +245,7 @@ class SearchScreen(PreviewScreen):
             return
         error = message.error
         if not isinstance(error, UsageError | BusyError) and error.code != "unexpected":
-            self.library_failed(error)
+            self.page.fail(error)
             return
         self.query_bar.set_hint(error.hint if error.code in UNFINISHED else error.message)
         if self._entered_query == message.text:
@@ -244,75 +254,34 @@ class SearchScreen(PreviewScreen):
 
     def search_again(self) -> None:
         """Search again as the library has changed, unless the user is typing."""
-        if self._is_open and self.shown == self.typed:
+        if self.page.is_open and self.results.text == self.typed:
             self.live_search.search_now()
 
     # --- the library ---
 
     def library_opened(self, counts: "Counts") -> None:
-        if not self._is_open:
+        if not self.page.is_open:
             return
-        changed = self.counts is not None and counts.searchable != self.counts.searchable
-        if self.counts is None:
+        changed = self.page.counts is not None and counts.searchable != self.page.counts.searchable
+        if self.page.counts is None:
             self.recent.read()
-        self.counts = counts
-        self.error = None
-        self._show_state()
+        self.page.counts = counts
+        self.page.error = None
+        self.page.draw()
         if changed:
             self.search_again()
 
     def search_ready(self) -> None:
-        self.error = None
-        self._show_state()
+        self.page.error = None
+        self.page.draw()
         self.live_search.search_now()
         self.live_search.load_models()
 
-    def library_failed(self, error: AppError) -> None:
-        self.error = error
-        self.results.clear()
-        self._show_state()
-
     def action_retry(self) -> None:
-        if self.error:
-            self.error = None
-            self._show_counter()
+        if self.page.error:
+            self.page.error = None
+            self.page.draw_counter()
             self.app.post_message(LibraryRetried())
-
-    # --- counter and calm page ---
-
-    def _show_state(self) -> None:
-        self._show_counter()
-        self._show_page()
-
-    def _show_counter(self) -> None:
-        if self.results.result:
-            self.counter.say(result_line(self.results.result, self.counts, show_times=self.context.show_times))
-        else:
-            ready = self.context.can_search() or self.error
-            self.counter.say("" if ready else _("getting ready…"))
-
-    @property
-    def idle(self) -> bool:
-        """Whether the calm page shows a usable library without a query."""
-        return self.shown is None and self.error is None
-
-    def _show_page(self) -> None:
-        """Show the calm page if there are no scenes, else the scenes."""
-        if not self._is_open:
-            return
-        was_shown = self.calm_page.display
-        if self.error:
-            self.calm_page.show_failure(self.error)
-        elif self.shown is None:
-            app = self.context.app
-            self.calm_page.show_welcome(self.counts, app.offer, app.contexts, self.recent.queries)
-        elif self.scenes.row_count:
-            self.calm_page.hide()
-        else:
-            self.calm_page.show_no_scenes(self.shown, self.counts, self.recent.suggested(self.shown))
-        if was_shown or self.calm_page.display:
-            self.results.display = not self.calm_page.display
-            self.query_one("#offer").set_class(self.idle, "-calm")
 
     # --- keys ---
 
@@ -332,30 +301,46 @@ class SearchScreen(PreviewScreen):
         if self.choices.choose() or not self.typed:
             return
         self.recent.note(self.typed)
-        if self.typed != self.shown:
+        if self.typed != self.results.text:
             self._entered_query = self.typed
             self.live_search.search_now()
         elif scene := self.scenes.scene:
             act(scene)
 
-    @property
-    def _chosen_scene(self) -> "Scene | None":
-        """The scene under the highlight, or the line under the cursor of the transcript. Without one, say so."""
+    def find_scene(self) -> "Scene | None":
+        """Return the scene under the highlight, or the line under the cursor of the transcript. Without one, say so."""
         if line := self.preview.line_scene:
             return line
-        scene = self.scenes.scene if self.shown is not None else None
+        scene = self.scenes.scene if self.results.text is not None else None
         if scene is None:
             self.app.notify(_("No scene is chosen yet."), markup=False)
         return scene
 
     def action_copy_link(self) -> None:
-        if scene := self._chosen_scene:
+        if scene := self.find_scene():
             if scene.jump_url:
                 self.recent.note(self.typed)
             self.context.playback.copy_scene_link(scene)
 
+    def action_export(self) -> None:
+        """Export the scene, the results or the marks. In the transcript copy the line."""
+        if self.preview.line_scene:
+            self.action_copy_quote()
+            return
+        result = self.results.result if self.results.text is not None else None
+        scene = self.scenes.scene if result else None
+        sources = (
+            ExportSource(_("This scene"), (scene,) if scene else ()),
+            ExportSource(_("Results"), result.scenes if result else (), self.results.text or ""),
+            mark_actions.marks_source(self.context),
+        )
+        if any(source.scenes for source in sources):
+            mark_actions.export(self.app, self.context, sources)
+        else:
+            self.app.notify(_("No scene is chosen yet."), markup=False)
+
     def action_explain(self) -> None:
-        if self._chosen_scene:
+        if self.find_scene():
             self.preview.explain()
 
     @on(Preview.ExplanationFolded)
@@ -369,7 +354,9 @@ class SearchScreen(PreviewScreen):
         self.query_line.focus()
 
     def action_back(self) -> None:
-        if self.uncover() or self.leave_transcript():
+        if self.refinement.stop():
+            return
+        if self.preview_layout.uncover() or self.preview_layout.leave_transcript():
             return
         if not self.query_line.has_focus:
             self.query_line.focus()
@@ -377,10 +364,10 @@ class SearchScreen(PreviewScreen):
             self.query_line.value = ""
 
     def action_move(self, rows: int) -> None:
-        (self.choices if self.choices.display else self.moving_rows).move(rows)
+        (self.choices if self.choices.display else self.preview_layout.moving_rows).move(rows)
 
     def action_page(self, pages: int) -> None:
-        self.moving_rows.move(pages * self.moving_rows.page)
+        self.preview_layout.moving_rows.move(pages * self.preview_layout.moving_rows.page)
 
 
 def _ends_in_half_syllable(text: str) -> bool:

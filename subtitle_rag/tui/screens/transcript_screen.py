@@ -11,6 +11,7 @@ from textual.widgets import Input, Static
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.screens import mark_actions
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.search_messages import TranscriptRead
 from subtitle_rag.tui.state import spoken_lines
@@ -36,6 +37,7 @@ class TranscriptScreen(BaseScreen):
         "transcript.play",
         "transcript.play-with",
         "transcript.copy-link",
+        "transcript.mark",
         "transcript.search",
         "transcript.next-match",
         "transcript.switch",
@@ -158,6 +160,10 @@ class TranscriptScreen(BaseScreen):
     def action_copy_link(self) -> None:
         if scene := self._scene:
             self.context.playback.copy_scene_link(scene)
+
+    def action_mark(self) -> None:
+        if scene := self._scene:
+            mark_actions.mark(self.app, self.context, scene)
 
     def action_copy_quote(self) -> None:
         if line := self.lines.line:

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.errors import BusyError
+from subtitle_rag.errors import BusyError, LlmError
 from subtitle_rag.events import PackagesAdvanced
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.library.app_state import MODEL_OFFER
@@ -14,6 +14,7 @@ from subtitle_rag.models.manifest import ENCODER, RERANKER, NeuralModel
 from subtitle_rag.tui.state.stage_progress import StageProgress, StageState
 
 if TYPE_CHECKING:
+    from subtitle_rag.retrieval.ollama_encoder import EncoderOffer
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -39,11 +40,20 @@ class ModelDownload(StageProgress):
     """The instruction for the user, if the program cannot install packages by itself."""
     step: PackagesAdvanced | None = None
     """Progress of the packages."""
+    through_ollama: "EncoderOffer | None" = None
+    """The encoder that Ollama offers instead of packages."""
+    config_text: str = ""
+    """The lines for the config, if the program could not write them there."""
 
     @property
     def fetchable(self) -> bool:
         """The download can be started or resumed here."""
         return self.state in ("offered", "dismissed", "paused", "failed")
+
+    @property
+    def is_by_ollama(self) -> bool:
+        """Ollama fetches an encoder, which `find_download` does not look for."""
+        return any(map(manifest.is_ollama, self.names))
 
 
 def find_download(runtime: "Runtime") -> ModelDownload | None:
@@ -64,9 +74,21 @@ def find_download(runtime: "Runtime") -> ModelDownload | None:
         return None
 
 
+def find_through_ollama(runtime: "Runtime") -> "EncoderOffer | None":
+    """Return the encoder of the settings' Ollama; None if none is there, or it is not needed. Asks the server."""
+    if not (lacks_packages(runtime) and runtime.settings.llm.hosts):
+        return None
+    try:
+        return runtime.offered_encoder()
+    except LlmError:
+        logger.info("Ollama offers no encoder", exc_info=True)
+        return None
+
+
 def lacks_packages(runtime: "Runtime") -> bool:
     """Return whether the settings name an encoder and its packages are missing."""
-    return bool(runtime.models.configured(ENCODER)) and not NEURAL.is_installed
+    name = runtime.models.configured(ENCODER)
+    return bool(name) and not manifest.is_ollama(name) and not NEURAL.is_installed
 
 
 def missing_models(runtime: "Runtime") -> list[NeuralModel]:

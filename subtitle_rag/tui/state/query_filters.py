@@ -65,6 +65,19 @@ def without(text: str, chip: Chip) -> str:
     return _cut(typed, same)
 
 
+def transferred(text: str, before: str, after: str) -> str:
+    """Return `text` with the changes of filters between `before` and `after`: `text` may have grown meanwhile."""
+    if tidy(text) == tidy(before):
+        return after
+    removed = [chip for chip in of(before) if chip.key not in {other.key for other in of(after)}]
+    added = [chip for chip in of(after) if chip.key not in {other.key for other in of(before)}]
+    for chip in removed:
+        text = without(text, chip)
+    for chip in added:
+        text = with_(text, chip)
+    return tidy(text)
+
+
 def cleared(text: str) -> str:
     """Return the text without filters, also without unfinished and wrong ones."""
     typed = tidy(text)

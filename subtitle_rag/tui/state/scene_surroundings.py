@@ -1,9 +1,10 @@
 """The surroundings of a scene in its video: the speech around it, and further matches of the query."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from subtitle_rag.contexts import left_out
 from subtitle_rag.domain import Heat
 from subtitle_rag.tui.state.spoken_lines import SpokenLines, spoken_lines
 
@@ -26,6 +27,8 @@ class Surroundings:
     """End of its last window."""
     heat: Sequence[Heat] = ()
     matches: "Sequence[Mention] | None" = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Why the contexts of some windows are left out, by window."""
 
 
 def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult | None") -> Iterator[Surroundings]:
@@ -36,7 +39,8 @@ def read_surroundings(runtime: "Runtime", video_id: str, result: "SearchResult |
     windows = runtime.library.windows_of(video_id)
     lines = spoken_lines(windows)
     end = max((window.end_ms for window in windows), default=0)
-    surroundings = Surroundings(lines, end, runtime.library.details(video_id).heatmap)
+    reasons = {id: left_out.reason(context) for id, context in runtime.library.contexts.left_out(video_id).items()}
+    surroundings = Surroundings(lines, end, runtime.library.details(video_id).heatmap, left_out=reasons)
     yield surroundings
     if result is not None:
         yield replace(surroundings, matches=runtime.searcher.mentions(result.query, video_id))

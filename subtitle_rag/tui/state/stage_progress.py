@@ -10,6 +10,7 @@ from subtitle_rag.events import (
     ContextReport,
     ContextsDue,
     ContextWritten,
+    OverviewWritten,
     VectorEvent,
     VectorsDue,
     VectorsMade,
@@ -66,6 +67,17 @@ class WindowProgress(StageProgress):
         is_reliable = self.processed >= WINDOWS_BEFORE_RATE and timed > 0 and self.seconds > 0
         return timed / self.seconds if is_reliable else None
 
+    @property
+    def remaining_s(self) -> float | None:
+        """Seconds left; None until enough windows are done."""
+        rate = self.rate
+        return max(0, self.missing - self.processed) / rate + self.section_remaining_s if rate else None
+
+    @property
+    def section_remaining_s(self) -> float:
+        """Seconds left for what a stage does beside its windows."""
+        return 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class ContextProgress(WindowProgress):
@@ -74,9 +86,28 @@ class ContextProgress(WindowProgress):
     has_contexts: bool = False
     """The library has some already."""
     failed: int = 0
+    left_out: int = 0
+    """Windows whose contexts repeat others, or name what the video does not; of all runs."""
     prompt_tokens: int = 0
     """Of all runs so far, as `output_tokens`."""
     output_tokens: int = 0
+    sections: int = 0
+    """Summaries of long videos' sections that are due in this run."""
+    sections_done: int = 0
+    section_seconds: float = 0.0
+    """Time of all these but the first, before which the model may load."""
+    replaced: int = 0
+    """Windows of this run whose contexts are by another prompt, and count until they are replaced."""
+    expected_s: int = 0
+    """The time of this run, estimated before its beginning; 0 if unknown."""
+    overview: tuple[int, int] | None = None
+    """Stored sections of the video whose overview is in work, and all of them."""
+
+    @property
+    def section_remaining_s(self) -> float:
+        """Seconds left for sections, by their own rate; 0 until it is known."""
+        timed = self.sections_done - 1
+        return max(0, self.sections - self.sections_done) * self.section_seconds / timed if timed > 0 else 0.0
 
     @classmethod
     def of(cls, counts: "ContextCounts", model: str) -> "ContextProgress":
@@ -85,22 +116,42 @@ class ContextProgress(WindowProgress):
             windows=counts.windows,
             missing=counts.due,
             has_contexts=counts.written > 0,
+            left_out=counts.left_out,
             prompt_tokens=counts.prompt_tokens,
             output_tokens=counts.tokens,
         )
 
     def after(self, event: ContextEvent, seconds: float) -> "ContextProgress":
-        """Return the sums with one more event, `seconds` after the first answer."""
+        """Return the sums with one more event, `seconds` after the first context without the time of sections.
+
+        For a section `seconds` are those since the event before it.
+        """
         match event:
             case ContextsDue(windows=windows):
-                return replace(self, state="working", missing=windows)
+                return replace(
+                    self,
+                    state="working",
+                    missing=windows,
+                    sections=event.sections,
+                    replaced=event.by_other_prompts,
+                    expected_s=event.seconds,
+                )
+            case OverviewWritten():
+                return replace(
+                    self,
+                    sections_done=self.sections_done + 1,
+                    section_seconds=self.section_seconds + (seconds if self.sections_done else 0.0),
+                    overview=(event.section, event.sections),
+                )
             case ContextWritten():
                 return replace(
                     self,
+                    overview=None,
                     processed=self.processed + 1,
                     seconds=seconds,
                     prompt_tokens=self.prompt_tokens + event.prompt_tokens,
                     output_tokens=self.output_tokens + event.tokens,
+                    left_out=self.left_out + event.left_out,
                     has_contexts=True,
                 )
             case ContextFailed():

@@ -29,52 +29,47 @@ NUMBER_CELLS = 4
 _INDENT = "  "
 
 
-def draw_answers(
-    turns: Sequence[QuestionTurn], cursor: CitationRef | None, scene_id: str | None
-) -> tuple[Content, int | None]:
-    """Return all questions and answers, and the offset of the citation under the cursor.
-
-    Citations of the scene `scene_id` are underlined.
-    """
-    parts: list[Content] = []
-    offset, length = None, 0
-    for number, turn in enumerate(turns):
-        for mark, piece in _pieces(turn, number, cursor, scene_id):
-            if mark is not None and mark == cursor:
-                offset = length
-            parts.append(piece)
-            length += len(piece.plain)
-    return Content("").join(parts), offset
+def draw_answers(turns: Sequence[QuestionTurn], cursor: CitationRef | None, scene_id: str | None) -> Content:
+    """Return all questions and answers; citations of the scene `scene_id` are underlined."""
+    return Content("").join(
+        piece for number, turn in enumerate(turns) for piece in _pieces(turn, number, cursor, scene_id)
+    )
 
 
-def _pieces(
-    turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_id: str | None
-) -> Iterator[tuple[CitationRef | None, Content]]:
-    """Yield a question, its answer and the remarks on it; a mark comes with its citation."""
-    yield None, Content("\n\n" if number else "") + Content.styled(f"❯ {clean(turn.question)}", "bold") + Content("\n")
+def citation_offset(answers: Content, ref: CitationRef) -> int | None:
+    """Return the offset of a citation in drawn answers."""
+    starts = (
+        span.start
+        for span in answers.spans
+        if isinstance(span.style, Style) and span.style.meta.get(META) == tuple(ref)
+    )
+    return min(starts, default=None)
+
+
+def _pieces(turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_id: str | None) -> Iterator[Content]:
+    """Yield a question, its answer and the remarks on it."""
+    yield Content("\n\n" if number else "") + Content.styled(f"❯ {clean(turn.question)}", "bold") + Content("\n")
     yield from _answer(turn, number, cursor, scene_id)
     rows = list(_below(turn))
     if rows:
-        yield None, Content("\n\n" if turn.text else "") + Content("\n").join(rows)
+        yield Content("\n\n" if turn.text else "") + Content("\n").join(rows)
 
 
-def _answer(
-    turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_id: str | None
-) -> Iterator[tuple[CitationRef | None, Content]]:
+def _answer(turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_id: str | None) -> Iterator[Content]:
     if turn.answer is None:
         if turn.text:
             text_so_far = _lines(turn.text).highlight_regex(_NUMBER, style=_CITED)  # citations are checked at the end
-            yield None, text_so_far + Content.styled(" …", MUTED)
+            yield text_so_far + Content.styled(" …", MUTED)
         return
     text, at = turn.text, 0
     order = sorted(range(len(turn.citations)), key=lambda index: turn.citations[index].span)
     for (start, end), group in groupby(order, key=lambda index: turn.citations[index].span):
         refs = [CitationRef(number, index) for index in group]
-        yield None, _lines(text[at:start])
+        yield _lines(text[at:start])
         current = next((ref for ref in refs if ref == cursor), None)
-        yield current or refs[0], _mark(turn, text[start:end], refs, current, scene_id)
+        yield _mark(turn, text[start:end], refs, current, scene_id)
         at = end
-    yield None, _lines(text[at:].rstrip())
+    yield _lines(text[at:].rstrip())
 
 
 def _mark(
@@ -114,7 +109,7 @@ def _below(turn: QuestionTurn) -> Iterator[Content]:
 
 def answer_text(turn: QuestionTurn) -> str:
     """Return an answer as plain text, with the signs of its citations."""
-    return "".join(piece.plain for _mark, piece in _answer(turn, 0, None, None)).strip()
+    return "".join(piece.plain for piece in _answer(turn, 0, None, None)).strip()
 
 
 def fault_lines(answer: Answer) -> Iterator[str]:
@@ -145,12 +140,18 @@ def _failure(error: AppError) -> Iterator[Content]:
 def _remarks(answer: Answer) -> Iterator[str]:
     evidence = answer.evidence
     yield from wording.remarks(answer)
+    if answer.ending == "loop":
+        yield _("{key} asks once more with another seed.").format(key=key("answer.again"))
+    if evidence.kind == "library":
+        yield _("{key} asks of the best scenes only.").format(key=key("answer.whole"))
     if answer.declined:
         yield _("{key} asks a new question, about other scenes.").format(key=key("answer.new"))
     if evidence.kind != "search" and evidence.sources:
         title = evidence.sources[0].video.title
         if evidence.kind == "transcript":
             yield _("From all captions of “{title}”.").format(title=title)
+        elif evidence.kind == "library":
+            yield _("From all captions of {videos}.").format(videos=wording.video_count(evidence))
         else:
             yield _("From the contexts of all scenes of “{title}”.").format(title=title)
     if evidence.nameless:

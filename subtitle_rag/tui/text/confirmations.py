@@ -49,6 +49,16 @@ def removal_confirmation(removal: "Removal") -> Confirmation:
     return Confirmation(_("Remove"), Content("\n").join(rows), _("Remove"), _("Keep"))
 
 
+def mark_confirmation(line: str, note: str) -> Confirmation:
+    """Ask before a mark with a note is removed."""
+    rows = [
+        Content.styled(clean(line), "bold"),
+        Content(clean(note)),
+        Content(_("The note goes too. The scene stays in the library.")),
+    ]
+    return Confirmation(_("Remove"), Content("\n").join(rows), _("Remove"), _("Keep"))
+
+
 def deletion_confirmation(questions: list[str]) -> Confirmation:
     """Ask before the answers to these questions are deleted."""
     count = len(questions)

@@ -38,6 +38,8 @@ MARK = "bold underline $text-warning"
 RELATED_MARK = "underline"
 """Style of variants of typed words."""
 MUTED = "dim"
+SIGN = "✦"
+"""Of marked scenes: one cell wide in every terminal, unlike a star."""
 TIME_CELLS = 8
 LEAD = 60
 """A first mark further into its line than this many characters would be cut off: the excerpt begins near it."""
@@ -65,6 +67,11 @@ def marked(
     return Content.assemble(*((part, style) for part, style in parts if part))
 
 
+def mark_label(tag: str) -> str:
+    """Return the sign of a marked scene, with its tag, before its byline."""
+    return f"{SIGN} #{clean(tag)} · " if tag else f"{SIGN} "
+
+
 def byline(scene: "Scene") -> Content:
     """Return channel · date · title; the longest comes last, for the end is cut off. Without a mark in the speech, the
     reason comes first, and the matched title next."""
@@ -83,8 +90,10 @@ def best_line(scene: "Scene") -> int:
     return next((i for i, line in enumerate(scene.lines) if line.start_ms == scene.at_ms), 0)
 
 
-def row(scene: "Scene", room: int) -> tuple[Content, Content]:
+def row(scene: "Scene", room: int, tag: str | None = None) -> tuple[Content, Content]:
     """Return a scene's two lines in the list: time and words, then the byline, each of at most `room` characters.
+
+    The byline of a marked scene, whose `tag` is not None, begins with its sign and tag.
 
     Text beyond the edge costs time: a hundred characters of Hangul take as long to draw as the rest of a row.
     """
@@ -95,7 +104,8 @@ def row(scene: "Scene", room: int) -> tuple[Content, Content]:
         start, lead = first - LEAD // 3, "… "
     words = marked(scene.text, scene.highlights, start, min(len(scene.text), start + room), related=scene.related)
     head = clock(scene.at_ms).rjust(TIME_CELLS) + "  " + lead
-    return Content.assemble(head, words), Content.assemble(" " * (TIME_CELLS + 2), byline(scene)[:room])
+    label = "  " if tag is None else mark_label(tag)
+    return Content.assemble(head, words), Content.assemble(" " * TIME_CELLS, label, byline(scene)[:room])
 
 
 def hanging(head: str, content: Content, width: int, style: str = "") -> Sequence[Content]:

@@ -63,7 +63,7 @@ def no_scenes(typed: str, counts: "Counts | None", suggested: "Sequence[object] 
     """Return the page of a query without scenes. `suggested` queries follow; None until they are known."""
     rows: Rows = [(_("No scene for “{query}”.").format(query=typed), "bold"), *_so_far(counts), ""]
     if suggested:
-        return [*rows, (_("What finds something (↓ chooses)"), MUTED)]
+        return [*rows, (_("Queries with results (↓ chooses)"), MUTED)]
     return rows if suggested is None else rows + tips(typed)
 
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.retrieval.search import SearchResult
 
-BY = {"bm25": N_("words"), "dense": N_("meaning"), "sparse": N_("weighted words")}
+BY = {"bm25": N_("words"), "dense": N_("meaning"), "sparse": N_("weighted words"), "late": N_("word by word")}
 """What each retriever compares."""
-PARTS = {"retrieve": N_("retrieve"), "encode": N_("encode"), "rerank": N_("rerank")}
+PARTS = {"retrieve": N_("retrieve"), "encode": N_("encode"), "late": N_("late"), "rerank": N_("rerank")}
 """Parts of a search whose time is measured."""
 DIGITS = {"bm25": 2, "fused": 4}
 """Decimals of a score; others have three."""
@@ -40,7 +40,8 @@ def rows(scene: "Scene", result: "SearchResult", width: int, *, times: bool) -> 
 def _table(scene: "Scene", result: "SearchResult", width: int) -> Iterator[Content]:
     """Yield rows of name, compared quantity (if there is room), rank and score."""
     names = {name: name for name in (*result.retrievers, *(name for name, _error in result.missing))}
-    names.pop("rerank", None)
+    for part in ("rerank", "index"):
+        names.pop(part, None)
     if len(result.retrievers) > 1:
         names["fused"] = _("fused")
     if result.reranked or any(name == "rerank" for name, _error in result.missing):
@@ -48,7 +49,8 @@ def _table(scene: "Scene", result: "SearchResult", width: int) -> Iterator[Conte
     lines = []
     for name, title in names.items():
         score = scene.scores.get(name) if name != "rerank" or result.reranked else None
-        rank_and_score = (f"#{score.rank}", f"{score.score:.{DIGITS.get(name, 3)}f}") if score else ("–", "")
+        rank = f"#{score.rank}" if score and score.rank else "–"
+        rank_and_score = rank, f"{score.score:.{DIGITS.get(name, 3)}f}" if score else ""
         lines.append([title, _(BY[name]) if name in BY else "", *rank_and_score])
     widths = _widths(lines)
     if sum(widths) + GAP * len(widths) > width:
@@ -101,6 +103,8 @@ def _answer(result: "SearchResult", times: bool) -> dict[str, str]:
     """Return the retrievers of the answer and their times, by label."""
     names = [*result.retrievers, *([_("reranked")] if result.reranked else [])]
     by_label = {_("Answered by"): " · ".join(names) + ("" if result.final else " …")}
+    if result.shares:
+        by_label[_("Shares")] = " · ".join(f"{name} {100 * share:.0f} %" for name, share in result.shares.items())
     if times:
         spent = (f"{_(PARTS[part]) if part in PARTS else part} {ms:.0f} ms" for part, ms in result.took_ms.items())
         by_label[_("Time")] = " · ".join(spent)
@@ -113,5 +117,7 @@ def _missing(result: "SearchResult") -> Iterator[Content]:
     for name, error in result.missing:
         by_code.setdefault(error.code, (error, []))[1].append(_("reranked") if name == "rerank" else name)
     for error, retrievers in by_code.values():
-        sentence = _("{names} had no part: {reason}").format(names=", ".join(retrievers), reason=error.message)
+        sentence = error.message
+        if retrievers != ["index"]:
+            sentence = _("{names} had no part: {reason}").format(names=", ".join(retrievers), reason=error.message)
         yield Content.styled(f"  ! {clean(sentence)}", "$text-warning")

@@ -17,7 +17,7 @@ WORDS = {
     "private": N_("private"),
     "age_restricted": N_("adults only"),
     "geo_blocked": N_("not in this country"),
-    "not_found": N_("not there any more"),
+    "not_found": N_("no longer available"),
     "upcoming": N_("not begun yet"),
     "live": N_("live at the moment"),
     "no_captions": N_("no captions"),
@@ -25,9 +25,14 @@ WORDS = {
     "caption_blocked": N_("empty captions"),
     "caption_damaged": N_("damaged captions"),
     "rate_limited": N_("too many requests (429)"),
-    "bot_check": N_("YouTube asks for a person"),
+    "bot_check": N_("robot check by YouTube"),
     "network": N_("no connection"),
     "yt_dlp_outdated": N_("yt-dlp is too old"),
+    "unreadable": N_("cannot be read"),
+    "not_captions": N_("no caption file"),
+    "no_cues": N_("no spoken line"),
+    "too_large": N_("file too large"),
+    "too_much_text": N_("too much text"),
 }
 
 

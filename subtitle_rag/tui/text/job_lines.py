@@ -15,7 +15,7 @@ WINDOWS_BEFORE_REMAINING = 20
 def line(job: Job) -> str:
     """Return one line: activity, counts, rate and bar."""
     if job.ended:
-        return _stopped(job)
+        return _stopped(job, job.reason.message if job.reason else _stop(job))
     parts = [_doing(job)]
     if job.videos:
         parts.append(_("videos {done}/{all}").format(done=job.processed, all=job.videos))
@@ -30,15 +30,24 @@ def line(job: Job) -> str:
 
 
 def headline(job: Job) -> str:
-    """Return the activity of a job, or why it stopped, above rows with its counts."""
-    return _stopped(job) if job.ended else "  ".join((_doing(job), *_beside(job)))
+    """Return the activity of a job, or that it stopped. It stands above rows with counts and the reason of a rest or
+    stop."""
+    if job.ended:
+        return _stopped(job, _stop(job))
+    if job.resting and not job.stopping:
+        until = failure_reasons.rest_end_text(job.resting.until)
+        return "  ".join((_("Resting until {time}, then it resumes by itself").format(time=until), *_beside(job)))
+    return "  ".join((_doing(job), *_beside(job)))
 
 
-def _stopped(job: Job) -> str:
+def _stop(job: Job) -> str:
     template = _("Unfinished from last time: {source}") if job.restored else _("Stopped: {source}")
-    reason = job.reason.message if job.reason else template.format(source=job.source)
+    return template.format(source=job.source)
+
+
+def _stopped(job: Job, sentence: str) -> str:
     waiting = [_waiting(job)] if job.restored and job.waiting else []
-    return "  ".join((reason, *waiting, _("{key} resumes").format(key=key("library.sync"))))
+    return "  ".join((sentence, *waiting, _("{key} resumes").format(key=key("library.sync"))))
 
 
 def _waiting(job: Job) -> str:

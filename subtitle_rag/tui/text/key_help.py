@@ -26,6 +26,8 @@ TOGETHER = {
     ("table.first", "table.last"): N_("the first row, or the last"),
     ("filter.next", "filter.previous"): N_("choose a filter"),
     ("filter.page-down", "filter.page-up"): N_("a page of filters on, or back"),
+    ("export.next", "export.previous"): N_("choose a format"),
+    ("export.page-down", "export.page-up"): N_("a page of the text on, or back"),
     ("player.down", "player.up"): N_("choose a player"),
 }
 _WITH = {id: ids for ids in TOGETHER for id in ids}
@@ -37,12 +39,24 @@ def meaning(id: str) -> str:
 
 
 def rows(kinds: Iterable[type[DOMNode]]) -> Iterator[tuple[str, str]]:
-    """Yield (keys, meaning) of everything these classes declare."""
+    """Yield (keys, meaning) of everything these classes declare.
+
+    Keys of the same meaning share a row. A key that a class has taken from its base has one meaning.
+    """
     seen_ids: set[str] = set()
-    for id in (id for kind in kinds for id in keymap.declared_by(kind)):
-        ids = _WITH.get(id, (id,))
-        if id not in seen_ids:
+    for kind in kinds:
+        taken: set[str] = set()
+        keys_of: dict[str, list[str]] = {}
+        for id in keymap.declared_by(kind):
+            ids = _WITH.get(id, (id,))
+            if id in seen_ids:
+                continue
             seen_ids.update(ids)
             side_by_side = zip_longest(*(keymap.keys(each) for each in ids))
-            names = (keymap.key_text(name) for names in side_by_side for name in names if name)
-            yield " ".join(names), _(TOGETHER[ids]) if ids in TOGETHER else meaning(id)
+            names = [name for names in side_by_side for name in names if name and name not in taken]
+            taken.update(names)
+            if names:
+                sentence = _(TOGETHER[ids]) if ids in TOGETHER else meaning(id)
+                keys_of.setdefault(sentence, []).extend(map(keymap.key_text, names))
+        for sentence, texts in keys_of.items():
+            yield " ".join(texts), sentence

@@ -60,25 +60,22 @@ def failure(error: AppError) -> Rows:
 
 
 def shortfalls(job: Job) -> Rows:
-    """Return the reason of a rest, the sums of skipped videos, and the last failures, the newest first: little room
-    cuts off the others."""
+    """Return the reason of a stop or rest, the sums of skipped videos, and the last failures, the newest first: little
+    room cuts off the others."""
     rows: Rows = []
-    if job.resting:
+    if job.ended and job.reason:
+        rows += failure(job.reason)
+    elif job.resting:
         rows += failure(AppError(job.resting.code, **job.resting.details))
     usual = [failed.code for failed in job.failures if failed.code in EXPECTED]
     if usual:
         rows.append(_("– Skipped: {reasons}").format(reasons=failure_reasons.sums(usual)))
-    for failed in job.failures[: -FAILURES - 1 : -1]:
-        rows += _one(failed.title, AppError(failed.code, **failed.details))
-    if len(job.failures) > FAILURES:
-        rows.append((_("… and {n} before them").format(n=len(job.failures) - FAILURES), MUTED))
+    alarms = [failed for failed in job.failures if failed.code not in EXPECTED]
+    for failed in alarms[: -FAILURES - 1 : -1]:
+        rows += failure(AppError(failed.code, **failed.details))
+    if len(alarms) > FAILURES:
+        rows.append((_("… and {n} before them").format(n=len(alarms) - FAILURES), MUTED))
     return rows
-
-
-def _one(title: str, error: AppError) -> Rows:
-    if error.code in EXPECTED:
-        return [(f"  – {clean(error.message)}", MUTED)]
-    return [(f"! {clean(title)}", "bold"), f"  {clean(error.message)} {clean(error.hint)}"]
 
 
 def failed_video(state: "VideoState") -> Rows:

@@ -1,17 +1,22 @@
 """Lines about the packages and models for search by meaning."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import byte_size
 from subtitle_rag.events import PackagesAdvanced
 from subtitle_rag.i18n import _
 from subtitle_rag.installation.steps import step_text
+from subtitle_rag.models.manifest import OLLAMA
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.model_offer import ModelDownload
 from subtitle_rag.tui.text.stage_lines import remaining
 
-RESUMABLE = frozenset({"hub_unreachable", "hub_busy", "download_damaged"})
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.ollama_encoder import EncoderOffer
+
+RESUMABLE = frozenset({"hub_unreachable", "no_connection", "hub_busy", "download_damaged"})
 """Failures after which the user only has to resume."""
 
 
@@ -26,16 +31,29 @@ class InstallWay:
 
 IN_PROCESS = "packages"
 """Encoder and reranker run in a process of this program, by PyTorch."""
+THROUGH_OLLAMA = "ollama"
+"""Ollama runs the encoder; there is no reranker."""
 
 
 def install_ways(offer: ModelDownload) -> tuple[InstallWay, ...]:
-    """Return the choices of the user; none if the program does not install packages by itself."""
-    if offer.by_hand:
-        return ()
+    """Return the choices of the user: Ollama's encoder, and packages unless the program cannot install them."""
+    ways = [_ollama_way(offer.through_ollama)] if offer.through_ollama else []
+    if not offer.by_hand:
+        ways.append(_packages_way(offer))
+    return tuple(ways)
+
+
+def _ollama_way(encoder: "EncoderOffer") -> InstallWay:
+    size = _("{model}, already here") if encoder.is_pulled else "{model} {size}"
+    detail = size.format(model=_without_owner(encoder.name), size=byte_size(encoder.disk_gb * 1e9))
+    return InstallWay(THROUGH_OLLAMA, _("By Ollama, without further packages"), detail)
+
+
+def _packages_way(offer: ModelDownload) -> InstallWay:
     size = _("packages {size}").format(size=byte_size(offer.packages * 1_000_000))
     if offer.names:
         size += " · " + _("models {size}").format(size=byte_size(offer.all - offer.done))
-    return (InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), size),)
+    return InstallWay(IN_PROCESS, _("On this computer, in a process of this program"), size)
 
 
 def _keys() -> dict[str, str]:
@@ -71,6 +89,12 @@ def _packages_line(offer: ModelDownload) -> str:
     template = _("Search by meaning, too: {key} installs it ({size}), {away} hides this.")
     if offer.state == "paused":
         template = _("Installation of search by meaning stopped. {key} resumes, {away} hides this.")
+    elif encoder := offer.through_ollama:
+        template = _("Search by meaning, too, by Ollama: {key} fetches {model} ({size}), {away} hides this.")
+        if encoder.is_pulled:
+            template = _("Search by meaning, too, by Ollama, which has {model}: {key} begins, {away} hides this.")
+        size = byte_size(encoder.disk_gb * 1e9)
+        return template.format(model=_without_owner(encoder.name), size=size, **_keys())
     return template.format(size=byte_size(_due_bytes(offer)), **_keys())
 
 
@@ -115,4 +139,8 @@ def _megabytes(template: str, offer: ModelDownload) -> str:
 
 def _listed(offer: ModelDownload) -> str:
     """Return the models' names without their makers'."""
-    return clean(", ".join(name.rpartition("/")[2] for name in offer.names))
+    return clean(", ".join(map(_without_owner, offer.names)))
+
+
+def _without_owner(name: str) -> str:
+    return name.rpartition("/")[2].removeprefix(OLLAMA)

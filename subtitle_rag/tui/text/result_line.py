@@ -3,11 +3,13 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text import empty_states
 
 if TYPE_CHECKING:
     from subtitle_rag.library.rows import Counts
     from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.suggestions import Suggestion
 
 
 def result_line(result: "SearchResult", counts: "Counts | None", *, show_times: bool) -> str:
@@ -22,6 +24,19 @@ def result_line(result: "SearchResult", counts: "Counts | None", *, show_times: 
     return line
 
 
+def unknown_words_line(result: "SearchResult", suggestion: "Suggestion | None" = None) -> str:
+    """Return the typed words that the library does not have, and a query to search instead.
+
+    Empty without any, and on the page without scenes.
+    """
+    if not result.unknown_words or not result.scenes:
+        return ""
+    line = _("Not in this library: {words}").format(words=", ".join(map(clean, result.unknown_words)))
+    if suggestion is not None:
+        line += f" · → {clean(suggestion.query)}"
+    return line
+
+
 def _stage(result: "SearchResult") -> str:
     """Return the stage of the scenes' order in a few cells. Empty for a search of words alone."""
     stage = ""
@@ -29,6 +44,8 @@ def _stage(result: "SearchResult") -> str:
         stage = _("+reranked")
     elif len(result.retrievers) > 1:
         stage = _("+meaning")
+    if result.rerank_progress and result.rerank_progress[1]:
+        stage = _("+reranked") + " {}/{}".format(*result.rerank_progress)
     if result.missing:
         stage = f"{stage} !"
     elif not result.final:

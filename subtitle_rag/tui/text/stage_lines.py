@@ -35,12 +35,23 @@ def with_counts(template: str, progress: WindowProgress) -> str:
 
 def pace(progress: WindowProgress) -> list[str]:
     """Return the rate of a run and, when enough windows are done, its remaining time: the same on all screens."""
-    rate = progress.rate
-    if not rate:
+    rate, seconds = progress.rate, progress.remaining_s
+    if not rate or seconds is None:
         return []
     if progress.processed < WINDOWS_BEFORE_REMAINING:
         return [windows_rate(rate)]
-    return [windows_rate(rate), remaining(max(0, progress.missing - progress.processed) / rate)]
+    return [windows_rate(rate), remaining(seconds)]
+
+
+def overview_lines(progress: ContextProgress) -> list[str]:
+    """Return the stored sections of a long video whose overview is in work; with their time if no other is known."""
+    if progress.overview is None:
+        return []
+    done, sections = progress.overview
+    lines = [_("overview {done}/{all}").format(done=done, all=sections)]
+    if progress.processed < WINDOWS_BEFORE_REMAINING and progress.section_remaining_s:
+        lines.append(_("overviews: {time}").format(time=remaining(progress.section_remaining_s)))
+    return lines
 
 
 def context_line(progress: ContextProgress) -> str:
@@ -68,9 +79,11 @@ def context_line(progress: ContextProgress) -> str:
 
 def context_brief(progress: ContextProgress) -> str:
     """Return counts, rate and remaining time of the run."""
-    parts = [with_counts(_("Contexts {done}/{all}"), progress), *pace(progress)]
+    parts = [with_counts(_("Contexts {done}/{all}"), progress), *overview_lines(progress), *pace(progress)]
     if progress.failed:
         parts.append(n_("! {n} failed", "! {n} failed", progress.failed).format(n=progress.failed))
+    if progress.left_out:
+        parts.append(_("{n} left out").format(n=progress.left_out))
     return "  ".join((*parts, clean(progress.model)))
 
 

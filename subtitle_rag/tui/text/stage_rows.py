@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 from textual.content import Content
 
-from subtitle_rag.i18n import _
+from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text import job_lines
 from subtitle_rag.tui.text.content import MUTED
-from subtitle_rag.tui.text.stage_lines import context_cost, context_line, pace, vector_line
+from subtitle_rag.tui.text.stage_lines import context_cost, context_line, overview_lines, pace, vector_line
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.state.job import Job
@@ -104,13 +104,34 @@ def _background(name: str, progress: "WindowProgress", line: str) -> StageRow:
         case "done":
             notes = ["✓"] if progress.done >= progress.windows else []
         case _:
-            notes = [*pace(progress), *_trouble(progress), model, *_cost(progress)]
+            notes = [
+                *_prompt_change(progress),
+                *_overview(progress),
+                *pace(progress),
+                *_trouble(progress),
+                model,
+                *_cost(progress),
+            ]
     return StageRow(title, progress.done, progress.windows, tuple(note for note in notes if note))
+
+
+def _prompt_change(progress: "WindowProgress") -> list[str]:
+    """Return how much a new prompt has written anew, until the first context tells the real pace."""
+    if not isinstance(progress, ContextProgress) or not progress.replaced or progress.processed:
+        return []
+    note = n_("new prompt: {n} context anew", "new prompt: {n} contexts anew", progress.replaced)
+    minutes = max(1, round(progress.expected_s / 60))
+    expected = [_("about {n} min").format(n=f"{minutes:,}")] if progress.expected_s else []
+    return [note.format(n=f"{progress.replaced:,}"), *expected]
+
+
+def _overview(progress: "WindowProgress") -> list[str]:
+    return overview_lines(progress) if isinstance(progress, ContextProgress) else []
 
 
 def _trouble(progress: "WindowProgress") -> list[str]:
     failed = getattr(progress, "failed", 0)
-    return [_("! failed {n}").format(n=f"{failed:,}")] if failed else []
+    return [n_("! {n} failed", "! {n} failed", failed).format(n=f"{failed:,}")] if failed else []
 
 
 def _cost(progress: "WindowProgress") -> list[str]:

@@ -14,6 +14,7 @@ from subtitle_rag.tui.state import conversation
 from subtitle_rag.tui.state.conversation import CitationRef, QuestionTurn
 from subtitle_rag.tui.text import answer_lines
 from subtitle_rag.tui.text.answer_lines import META
+from subtitle_rag.tui.text.answer_tables import lay_out
 from subtitle_rag.tui.widgets.scene_list import SceneList
 
 if TYPE_CHECKING:
@@ -34,25 +35,48 @@ class AnswerView(VerticalScroll):
 
     def __init__(self) -> None:
         super().__init__(id="answers")
-        self._content: Content = Content("")
+        self._text: Content = Content("")
+        """The answers, with tables as the model wrote them."""
+        self._cursor: CitationRef | None = None
+        self._width = 0
 
     def compose(self) -> ComposeResult:
         yield Static(id="said", markup=False)
 
-    def show(self, content: Content, offset: int | None = None, *, to_end: bool = False) -> None:
-        """Show all of it, with the character at `offset` in view, or the end."""
-        to_end = offset is None and (to_end or self.scroll_y >= self.max_scroll_y - 1)
-        self.query_one("#said", Static).update(content)
-        self._content = content
-        if offset is not None:
-            self.call_after_refresh(self._reveal, offset)
+    def show(self, text: Content, cursor: CitationRef | None = None, *, to_end: bool = False) -> None:
+        """Show all of it, with the citation under the cursor in view, or the end."""
+        to_end = cursor is None and (to_end or self.scroll_y >= self.max_scroll_y - 1)
+        self._text, self._cursor = text, cursor
+        self._draw()
+        if cursor is not None:
+            self.call_after_refresh(self._reveal)
         elif to_end:
             self.call_after_refresh(self.scroll_end, animate=False, force=True)
 
-    def _reveal(self, offset: int) -> None:
-        """Scroll to the character if it is out of view."""
-        width = self.query_one("#said").content_size.width
-        line = len(self._content[: offset + 1].wrap(width)) - 1 if width else 0
+    def on_resize(self) -> None:
+        if self._content_width != self._width:
+            self._draw()
+
+    @property
+    def _content_width(self) -> int:
+        return self.query_one("#said").content_size.width
+
+    @property
+    def _drawn(self) -> Content:
+        return lay_out(self._text, self._width) if self._width else self._text
+
+    def _draw(self) -> None:
+        """Draw the answers, their tables in columns of the present width."""
+        self._width = self._content_width
+        self.query_one("#said", Static).update(self._drawn)
+
+    def _reveal(self) -> None:
+        """Scroll to the citation under the cursor if it is out of view."""
+        drawn = self._drawn
+        offset = answer_lines.citation_offset(drawn, self._cursor) if self._cursor else None
+        if offset is None:
+            return
+        line = len(drawn[: offset + 1].wrap(self._width)) - 1 if self._width else 0
         top, height = round(self.scroll_y), self.size.height
         if not top <= line < top + height:
             self.scroll_to(y=max(0, line - height // 2), animate=False, force=True)

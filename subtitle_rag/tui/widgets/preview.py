@@ -216,6 +216,8 @@ class Preview(Vertical):
         if self._scene is not None and self._scene.video.id == message.video_id:
             before, new = self._around, message.surroundings
             self._around = new if new.matches is not None else replace(new, matches=before.matches)
+            if new.left_out != before.left_out:
+                self._draw_context()
             if before.lines != new.lines:
                 self._draw_lines()
             self._draw_timeline()
@@ -257,6 +259,8 @@ class Preview(Vertical):
 
     def _draw_context(self) -> None:
         context = _context_text(self._scene)
+        if self._scene and not context and (reason := self._around.left_out.get(self._scene.id)):
+            context = _("Left out: {reason}.").format(reason=clean(reason))
         self.query_one("#context").display = bool(context)
         label = (_("Context") + "  ", "bold $text-accent")
         self.query_one("#written", Static).update(Content.assemble(label, (context, MUTED)))

@@ -26,7 +26,10 @@ class QueryBar(Horizontal):
         self._prompt.update(Content(sign))
 
     def set_hint(self, hint: str) -> None:
-        """Show under the field why its text is not searched or asked. Empty: show nothing."""
+        """Show under the field why its text is not searched or asked, or the words that the library lacks.
+
+        Empty: show nothing.
+        """
         subtitle = Content(f"! {clean(hint)}").markup if hint else None
         if subtitle != self.border_subtitle:  # each assignment redraws the line
             self.border_subtitle = subtitle

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from subtitle_rag.i18n import n_
+from subtitle_rag.retrieval.reasons import suggestion_reason
 from subtitle_rag.retrieval.suggestions import Suggestion
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED
@@ -24,7 +24,7 @@ class ReadyQuery:
 
 
 def of_suggestion(suggestion: Suggestion) -> ReadyQuery:
-    return ReadyQuery(suggestion.query, _why(suggestion))
+    return ReadyQuery(suggestion.query, suggestion_reason(suggestion))
 
 
 class ReadyQueryList(OptionList, can_focus=False):
@@ -101,40 +101,3 @@ class ReadyQueryList(OptionList, can_focus=False):
 def _drawn(choice: ReadyQuery) -> Content:
     query = Content(clean(choice.query))
     return query + Content.styled(f"\n  {clean(choice.why)}", MUTED) if choice.why else query
-
-
-def _why(suggestion: Suggestion) -> str:
-    """Return the obstacle, and the number of scenes without it."""
-    match suggestion.kind:
-        case "layout":
-            template = n_(
-                "The keys of “{word}” write “{instead}” in the keyboard's other mode; there is {n} scene.",
-                "The keys of “{word}” write “{instead}” in the keyboard's other mode; there are {n} scenes.",
-                suggestion.scenes,
-            )
-        case "spelling":
-            template = n_(
-                "“{word}” is in no scene; with “{instead}” there is {n} scene.",
-                "“{word}” is in no scene; with “{instead}” there are {n} scenes.",
-                suggestion.scenes,
-            )
-        case "quotes":
-            template = n_(
-                "With exactly {word} nothing is found; with its words in any order there is {n} scene.",
-                "With exactly {word} nothing is found; with its words in any order there are {n} scenes.",
-                suggestion.scenes,
-            )
-        case "exclusion":
-            template = n_(
-                "{word} leaves nothing; without it there is {n} scene.",
-                "{word} leaves nothing; without it there are {n} scenes.",
-                suggestion.scenes,
-            )
-        case _:
-            template = n_(
-                "Nothing is left within {word}; without it there is {n} scene.",
-                "Nothing is left within {word}; without it there are {n} scenes.",
-                suggestion.scenes,
-            )
-    n = f"{suggestion.scenes}+" if suggestion.more else f"{suggestion.scenes}"
-    return template.format(word=suggestion.changed, instead=suggestion.instead, n=n)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual import getters, on, work
@@ -15,6 +16,7 @@ from subtitle_rag.tui.widgets.scene_list import SceneList
 if TYPE_CHECKING:
     from textual.timer import Timer
 
+    from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.retrieval.search import SearchResult
 
 FRAME_S = 0.02
@@ -27,10 +29,17 @@ class ResultPane(Horizontal):
     scenes = getters.query_one(SceneList)
     preview = getters.query_one(Preview)
 
-    def __init__(self, make_preview: Callable[[], Preview], *, after_preview: Callable[[], object]) -> None:
-        """`after_preview` is called after the preview of new scenes was drawn."""
+    def __init__(
+        self,
+        make_preview: Callable[[], Preview],
+        *,
+        after_preview: Callable[[], object],
+        tag_of: "Callable[[Scene], str | None]",
+    ) -> None:
+        """`after_preview` is called after the preview of new scenes was drawn. `tag_of` is that of `SceneList`."""
         super().__init__(id="found")
         self._make_preview = make_preview
+        self._tag_of = tag_of
         self._after_preview = after_preview
         self.text: str | None = None
         """The query of the scenes. None before the first result, and for an empty query."""
@@ -40,7 +49,7 @@ class ResultPane(Horizontal):
         self._dim_timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        yield SceneList()
+        yield SceneList(self._tag_of)
         yield self._make_preview()
 
     def outlasts(self, text: str, result: "SearchResult") -> bool:
@@ -67,10 +76,16 @@ class ResultPane(Horizontal):
         """Show the scenes. The highlight stays on its scene; for another query only if the user moved it there."""
         scene = self.scenes.scene
         keep = scene.id if text == self.text and scene else self._user_choice
+        still = text == self.text and keep is not None and keep == self._user_choice
         self.text, self.result = text, result
-        self.scenes.fill(result.scenes, keep)
+        self.scenes.fill(result.scenes, keep, still=still)
         self.show_preview()
         self.set_stale(False)
+
+    def set_progress(self, progress: tuple[int, int] | None) -> None:
+        """Note the progress of a refinement, or None for its end."""
+        if self.result is not None and self.result.rerank_progress != progress:
+            self.result = replace(self.result, rerank_progress=progress, final=progress is None)
 
     def clear(self) -> None:
         """Forget the result. The list keeps its rows, as a page without scenes covers it."""

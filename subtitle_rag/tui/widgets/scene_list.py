@@ -1,6 +1,6 @@
 """The scenes of a search as a list."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -9,7 +9,7 @@ from textual.message import Message
 from subtitle_rag.tui import keymap
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.text.content import row
-from subtitle_rag.tui.widgets.row_list import Row, RowList
+from subtitle_rag.tui.widgets.row_list import LINES, Row, RowList
 
 if TYPE_CHECKING:
     from textual import events
@@ -24,7 +24,13 @@ class SceneList(RowList):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings(
-        "list.previous-of-video", "list.next-of-video", "list.copy", "list.play-with", "list.query"
+        "list.previous-of-video",
+        "list.next-of-video",
+        "list.copy",
+        "list.mark",
+        "list.copy-markdown",
+        "list.play-with",
+        "list.query",
     )
 
     class Typed(Message):
@@ -34,25 +40,36 @@ class SceneList(RowList):
             super().__init__()
             self.character = character
 
-    def __init__(self) -> None:
+    def __init__(self, tag_of: "Callable[[Scene], str | None]" = lambda _scene: None) -> None:
+        """`tag_of` returns the tag of a marked scene, else None."""
         super().__init__("scenes")
+        self._tag_of = tag_of
         self._scenes: dict[str, Scene] = {}
         self._cited: dict[str, list[int]] = {}
 
-    def fill(self, scenes: Sequence["Scene"], keep: str | None) -> None:
+    def fill(self, scenes: Sequence["Scene"], keep: str | None, *, still: bool = False) -> None:
         """Show other scenes; the highlight goes to the scene `keep` if it is among them, else to the top.
 
-        Scenes of equal appearance are not redrawn.
+        With `still` the highlighted row stays where it is on the screen, as far as the list is long enough. Scenes of
+        equal appearance are not redrawn.
         """
+        line = LINES * (self.highlighted or 0) - self.scroll_offset.y
         before, self._scenes = self._scenes, {scene.id: scene for scene in scenes}
         same = [appearance(scene) for scene in before.values()] == [appearance(scene) for scene in scenes]
         with self.prevent(SceneList.Highlighted):
             if not same or list(before) != list(self._scenes):
                 self.put(list(self._scenes), self._drawn)
             self.highlighted = self.index(keep or "") or 0
+            if still and self.index(keep or "") is not None:
+                self.scroll_to(y=LINES * self.highlighted - line, animate=False, force=True, immediate=True)
 
     def _drawn(self, id: str) -> Row:
-        return row(self._scenes[id], self.width)
+        scene = self._scenes[id]
+        return row(scene, self.width, self._tag_of(scene))
+
+    def show_marks(self) -> None:
+        """Draw the rows anew after other scenes are marked."""
+        self.put(self._ids, self._make_row)
 
     def on_resize(self) -> None:
         self.put(self._ids, self._make_row)

@@ -36,6 +36,8 @@ class TextField(Input):
         super().__init__(
             placeholder=placeholder, id=id, compact=True, select_on_focus=False, highlighter=VisibleHighlighter()
         )
+        self.replacement = ""
+        """A text that → at the end of the value puts in its place; empty for none."""
         # every repaint can make the window of an input method flicker
         self.cursor_blink = False
 
@@ -44,6 +46,13 @@ class TextField(Input):
         """The cell of the caret: Textual 8.2.8 adds one at the text's end, and a composition is drawn beside it."""
         left, top, _width, _height = self.content_region
         return Offset(left + self._position_to_cell(self.cursor_position) - self.scroll_offset.x, top)
+
+    def action_cursor_right(self, select: bool = False) -> None:
+        """Move the cursor; at the end of the value, put the replacement in its place."""
+        if self.replacement and not select and self.cursor_position == len(self.value):
+            self.replace_value(self.replacement)
+        else:
+            super().action_cursor_right(select)
 
     def on_resize(self) -> None:
         """Keep the cursor in view, and place the caret: the field got the focus before it had a place."""
@@ -78,7 +87,14 @@ class TextField(Input):
         self.value = text
         self.cursor_position = len(text)
 
+    def take_paste(self, text: str) -> None:
+        """Take text pasted elsewhere on the screen as one pasted here."""
+        if address := pasted_address(text):
+            self.post_message(self.AddressPasted(address))
+        else:
+            self.put(text)
+
     def put(self, text: str) -> None:
-        """Insert text pasted elsewhere on the screen."""
+        """Insert the first line of a text at the cursor."""
         self.focus()
         self.insert_text_at_cursor(next(iter(text[:MAX_PASTED].strip().splitlines()), ""))

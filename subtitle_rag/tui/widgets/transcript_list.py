@@ -52,6 +52,7 @@ class TranscriptList(ScrollView, can_focus=True):
         "transcript.last",
         "transcript.copy",
         "transcript.quote",
+        "transcript.mark-line",
         "transcript.find",
     )
 

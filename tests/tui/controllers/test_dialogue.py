@@ -22,7 +22,8 @@ class FakeTalk:
 
     talks: "list[FakeTalk]" = []  # noqa: RUF012
 
-    def __init__(self, *_arguments: Any) -> None:
+    def __init__(self, *_arguments: Any, whole: bool | None) -> None:
+        self.whole = whole
         self.queries: list[Query] = []
         self.stopping = self.ended = False
         self.talks.append(self)
@@ -89,6 +90,15 @@ def test_a_wrong_filter_leaves_everything_as_it_was(dialogue: Dialogue) -> None:
         dialogue.ask("after:x 김장")
     assert dialogue.turns == []
     assert FakeTalk.talks == []
+
+
+def test_a_conversation_over_all_captions_begins_anew(dialogue: Dialogue) -> None:
+    dialogue.ask("김장")
+    dialogue.restart(whole=True)
+    dialogue.ask("김장")
+    dialogue.restart()
+    dialogue.ask("김장")
+    assert [talk.whole for talk in FakeTalk.talks] == [None, True, None]
 
 
 def test_a_new_conversation_ends_the_thread(dialogue: Dialogue) -> None:

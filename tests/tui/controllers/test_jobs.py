@@ -68,7 +68,7 @@ def test_requests_run_one_after_the_other(app: FakeApp, jobs: JobController) -> 
     assert jobs.start(FIRST)
     assert jobs.start(SECOND)
     assert not jobs.start(SECOND)
-    assert app.toasts == ["That is under way already."]
+    assert app.toasts == ["This is already running or waiting."]
     assert (jobs.queue.current, jobs.queue.waiting) == (FIRST, [SECOND])
     jobs.ended(JobEnded(Job("first"), None, stopped=False))
     jobs.start_next()

@@ -6,8 +6,9 @@ import pytest
 
 from subtitle_rag import config, player
 from subtitle_rag.domain import Video
-from subtitle_rag.errors import AppError
+from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.player.launch import Launch, LaunchState
+from subtitle_rag.player.mpv import Clip
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.launch_watch import LaunchWatch
 from subtitle_rag.tui.controllers.playback import PlaybackController
@@ -144,3 +145,27 @@ class TestScene:
         [failed] = app.posted
         assert isinstance(failed, ActionFailed)
         assert failed.error.code == "no_link"
+
+
+def test_scenes_play_one_after_another_from_their_files_or_links(
+    app: FakeApp, playback: PlaybackController, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played: list[list[Clip]] = []
+
+    def play_all(clips: list[Clip], _cache: Path) -> Launch:
+        played.append(clips)
+        raise UsageError("no_player", player="mpv")
+
+    monkeypatch.setattr(player, "play_all", play_all)
+    playback.play_all([scene(), scene(2, video=Video("file-2", "파일", "", "")), scene(3)])
+    assert [(clip.what, clip.start_ms, clip.end_ms) for clip in played[0]] == [
+        ("https://www.youtube.com/watch?v=x", 60_000, 120_000)
+    ] * 2
+    monkeypatch.setattr(player, "can_show", lambda: False)
+    playback.play_all([scene()])
+    playback.play_all([scene(2, video=Video("file-2", "파일", "", ""))])
+    codes = [message.error.code for message in app.posted if isinstance(message, ActionFailed)]
+    assert codes == ["no_player", "no_screen", "nothing_playable"]
+    assert len(played) == 1
+    playback.played(Jumped(scene(), "mpv", count=3))
+    assert app.toasts == ["Playing 3 scenes in mpv."]

@@ -1,0 +1,92 @@
+"""Marks scenes, and keeps the marks that screens show."""
+
+import threading
+from typing import TYPE_CHECKING
+
+from subtitle_rag.domain import clock
+from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.messages import ActionFailed, MarksChanged
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.marked_scenes import MarkedScenes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from subtitle_rag.library.mark_store import Mark
+    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.runtime import Runtime
+    from subtitle_rag.tui.app_port import AppPort
+
+
+class MarkController:
+    def __init__(self, app: "AppPort", runtime: "Runtime") -> None:
+        self._app = app
+        self._runtime = runtime
+        self.scenes = MarkedScenes()
+        self._lock = threading.Lock()
+        self._readings = 0
+        self._shown_reading = 0
+
+    def read(self) -> None:
+        """Read the marks of the library; `MarksChanged` follows."""
+        self._change(lambda: "")
+
+    def add(self, scene: "Scene") -> None:
+        """Mark a scene."""
+        self._change(lambda: self._add(scene))
+
+    def _add(self, scene: "Scene") -> str:
+        from subtitle_rag.exporting.scene_reader import SceneReader
+        from subtitle_rag.exporting.scene_spans import scene_span
+
+        library = self._runtime.library
+        [read] = SceneReader(library).read([scene_span(library, scene)])
+        library.marks.add(read.video, read.start_ms, read.end_ms, read.at_ms, read.sentence)
+        sentence = _("Marked: {time} {title}. {key} again adds a note and a tag.")
+        return sentence.format(time=clock(read.at_ms), title=clean(read.video.title), key=key("scene.mark"))
+
+    def edit(self, mark: "Mark", note: str, tag: str) -> None:
+        """Replace note and tag of a mark."""
+
+        def write() -> str:
+            marks = self._runtime.library.marks
+            marks.put_note(mark.id, note)
+            marks.put_tag(mark.id, tag)
+            return _("Note and tag are saved.")
+
+        self._change(write)
+
+    def remove(self, mark: "Mark") -> None:
+        """Remove a mark; the scene stays in the library."""
+
+        def remove() -> str:
+            self._runtime.library.marks.remove(mark.id)
+            return n_("{n} mark removed.", "{n} marks removed.", 1).format(n=1)
+
+        self._change(remove)
+
+    def _change(self, write: "Callable[[], str]") -> None:
+        """Run `write`, which returns a notice, and read the marks again."""
+
+        def change() -> MarksChanged:
+            library = self._runtime.library
+            with self._lock:
+                sentence = write()
+                marks = library.marks.all()
+                self._readings += 1
+                number = self._readings
+            return MarksChanged(marks, library.videos_by_id(*{mark.video_id for mark in marks}), sentence, number)
+
+        self._app.run_in_thread(change, _itself, ActionFailed, group="marks")
+
+    def changed(self, message: MarksChanged) -> None:
+        if message.number > self._shown_reading:
+            self._shown_reading = message.number
+            self.scenes = MarkedScenes(message.marks, message.videos)
+        if message.sentence:
+            self._app.notify(message.sentence, markup=False)
+
+
+def _itself(message: MarksChanged) -> MarksChanged:
+    return message

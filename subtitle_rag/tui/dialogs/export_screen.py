@@ -1,0 +1,269 @@
+"""The dialog that writes scenes in a format: into a file, or into the clipboard. It shows the text before."""
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.export_messages import ExportFailed, FileExists, FileWritten, TextExported
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.messages import ActionFailed
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.export_source import ExportSource, file_name, with_suffix
+from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.threads import run_in_thread
+from subtitle_rag.tui.widgets.text_field import TextField
+
+if TYPE_CHECKING:
+    from textual.message import Message
+
+    from subtitle_rag.errors import AppError
+    from subtitle_rag.exporting.export_text import ExportText
+    from subtitle_rag.tui.context import AppContext
+
+FORMATS = {
+    "md": "Markdown",
+    "txt": N_("Text"),
+    "html": N_("Web page"),
+    "csv": N_("Table (CSV)"),
+    "jsonl": "JSON Lines",
+    "anki": N_("Anki cards"),
+    "srt": N_("Subtitles (SRT)"),
+    "vtt": N_("Subtitles (VTT)"),
+    "m3u": N_("Playlist (M3U)"),
+    "edl": N_("mpv playlist (EDL)"),
+}
+"""The formats by name, in the order of the list."""
+MOST_LINES = 200
+"""Lines of the preview."""
+MOST_CHARACTERS = 500
+"""Characters of a line in the preview."""
+
+
+class ExportScreen(ModalScreen[None]):
+    AUTO_FOCUS = "#export-path"
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "export.save",
+        "export.copy",
+        "export.scope",
+        "export.next",
+        "export.previous",
+        "export.page-down",
+        "export.page-up",
+        "export.close",
+    )
+
+    path = getters.query_one("#export-path", TextField)
+    rows = getters.query_one("#export-formats", OptionList)
+    page = getters.query_one("#export-preview", VerticalScroll)
+
+    def __init__(self, context: "AppContext", sources: Sequence[ExportSource]) -> None:
+        """`sources` are the scenes to choose from, at least one."""
+        super().__init__()
+        self.context = context
+        self._sources = sources
+        self._source = sources[0]
+        self._export: ExportText | None = None
+        self._replaceable: Path | None = None
+        """The file that the next Enter replaces."""
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="export") as frame:
+            frame.border_title = Content(_("Export")).markup
+            frame.border_subtitle = Content(self._keys()).markup
+            yield Static(id="export-source", markup=False)
+            with Horizontal(id="export-choice"):
+                yield OptionList(
+                    *(Option(Content(_(title)), id=name) for name, title in FORMATS.items()),
+                    id="export-formats",
+                    markup=False,
+                    compact=True,
+                )
+                with VerticalScroll(id="export-preview", can_focus=False):
+                    yield Static(id="export-text", markup=False)
+            yield Static(id="export-note", markup=False)
+            yield TextField(_("file"), id="export-path")
+
+    def _keys(self) -> str:
+        if self.context.app.is_web:
+            text = _("{copy} copies · {close} closes")
+        else:
+            text = _("{save} writes the file · {copy} copies · {close} closes")
+        return text.format(**{name: key(f"export.{name}") for name in ("save", "copy", "close")})
+
+    def on_mount(self) -> None:
+        self.rows.can_focus = False
+        self.rows.highlighted = 0
+        self.path.display = not self.context.app.is_web
+        self._take_source(self._source)
+
+    # --- scenes and format ---
+
+    @property
+    def format(self) -> str:
+        option = self.rows.highlighted_option
+        return option.id if option and option.id else next(iter(FORMATS))
+
+    def action_next_source(self) -> None:
+        at = (self._sources.index(self._source) + 1) % len(self._sources)
+        self._take_source(self._sources[at])
+
+    def _take_source(self, source: ExportSource) -> None:
+        before = file_name(self._source, _("Scenes"), self.format)
+        self._source = source
+        if self.path.value in ("", before):  # the user has named no other file
+            self.path.replace_value(file_name(source, _("Scenes"), self.format))
+        self._show_source()
+        self._read()
+
+    def _show_source(self) -> None:
+        parts: list[Content] = []
+        for source in self._sources:
+            count = len(source.scenes)
+            text = clean(source.name) if count == 1 else f"{clean(source.name)} ({count})"
+            parts.append(Content.styled(f" {text} ", "reverse" if source is self._source else MUTED))
+        if len(parts) > 1:
+            parts.insert(0, Content.styled(key("export.scope"), "bold"))
+        self.query_one("#export-source", Static).update(Content(" ").join(parts))
+
+    def action_move(self, rows: int) -> None:
+        self.rows.highlighted = max(0, min(self.rows.option_count - 1, (self.rows.highlighted or 0) + rows))
+
+    def action_page(self, pages: int) -> None:
+        self.page.scroll_relative(y=pages * max(1, self.page.size.height - 1), animate=False, force=True)
+
+    @on(OptionList.OptionHighlighted)
+    def _format_chosen(self) -> None:
+        self.path.replace_value(with_suffix(self.path.value, self.format, tuple(FORMATS)))
+        self._read()
+
+    @on(Input.Changed, "#export-path")
+    def _renamed(self) -> None:
+        self._replaceable = None
+
+    # --- the text ---
+
+    def _read(self) -> None:
+        self._export = None
+        marks, source, name = self.context.marks.scenes, self._source, self.format
+
+        def read() -> TextExported:
+            from subtitle_rag.exporting.export_text import export_text
+            from subtitle_rag.exporting.scene_reader import SceneReader
+            from subtitle_rag.exporting.scene_spans import scene_span
+
+            library = self.context.runtime.library
+            spans = []
+            for scene in source.scenes:
+                span, mark = scene_span(library, scene), marks.mark_of(scene)
+                spans.append(span._replace(note=mark.note, tag=mark.tag) if mark else span)
+            return TextExported(export_text(name, SceneReader(library).read(spans), source.query or None))
+
+        run_in_thread(
+            self,
+            read,
+            _itself,
+            ExportFailed,
+            paths=self.context.settings.paths,
+            group="export-text",
+            exclusive=True,
+        )
+
+    @on(TextExported)
+    def _show_text(self, message: TextExported) -> None:
+        from subtitle_rag.exporting.export_text import left_out_sentence
+
+        export = self._export = message.export
+        lines = export.text.splitlines()
+        shown = [clean(line[:MOST_CHARACTERS]) for line in lines[:MOST_LINES]]
+        more = len(lines) - len(shown)
+        if more:
+            shown.append(n_("… {n} more line", "… {n} more lines", more).format(n=f"{more:,}"))
+        self._draw_text(Content("\n".join(shown)))
+        size = n_("{n} scene", "{n} scenes", export.scenes).format(n=export.scenes)
+        lines_text = n_("{n} line", "{n} lines", len(lines)).format(n=f"{len(lines):,}")
+        parts = [size, lines_text, *([left_out_sentence(export.left_out)] if export.left_out else [])]
+        self._note(" · ".join(parts))
+
+    @on(ExportFailed)
+    def _show_failure(self, message: ExportFailed) -> None:
+        self._draw_text(Content(""))
+        self._note(clean(message.error.message))
+
+    def _draw_text(self, text: Content) -> None:
+        self.query_one("#export-text", Static).update(text)
+        self.page.scroll_home(animate=False, force=True)
+
+    def _note(self, text: str) -> None:
+        self.query_one("#export-note", Static).update(Content(text))
+
+    # --- the end ---
+
+    def action_copy_text(self) -> None:
+        if self._export:
+            self.context.playback.copy_text(
+                self._export.text, _("Text copied: {format}").format(format=_(FORMATS[self.format]))
+            )
+            self.dismiss()
+
+    def action_save(self) -> None:
+        if self.context.app.is_web:  # a file would lie on the machine of the server
+            self.action_copy_text()
+        else:
+            # an input method delivers its last syllable after Enter
+            (self.focused or self).call_later(self.call_later, self._save)
+
+    def _save(self) -> None:
+        export, typed = self._export, self.path.value.strip()
+        if not export:
+            return
+        if not typed:
+            self._note(_("Name a file first."))
+            return
+        write = partial(_write, typed, self.format, export.text, self._replaceable)
+        run_in_thread(
+            self, write, _itself, self._failed, paths=self.context.settings.paths, group="export-file", exclusive=True
+        )
+
+    def _failed(self, error: "AppError") -> None:
+        self.app.post_message(ActionFailed(error))
+
+    @on(FileExists)
+    def _ask(self, message: FileExists) -> None:
+        self._replaceable = message.path
+        text = _("{path} is there already. {key} again replaces it.")
+        self._note(text.format(path=clean(str(message.path)), key=key("export.save")))
+
+    @on(FileWritten)
+    def _written(self, message: FileWritten) -> None:
+        count = self._export.scenes if self._export else 0
+        text = n_("{n} scene: {path}", "{n} scenes: {path}", count).format(n=count, path=clean(str(message.path)))
+        self.app.notify(text, markup=False)
+        self.dismiss()
+
+
+def _write(typed: str, name: str, text: str, replaceable: Path | None) -> "Message":
+    """Write the file, unless it is there and not `replaceable`."""
+    from subtitle_rag.exporting.export_text import write_export
+
+    path = Path(typed).expanduser().absolute()
+    if os.path.lexists(path) and path != replaceable:
+        return FileExists(path)
+    write_export(path, name, text)
+    return FileWritten(path)
+
+
+def _itself(message: "Message") -> "Message":
+    return message

@@ -1,0 +1,85 @@
+"""The dialog with note and tag of a mark."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static
+
+from subtitle_rag.domain import clock, tidy
+from subtitle_rag.i18n import _
+from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.widgets.text_field import TextField
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.mark_store import Mark
+
+MOST_TAGS = 12
+"""Tags in use that are listed."""
+
+
+class MarkScreen(ModalScreen[None]):
+    AUTO_FOCUS = "#mark-note"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("mark.save", "mark.switch", "mark.remove", "mark.close")
+
+    note = getters.query_one("#mark-note", TextField)
+    tag = getters.query_one("#mark-tag", TextField)
+
+    def __init__(
+        self,
+        mark: "Mark",
+        tags: Sequence[str],
+        *,
+        save: Callable[[str, str], object],
+        remove: Callable[[], object],
+    ) -> None:
+        """`tags` are those in use. `save` is called with note and tag."""
+        super().__init__()
+        self._mark = mark
+        self._tags = tags
+        self._save = save
+        self._remove = remove
+
+    def compose(self) -> ComposeResult:
+        mark = self._mark
+        with Vertical(id="mark") as page:
+            page.border_title = Content(_("Mark")).markup
+            text = _("{save} saves · {remove} removes the mark · {close} closes")
+            names = {name: key(f"mark.{name}") for name in ("save", "remove", "close")}
+            page.border_subtitle = Content(text.format(**names)).markup
+            title = Content.styled(clean(mark.line), "bold")
+            where = Content.styled(" · ".join((clock(mark.at_ms), clean(mark.channel), clean(mark.title))), MUTED)
+            yield Static(title, id="mark-line", markup=False)
+            yield Static(where, id="mark-video", markup=False)
+            for name, label, value in (("mark-note", _("Note"), mark.note), ("mark-tag", _("Tag"), mark.tag)):
+                with Horizontal(classes="mark-field"):
+                    yield Static(label, classes="label", markup=False)
+                    field = TextField("", id=name)
+                    field.value = value
+                    yield field
+            if self._tags:
+                tags = " ".join(f"#{clean(tag)}" for tag in self._tags[:MOST_TAGS])
+                yield Static(Content.styled(_("Tags: {tags}").format(tags=tags), MUTED), markup=False)
+
+    def action_switch(self) -> None:
+        (self.tag if self.note.has_focus else self.note).focus()
+
+    def action_save(self) -> None:
+        # an input method delivers its last syllable after Enter
+        (self.focused or self).call_later(self.call_later, self._take)
+
+    def _take(self) -> None:
+        self.dismiss()
+        self._save(tidy(self.note.value), tidy(self.tag.value).removeprefix("#"))
+
+    def action_remove(self) -> None:
+        self.dismiss()
+        self._remove()

@@ -1,0 +1,174 @@
+"""The marked scenes, with notes and tags."""
+
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.widgets import Static
+
+from subtitle_rag.domain import clock
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.screens import mark_actions
+from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.export_source import ExportSource
+from subtitle_rag.tui.state.spoken_lines import VideoMoment
+from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, mark_label
+from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.widgets.row_list import Row, RowList
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.mark_store import Mark
+    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.state.marked_scenes import MarkedScenes
+
+
+class MarkList(RowList):
+    """The marks, the newest first."""
+
+    PLACE = N_("In the list")
+
+    def on_resize(self) -> None:
+        self.put(self._ids, self._make_row)
+
+
+class MarksScreen(BaseScreen):
+    AUTO_FOCUS = "#marks"
+    SHOWS_VIDEOS = True
+    HAS_MARKS_KEY = True
+    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library", "app.transcript"})
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "marks.play",
+        "marks.play-all",
+        "marks.play-with",
+        "marks.edit",
+        "marks.remove",
+        "marks.export",
+        "marks.copy",
+        "marks.copy-markdown",
+        "marks.tag",
+        "marks.back",
+    )
+
+    rows = getters.query_one(MarkList)
+
+    def __init__(self, context: "AppContext") -> None:
+        super().__init__(context)
+        self._tag: str | None = None
+        """The tag of the listed marks; None lists all."""
+        self._listed: dict[str, Mark] = {}
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="marks-title", markup=False)
+        yield MarkList("marks")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        self.show_marks()
+
+    @property
+    def _scenes(self) -> "MarkedScenes":
+        return self.context.marks.scenes
+
+    def show_marks(self) -> None:
+        """List the marks, after they were read or changed."""
+        if self._tag not in self._scenes.tags:
+            self._tag = None
+        marks = [mark for mark in reversed(self._scenes.marks) if self._tag in (None, mark.tag)]
+        self._listed = {str(mark.id): mark for mark in marks}
+        with self.rows.prevent(RowList.Highlighted):
+            self.rows.put(list(self._listed), self._row)
+            self.rows.highlighted = self.rows.highlighted or 0
+        self._show_title()
+
+    def _show_title(self) -> None:
+        count = len(self._listed)
+        if not self._scenes.marks:
+            text = _("No scene is marked. {key} marks the chosen scene of a search.").format(key=key("scene.mark"))
+        else:
+            text = n_("{n} marked scene", "{n} marked scenes", count).format(n=count)
+        if self._tag:
+            text = f"{text} · #{clean(self._tag)}"
+        title = Content.styled(_("Marks"), "bold")
+        self.query_one("#marks-title", Static).update(title + Content(f"   {text}"))
+
+    def _row(self, id: str) -> Row:
+        mark = self._listed[id]
+        gone = "" if self._scenes.is_stored(mark) else _("removed from the library")
+        head = clock(mark.at_ms).rjust(TIME_CELLS) + "  "
+        note = (f"   {clean(mark.note)}", "italic") if mark.note else ""
+        where = " · ".join(filter(None, (gone, clean(mark.channel), clean(mark.title))))
+        lead = " " * TIME_CELLS + mark_label(mark.tag)
+        return Content.assemble(head, clean(mark.line), note), Content.assemble(lead, (where, MUTED))
+
+    # --- the chosen mark ---
+
+    @property
+    def _mark(self) -> "Mark | None":
+        return self._listed.get(self.rows.highlighted_id or "")
+
+    @property
+    def _scene(self) -> "Scene | None":
+        mark = self._mark
+        return self._scenes.scene_of(mark) if mark else None
+
+    @property
+    def chosen_moment(self) -> VideoMoment | None:
+        scene = self._scene
+        return VideoMoment(scene.video, scene.at_ms) if scene else None
+
+    @on(RowList.RowDoubleClicked)
+    def action_play(self) -> None:
+        if scene := self._scene:
+            self.context.playback.play(scene)
+
+    def action_play_all(self) -> None:
+        if self._listed:
+            self.context.playback.play_all([self._scenes.scene_of(mark) for mark in self._listed.values()])
+
+    def action_choose_player(self) -> None:
+        if scene := self._scene:
+            self.context.playback.find_players(scene)
+
+    def action_edit(self) -> None:
+        if mark := self._mark:
+            mark_actions.edit(self.app, self.context, mark)
+
+    def action_remove(self) -> None:
+        """Remove the mark, after a question if a note would be lost."""
+        from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
+        from subtitle_rag.tui.text.confirmations import mark_confirmation
+
+        mark = self._mark
+        if mark and mark.note:
+            remove = partial(self.context.marks.remove, mark)
+            self.app.push_screen(ConfirmScreen(mark_confirmation(mark.line, mark.note), remove))
+        elif mark:
+            self.context.marks.remove(mark)
+
+    def action_copy_link(self) -> None:
+        if scene := self._scene:
+            self.context.playback.copy_scene_link(scene)
+
+    def action_copy_markdown(self) -> None:
+        if scene := self._scene:
+            mark_actions.copy_markdown(self.context, scene)
+
+    def action_export(self) -> None:
+        scenes = tuple(self._scenes.scene_of(mark) for mark in self._listed.values())
+        listed = ExportSource(f"#{self._tag}" if self._tag else _("Marks"), scenes, self._tag or "")
+        chosen = ExportSource(_("This scene"), (self._scene,) if self._scene else ())
+        if scenes:
+            mark_actions.export(self.app, self.context, [listed, chosen])
+
+    def action_next_tag(self) -> None:
+        """List the marks with the next tag, and after the last tag all."""
+        tags = [None, *self._scenes.tags]
+        self._tag = tags[(tags.index(self._tag) + 1) % len(tags)]
+        self.show_marks()

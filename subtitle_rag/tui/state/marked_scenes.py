@@ -1,0 +1,69 @@
+"""The marks of the library, by scene."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from subtitle_rag.domain import Line, Video
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.mark_store import Mark
+    from subtitle_rag.retrieval.scenes import Scene
+
+
+class MarkedScenes:
+    def __init__(self, marks: "Iterable[Mark]" = (), videos: Mapping[str, Video] | None = None) -> None:
+        """`videos` are those of the marks that are in the library."""
+        self.marks = tuple(marks)
+        """In the order in which they were made."""
+        self._videos = videos or {}
+        self._by_video: dict[str, list[Mark]] = {}
+        for mark in self.marks:
+            self._by_video.setdefault(mark.video_id, []).append(mark)
+
+    def mark_of(self, scene: "Scene") -> "Mark | None":
+        """Return the mark of a scene: of its span, else one whose second it has, or that has its second.
+
+        Another query merges other windows, so that the spans of a scene and of its mark may differ.
+        """
+        marks = self._by_video.get(scene.video.id, [])
+        span = (scene.start_ms, scene.end_ms)
+        exact = (mark for mark in marks if (mark.start_ms, mark.end_ms) == span)
+        near = (
+            mark
+            for mark in marks
+            if scene.start_ms <= mark.at_ms < scene.end_ms or mark.start_ms <= scene.at_ms < mark.end_ms
+        )
+        return next(exact, None) or next(near, None)
+
+    def tag_of(self, scene: "Scene") -> str | None:
+        """Return the tag of a marked scene, which may be empty; None of one that is not marked."""
+        mark = self.mark_of(scene)
+        return mark.tag if mark else None
+
+    def is_stored(self, mark: "Mark") -> bool:
+        """Whether the library has the video of a mark."""
+        return mark.video_id in self._videos
+
+    def scene_of(self, mark: "Mark") -> "Scene":
+        """Return a mark as a scene, to be played and exported like those of a search."""
+        from subtitle_rag.retrieval.scenes import Scene
+
+        video = self._videos.get(mark.video_id) or Video(mark.video_id, mark.title, "", mark.channel, mark.url)
+        return Scene(
+            rank=0,
+            id="",
+            video=video,
+            start_ms=mark.start_ms,
+            end_ms=mark.end_ms,
+            text=mark.line,
+            lines=(Line(0, mark.at_ms),),
+            highlights=(),
+            at_ms=mark.at_ms,
+            score=0.0,
+            scores={},
+        )
+
+    @property
+    def tags(self) -> list[str]:
+        """Return the tags, sorted."""
+        return sorted({mark.tag for mark in self.marks if mark.tag})

@@ -1,0 +1,218 @@
+"""Marked scenes in the app: marked, shown, listed, edited, removed and exported."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from textual.widgets import Static
+
+from subtitle_rag.domain import Video
+from subtitle_rag.library.mark_store import Mark
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.dialogs.export_screen import ExportScreen
+from subtitle_rag.tui.dialogs.mark_screen import MarkScreen
+from subtitle_rag.tui.screens.marks_screen import MarksScreen
+from subtitle_rag.tui.state.export_source import ExportSource, file_name, with_suffix
+from subtitle_rag.tui.state.marked_scenes import MarkedScenes
+from subtitle_rag.tui.text.content import mark_label, row
+from tests.tui.conftest import AppPilot, MakeApp, Outside, scene, settle, toasts, typed, until
+
+
+def mark(id: int, start_s: int = 60, end_s: int = 120, at_s: int = 61, *, tag: str = "") -> Mark:
+    times = (start_s * 1000, end_s * 1000, at_s * 1000)
+    return Mark(id, "video-00001", *times, "제목", "채널", None, "찍어 먹어요", "", tag, marked_at=0)
+
+
+class TestMarkedScenes:
+    def test_a_scene_has_the_mark_of_its_span_first(self) -> None:
+        marks = MarkedScenes([mark(1, 0, 300, 70), mark(2, 60, 120, 100)])
+        found = marks.mark_of(scene())
+        assert found
+        assert found.id == 2
+
+    @pytest.mark.parametrize(
+        ("start_s", "end_s", "at_s", "is_marked"),
+        [(0, 300, 70, True), (100, 200, 110, True), (0, 61, 30, False), (200, 300, 210, False)],
+    )
+    def test_a_scene_of_other_windows_is_marked_by_its_second(
+        self, start_s: int, end_s: int, at_s: int, is_marked: bool
+    ) -> None:
+        marks = MarkedScenes([mark(1, start_s, end_s, at_s, tag="맛")])
+        assert marks.tag_of(scene()) == ("맛" if is_marked else None)
+
+    def test_scenes_of_other_videos_are_not(self) -> None:
+        assert MarkedScenes([mark(1)]).mark_of(scene(2)) is None
+
+    def test_a_mark_of_a_removed_video_is_a_scene_by_its_own_words(self) -> None:
+        kept = mark(1)
+        gone = MarkedScenes([kept]).scene_of(kept)
+        assert (gone.video.title, gone.text, gone.jump_url) == ("제목", "찍어 먹어요", None)
+        video = Video("video-00001", "새 제목", "UC1", "채널", url="https://youtu.be/x")
+        stored = MarkedScenes([kept], {video.id: video})
+        assert stored.is_stored(kept)
+        assert stored.scene_of(kept).video is video
+
+
+def test_the_row_of_a_marked_scene_has_its_sign_and_tag() -> None:
+    assert row(scene(), 80)[1].plain.startswith(" " * 10 + "채널")
+    assert row(scene(), 80, "")[1].plain.startswith(" " * 8 + "✦ 채널")
+    assert row(scene(), 80, "맛[b]\x1b")[1].plain.startswith(" " * 8 + "✦ #맛[b] · 채널")
+    assert mark_label("") == "✦ "
+
+
+class TestFileName:
+    @pytest.mark.parametrize(
+        ("query", "name"),
+        [
+            ("치킨 소스", "치킨 소스.md"),
+            ("../../etc/passwd", "etc passwd.md"),
+            ('"푹 찍어" -광고 channel:부엌', "푹 찍어 -광고 channel 부엌.md"),
+            ("?*", "Scenes.md"),
+            ("", "제목.md"),
+        ],
+    )
+    def test_it_is_the_query_or_the_title_without_signs_of_paths(self, query: str, name: str) -> None:
+        assert file_name(ExportSource("", (scene(),), query), "Scenes", "md") == name
+
+    def test_scenes_of_several_videos_have_a_plain_name(self) -> None:
+        source = ExportSource("", (scene(), scene(2, title="다른 제목")))
+        assert file_name(source, "Scenes", "anki") == "Scenes.tsv"
+
+    def test_another_format_brings_its_ending(self) -> None:
+        formats = ("md", "anki", "html")
+        assert with_suffix("국수.md", "anki", formats) == "국수.tsv"
+        assert with_suffix("국수.tsv", "html", formats) == "국수.html"
+        assert with_suffix("vol.2", "md", formats) == "vol.2.md"
+
+
+@pytest.fixture
+def unmarked(runtime: Runtime) -> Iterator[Runtime]:
+    """The shared library, without marks before and after."""
+    yield runtime
+    for each in runtime.library.marks.all():
+        runtime.library.marks.remove(each.id)
+
+
+def byline(app: SubtitleApp) -> str:
+    """The second line of the first result."""
+    return next(iter(app.search_screen.scenes.rows.values()))[1].plain
+
+
+async def test_a_scene_is_marked_edited_listed_and_removed(
+    app_of: MakeApp, unmarked: Runtime, outside: Outside
+) -> None:
+    app = app_of()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "소스")
+        await pilot.press("ctrl+a")
+        await settle(pilot)
+        [added] = unmarked.library.marks.all()
+        assert added.line in app.search_screen.scenes.scene.text  # type: ignore[union-attr]
+        assert "✦" in byline(app)
+        assert "Ctrl+A again adds a note and a tag." in toasts(app)[-1]
+
+        await pilot.press("ctrl+a")
+        assert isinstance(app.screen, MarkScreen)
+        app.screen.note.insert_text_at_cursor("청귤 소스")
+        await pilot.press("tab")
+        app.screen.tag.insert_text_at_cursor("#맛")
+        await pilot.press("enter")
+        await settle(pilot)
+        [edited] = unmarked.library.marks.all()
+        assert (edited.note, edited.tag) == ("청귤 소스", "맛")
+        assert "✦ #맛" in byline(app)
+
+        await pilot.press("ctrl+l")
+        await settle(pilot)
+        screen = app.screen
+        assert isinstance(screen, MarksScreen)
+        [(first, second)] = screen.rows.rows.values()
+        assert first.plain.endswith(f"{added.line}   청귤 소스")
+        assert second.plain.strip().startswith("✦ #맛 · 느긋한 식탁")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert [played["at_ms"] for played in outside.played] == [added.at_ms]
+        await pilot.press("Y")
+        await settle(pilot)
+        assert "**Note**: 청귤 소스" in outside.copied[-1]
+        assert outside.copied[-1].startswith("## [")
+
+        await pilot.press("delete", "enter")  # the harmless button
+        assert unmarked.library.marks.all()
+        await pilot.press("delete", "left", "enter")
+        await settle(pilot)
+        assert not unmarked.library.marks.all()
+        assert not screen.rows.row_count
+        assert "No scene is marked. Ctrl+A marks" in str(screen.query_one("#marks-title", Static).content)
+        await pilot.press("escape")
+        assert "✦" not in byline(app)
+
+
+async def export(pilot: AppPilot) -> ExportScreen:
+    """The dialog, opened by its key, with its text."""
+    await pilot.press("ctrl+e")
+    await settle(pilot)
+    screen = pilot.app.screen
+    assert isinstance(screen, ExportScreen)
+    return screen
+
+
+def text(screen: ExportScreen) -> str:
+    return str(screen.query_one("#export-text", Static).content)
+
+
+async def test_scenes_are_exported_with_a_preview_to_a_file_and_the_clipboard(
+    app_of: MakeApp, unmarked: Runtime, outside: Outside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = app_of()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "소스")
+        count = app.search_screen.scenes.row_count
+        screen = await export(pilot)
+        assert len(re.findall(r"^### ", text(screen), re.MULTILINE)) == 1
+        await pilot.press("ctrl+y")
+        await settle(pilot)
+        assert outside.copied[-1].startswith("# ")
+        assert app.screen is app.search_screen
+
+        screen = await export(pilot)
+        await pilot.press("tab", "down")
+        await settle(pilot)
+        assert (screen.format, screen.path.value) == ("txt", "소스.txt")
+        assert text(screen).startswith("소스")
+        (tmp_path / "소스.txt").write_text("before", encoding="utf-8")
+        await pilot.press("enter")
+        await settle(pilot)
+        assert "Enter again replaces it" in str(screen.query_one("#export-note", Static).content)
+        assert (tmp_path / "소스.txt").read_text(encoding="utf-8") == "before"
+        await pilot.press("enter")
+        await settle(pilot)
+        assert app.screen is app.search_screen
+        assert (tmp_path / "소스.txt").read_text(encoding="utf-8").startswith("소스\n")
+        assert toasts(app)[-1] == f"{count} scenes: {tmp_path / '소스.txt'}"
+
+        screen = await export(pilot)
+        await pilot.press("tab", *["down"] * 6)
+        await settle(pilot)
+        assert screen.format == "srt"
+        assert "of several videos" in str(screen.query_one("#export-note", Static).content)
+        await pilot.press("enter")
+        await settle(pilot)
+        assert screen.is_current
+        assert not (tmp_path / "소스.srt").exists()
+
+
+async def test_the_palette_lists_what_the_screen_below_it_can_open(app_of: MakeApp, unmarked: Runtime) -> None:
+    app = app_of()
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: app.screen is not app.search_screen)
+        titles = {command.title for command in app.get_system_commands(app.screen_stack[0])}
+        assert {"Open: marks", "Open: transcript", "Open: checks", "Find: mark", "Find: export"} <= titles
+        assert "Find: copy as Markdown" in titles
