@@ -18,7 +18,7 @@ import click
 from subtitle_rag import __version__, config, i18n, log_file, output
 from subtitle_rag.browser_page import in_browser
 from subtitle_rag.config_file import did_you_mean, nearest
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.output import ExitCode, exit_code_for
 
@@ -26,12 +26,24 @@ logger = logging.getLogger(__name__)
 
 VERB_GROUPS: dict[str, dict[str, str]] = {
     N_("Bring captions in"): {"index": "index_videos", "sync": "index_videos"},
-    N_("Find and play scenes"): {"search": "find_scenes", "ask": "ask", "show": "watch", "open": "watch"},
+    N_("Find and play scenes"): {
+        "search": "find_scenes",
+        "ask": "ask",
+        "show": "watch",
+        "open": "watch",
+        "play": "play",
+        "marks": "mark_scenes",
+        "export": "export",
+        "clip": "clip",
+        "player": "players",
+    },
     N_("Local models"): {"contexts": "contexts", "vectors": "vectors", "models": "models"},
     N_("The library and its index"): {
         "list": "library",
         "status": "library",
         "remove": "library",
+        "pack": "packs",
+        "unpack": "packs",
         "rebuild": "library",
         "migrate": "migrate",
     },
@@ -99,7 +111,7 @@ METAVARS = (
         N_("FILE"),
     ),
     *(N_("ID"), N_("INTEGER RANGE"), N_("KEY"), N_("KIND"), N_("LIST"), N_("MODEL"), N_("NAME"), N_("NAMES")),
-    *(N_("NUMBER"), N_("OPTIONS"), N_("QUERIES"), N_("QUERY"), N_("QUESTION"), N_("REGEX"), N_("SCENE")),
+    *(N_("NUMBER"), N_("OPTIONS"), N_("QUERIES"), N_("QUERY"), N_("QUESTION"), N_("REGEX"), N_("SCENE"), N_("SECONDS")),
     *(N_("SOURCE"), N_("TABS"), N_("TEXT"), N_("TIME"), N_("TOPIC"), N_("URL"), N_("VIDEO")),
 )
 """Words that stand for values in the help."""
@@ -264,7 +276,18 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         raise
     except Exception as error:  # the last resort: the traceback goes to the log, one sentence to the user
-        return _fail(arguments, _log_unexpected(error))
+        return _fail(arguments, _as_scarcity(error) or _log_unexpected(error))
+
+
+def _as_scarcity(error: Exception) -> BusyError | None:
+    """Return the failure for a want of memory, threads or files that no door has translated."""
+    from subtitle_rag.library.connection import is_scarcity, scarcity
+
+    is_scarce = isinstance(error, MemoryError) or (isinstance(error, OSError) and is_scarcity(error))
+    if not is_scarce and "can't start new thread" not in str(error):
+        return None
+    logger.warning("the system sets a limit", exc_info=True)
+    return scarcity(config.Paths.find().data, str(error) or type(error).__name__)
 
 
 def _early_language(arguments: Sequence[str]) -> str:
@@ -316,7 +339,7 @@ def _report_failure(arguments: Sequence[str], entry: dict[str, Any], code: ExitC
     return code
 
 
-GROUPS = ("config", "contexts", "desktop", "eval", "models", "self", "vectors")
+GROUPS = ("config", "contexts", "desktop", "eval", "marks", "models", "self", "vectors")
 """Verbs with subcommands."""
 
 

@@ -79,6 +79,16 @@ class SearchSettings:
     """`[search]`"""
 
     limit: int = setting(20, N_("How many scenes a search shows."), least=1)
+    fusion: str = setting(
+        "scores",
+        N_("How words and meaning become one order: by their scores, or by their ranks alone (RRF)."),
+        one_of=("scores", "ranks"),
+    )
+    rerank_depth: int = setting(
+        0,
+        N_("How many scenes the reranker reads in a search, up to 150; 0: as many as it reads in two seconds."),
+        most=150,
+    )
     remember: bool = setting(
         True, N_("Whether the last searches are kept in the library: those of the app, and the scenes for open NUMBER.")
     )
@@ -108,7 +118,7 @@ class TuiSettings:
         False, N_("Show the preview image of the chosen scene; each sheet of preview images is a request to YouTube.")
     )
     notify: bool = setting(
-        False, N_("Tell the end of a long job by title, bell and desktop notice, when you are in another window.")
+        False, N_("Announce the end of a long job by title, bell and desktop notice, while you are in another window.")
     )
 
 
@@ -167,12 +177,28 @@ class LlmSettings:
     model: str = setting("", N_("What writes contexts; empty: what suits this machine's memory."))
     cloud: tuple[str, ...] = setting(
         (),
-        N_("Models by name that may run in Ollama's cloud, which is sent the captions then."),
+        N_("Names of models that may run in Ollama's cloud; captions are then sent there."),
         empty=True,
     )
-    remote: bool = setting(False, N_("Whether hosts may name other computers, which are sent the captions then."))
-    timeout: int = setting(600, N_("Seconds without a sign of life; a long prompt is given more by itself."), least=1)
+    remote: bool = setting(False, N_("Whether hosts may name other computers; captions are then sent there."))
+    timeout: int = setting(600, N_("Seconds to wait for a response; a long prompt gets more by itself."), least=1)
     keep_alive: str = setting("30m", N_("How long the model stays in memory after an answer."))
+    scenes: int = setting(7, N_("How many scenes an answer is given, up to 20."), least=1, most=20)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSettings:
+    """`[prompts]`: the user's prompt files; relative paths are beside the config file."""
+
+    contexts: str = setting(
+        "",
+        N_("A file with the prompt of contexts; empty: the built-in one, which subtitle-rag config prompt prints."),
+    )
+    answers: str = setting("", N_("A file with the prompt of answers; empty: the built-in one."))
+    channels: Mapping[str, str] = field(
+        default_factory=dict,
+        metadata={"about": N_("Files with the prompts of single channels' contexts, by the channel's name or id.")},
+    )
 
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -185,13 +211,18 @@ class ModelSettings:
 
     encoder: str = setting(
         "BAAI/bge-m3",
-        N_("The model that searches by meaning: a name from models list, or a folder; empty: none."),
+        N_("The model that searches by meaning: a name from models list, also ollama:NAME, or a folder; empty: none."),
     )
     reranker: str = setting(
         "BAAI/bge-reranker-v2-m3",
         N_("The model that puts the best scenes first: a name from models list, or a folder; empty: none."),
     )
-    folder: str = setting("", N_("Where fetched models lie; empty: with the library."))
+    late: str = setting(
+        "none",
+        N_("Token vectors, which reorder the best windows: none, tokens (one for each), pooled (one for two)."),
+        one_of=("none", "tokens", "pooled"),
+    )
+    folder: str = setting("", N_("The folder of fetched models; empty: beside the library."))
     device: str = setting("auto", N_("What the models run on."), one_of=DEVICES)
     precision: str = setting(
         "auto", N_("Precision of the computation; int8 is fastest on a CPU and least exact."), one_of=PRECISIONS
@@ -206,6 +237,17 @@ class QdrantSettings:
     api_key_env: str = setting("", N_("The environment variable that holds the key; never the key itself."))
     shards: int = setting(1, N_("Shards of the collection; used when it is created."), least=1)
     replication: int = setting(1, N_("Replicas of each shard; used when the collection is created."), least=1)
+    on_disk: str = setting(
+        "vectors",
+        N_("What is kept on disk only: nothing, vectors (dense), everything; used when each is created."),
+        one_of=("nothing", "vectors", "everything"),
+    )
+    quantization: str = setting(
+        "none",
+        N_("Small copies of dense vectors in memory, searched first; used when the vectors are created."),
+        one_of=("none", "scalar", "binary"),
+    )
+    parallel_writes: int = setting(4, N_("Requests that write at the same time."), least=1)
     timeout: int = setting(30, N_("Seconds for one request."), least=1)
 
 
@@ -220,6 +262,7 @@ class Settings:
     tui: TuiSettings = field(default_factory=TuiSettings)
     youtube: YoutubeSettings = field(default_factory=YoutubeSettings)
     llm: LlmSettings = field(default_factory=LlmSettings)
+    prompts: PromptSettings = field(default_factory=PromptSettings)
     models: ModelSettings = field(default_factory=ModelSettings)
     qdrant: QdrantSettings = field(default_factory=QdrantSettings)
     players: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -237,6 +280,7 @@ SECTIONS: Mapping[str, type[Any]] = {
     "tui": TuiSettings,
     "youtube": YoutubeSettings,
     "llm": LlmSettings,
+    "prompts": PromptSettings,
     "models": ModelSettings,
     "qdrant": QdrantSettings,
 }
@@ -248,6 +292,7 @@ ABOUT = {
     "tui": N_("The app in the terminal"),
     "youtube": N_("How slowly, and with whose account, captions are fetched"),
     "llm": N_("Local models that write contexts and answer, through Ollama"),
+    "prompts": N_("Prompts of your own: text files with named places"),
     "models": N_("Neural models, which run in a process of this program"),
     "qdrant": N_("A Qdrant server or cluster instead of the index in the library's folder"),
     "players": N_("Players of your own; {url} and {seconds} are filled in"),

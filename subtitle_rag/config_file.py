@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from subtitle_rag.config_lines import extreme_of, line_of
 from subtitle_rag.domain import byte_size
+from subtitle_rag.error_messages.system_reasons import localized
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
 
@@ -59,15 +60,15 @@ def mistake_in(path: Path, key: str, message: str, nearest: str = "") -> Mistake
     return Mistake(str(path), key, message, nearest, ConfigFile.read(path).line(key))
 
 
-def _read_regular(path: Path) -> bytes:
-    """Return the content; raises OSError for a pipe, which would be waited for, and for a file without end."""
+def read_regular(path: Path, most: int = MAX_BYTES) -> bytes:
+    """Return the content; raises OSError for a pipe, which would be waited for, and for more than `most` bytes."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # the system has its own words for a folder
         raise OSError(0, _("it is not a regular file"))
     with path.open("rb") as file:
-        raw = file.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        raise OSError(0, _("it is larger than {size}").format(size=byte_size(MAX_BYTES)))
+        raw = file.read(most + 1)
+    if len(raw) > most:
+        raise OSError(0, _("it is larger than {size}").format(size=byte_size(most)))
     return raw
 
 
@@ -91,7 +92,7 @@ class ConfigFile:
     @classmethod
     def read(cls, path: Path) -> "ConfigFile":
         try:
-            text = _read_regular(path).decode("utf-8-sig").replace("\r\n", "\n")
+            text = read_regular(path).decode("utf-8-sig").replace("\r\n", "\n")
             if extreme := extreme_of(text):
                 key, line, reason = extreme
                 message = f"{key}: {_(reason)}" if key else _(reason)
@@ -100,12 +101,16 @@ class ConfigFile:
         except FileNotFoundError:
             return cls(path, {})
         except OSError as error:
-            mistake = Mistake(str(path), "", error.strerror or str(error))
+            reason = localized(error.strerror or str(error))
+            mistake = Mistake(str(path), "", _("cannot be read: {reason}").format(reason=reason))
         except UnicodeDecodeError as error:
-            mistake = Mistake(str(path), "", str(error), line=1 + error.object.count(b"\n", 0, error.start))
+            mistake = Mistake(
+                str(path), "", _("it is not UTF-8 text"), line=1 + error.object.count(b"\n", 0, error.start)
+            )
         except tomllib.TOMLDecodeError as error:
             match = re.search(r"at line (\d+)", str(error))
-            mistake = Mistake(str(path), "", str(error), line=int(match[1]) if match else text.count("\n") + 1)
+            message = _("not in the form of TOML: {reason}").format(reason=error)
+            mistake = Mistake(str(path), "", message, line=int(match[1]) if match else text.count("\n") + 1)
         return cls(path, {}, mistakes=[mistake])
 
     def line(self, key: str) -> int | None:
@@ -172,11 +177,11 @@ class ConfigFile:
 
 
 def _value(name: str, expected: type[Any], rules: Mapping[Any, Any], value: Any) -> Any:
-    """Return the value if it has the expected type and follows `least`, `among`, `one_of` and `empty`."""
+    """Return the value if it has the expected type and follows `least`, `most`, `among`, `one_of` and `empty`."""
     if expected is tuple:
         value = () if value == [] and rules.get("empty") else _strings(name, value)
     if type(value) in (int, float) and not -MAX_NUMBER <= value <= MAX_NUMBER:  # nan is in no range
-        raise _WrongValueError(name, _("{name} is no number that can be used").format(name=name))
+        raise _WrongValueError(name, _("{name} is not a usable number").format(name=name))
     if expected is float and type(value) is int:
         value = float(value)
     if expected is dict and isinstance(value, dict):
@@ -189,6 +194,8 @@ def _value(name: str, expected: type[Any], rules: Mapping[Any, Any], value: Any)
     least, among = rules.get("least", 0), rules.get("among", ())
     if expected is int and value < least:
         raise _WrongValueError(name, _("{name} must be at least {least}").format(name=name, least=least))
+    if expected is int and value > rules.get("most", value):
+        raise _WrongValueError(name, _("{name} must be at most {most}").format(name=name, most=rules["most"]))
     one_of = rules.get("one_of", ())
     if one_of and value not in one_of:
         raise _WrongValueError(name, _("{name} may be {known}").format(name=name, known=", ".join(one_of)))

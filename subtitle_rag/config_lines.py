@@ -4,9 +4,11 @@
 strings and brackets is enough. The names of an inline table have the line of its start.
 """
 
+import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 
 from subtitle_rag.i18n import N_
@@ -23,6 +25,8 @@ _VALUE_PIECE = re.compile(
 )
 
 
+_STRING = re.compile(r"""[ \t]*=[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*')(?!["'])""")
+"""A string of one line behind a name."""
 MAX_DEPTH = 32
 """Brackets within each other, and parts of a name."""
 _EXTREME = re.compile(
@@ -62,21 +66,76 @@ def extreme_of(text: str) -> tuple[str, int, str] | None:
 def name_lines(text: str) -> Mapping[str, int]:
     """Return the first line of each name in a TOML text: `search`, `search.limit`, `players.mpv.command`."""
     lines: dict[str, int] = {}
-    at, counted, line = 0, 0, 1
+    counted, line = 0, 1
+    for entry in _entries(text):
+        line, counted = line + text.count("\n", counted, entry.start), entry.start
+        for count in range(1, len(entry.parts) + 1):
+            lines.setdefault(".".join(entry.parts[:count]), line)
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A heading, or a setting with its name's end; `end` is the end of the line or of the value's last line."""
+
+    parts: tuple[str, ...]
+    is_heading: bool
+    start: int
+    name_end: int
+    end: int
+
+
+def _entries(text: str) -> Iterator[_Entry]:
+    """Yield the headings and settings of a TOML text."""
+    at = 0
     table: tuple[str, ...] = ()
     while (at := _end(_BLANK, text, at)) < len(text):
-        line, counted = line + text.count("\n", counted, at), at
         heading = re.compile(r"\[\[?").match(text, at)
-        parts, at = _name(text, heading.end() if heading else at)
+        start = at
+        parts, name_end = _name(text, heading.end() if heading else at)
         if heading:
             table = parts
-            at = _line_end(text, at)
+            at = _line_end(text, name_end)
         else:
             parts = (*table, *parts)
-            at = _value_end(text, at)
-        for count in range(1, len(parts) + 1):
-            lines.setdefault(".".join(parts[:count]), line)
-    return lines
+            at = _value_end(text, name_end)
+        yield _Entry(parts, heading is not None, start, name_end, at)
+
+
+def with_text(text: str, table: str, name: str, value: str) -> str | None:
+    """Return the TOML text with a string set in a table; comments and the order of all else stay.
+
+    None if the text writes the table in a form that is left to its author, such as an inline table.
+    """
+    key, line = (table, name), f"{name} = {json.dumps(value, ensure_ascii=False)}"
+    entries = list(_entries(text))
+    settings = [entry for entry in entries if not entry.is_heading and entry.parts == key]
+    headings = [entry for entry in entries if entry.is_heading and entry.parts == (table,)]
+    if settings:
+        match = _STRING.match(text, settings[0].name_end)
+        changed = text[: match.start(1)] + line.partition("= ")[2] + text[match.end(1) :] if match else None
+    elif headings:
+        following = (entry.start for entry in entries if entry.is_heading and entry.start > headings[0].start)
+        end = next(following, len(text))
+        # behind the commented default that `config init` writes, else below the heading
+        default = re.compile(rf"^#[ \t]*{re.escape(name)}[ \t]*=.*$", re.MULTILINE).search(text, headings[0].end, end)
+        at = default.end() if default else headings[0].end
+        changed = f"{text[:at]}\n{line}{text[at:]}"
+    else:
+        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
+        changed = f"{text}{gap}[{table}]\n{line}\n"
+    return changed if changed is not None and _differs_only_in(text, changed, key, value) else None
+
+
+def _differs_only_in(before: str, after: str, key: tuple[str, str], value: str) -> bool:
+    """Return whether `after` says what `before` says, with this setting."""
+    table, name = key
+    try:
+        expected, actual = tomllib.loads(before), tomllib.loads(after)
+    except tomllib.TOMLDecodeError:
+        return False
+    section = expected.setdefault(table, {})
+    return isinstance(section, dict) and {**expected, table: {**section, name: value}} == actual
 
 
 def line_of(text: str, name: str) -> int | None:

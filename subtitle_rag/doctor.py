@@ -28,7 +28,7 @@ from subtitle_rag.installation.missing import require
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.library.backup import quick_check
 from subtitle_rag.library.connection import unwritable
-from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind
+from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, is_ollama
 from subtitle_rag.platforms import on_windows
 from subtitle_rag.player import mpv
 from subtitle_rag.runtime import Runtime
@@ -73,7 +73,7 @@ def probe(name: str, runtime: Runtime) -> Check:
     except Exception as error:  # a check that breaks is a result, too
         logger.error("check %s broke", name, exc_info=True)
         message = _("This check did not run to its end. The program says: {reason}").format(reason=repr(error))
-        return Check(name, "error", message, _("Install subtitle-rag anew."))
+        return Check(name, "error", message, _("Install subtitle-rag again."))
 
 
 def _python(_runtime: Runtime) -> Check:
@@ -108,7 +108,7 @@ def _library(runtime: Runtime) -> Check:
         sum(bool(s.failure) and s.failure not in EXPECTED for s in runtime.library.videos()) if counts.failed else 0
     )
     if failed:
-        return Check("library", "warning", message, _("subtitle-rag status tells why {n} failed.").format(n=failed))
+        return Check("library", "warning", message, _("subtitle-rag status says why {n} failed.").format(n=failed))
     return Check("library", "ok", message)
 
 
@@ -141,11 +141,13 @@ def _qdrant(runtime: Runtime) -> Check:
 
 
 def _analyzer(runtime: Runtime) -> Check:
-    analyzer = runtime.words if "host" in vars(runtime) else runtime.analyzer  # a running host has it loaded
+    analyzer = (
+        runtime.words if {"host", "server"} & vars(runtime).keys() else runtime.analyzer
+    )  # a running host has it loaded
     forms = next(analyzer.morphemes(["꽃게를 먹었어요"])).forms
     if forms != ("꽃게", "먹"):
         return Check(
-            "kiwi", "error", _("Kiwi analyses {text} wrongly.").format(text="꽃게를"), _("Install subtitle-rag anew.")
+            "kiwi", "error", _("Kiwi analyses {text} wrongly.").format(text="꽃게를"), _("Install subtitle-rag again.")
         )
     return Check("kiwi", "ok", f"kiwipiepy {version('kiwipiepy')}")
 
@@ -177,7 +179,7 @@ def _player(runtime: Runtime) -> Check:
         except OSError as error:
             logger.info("mpv does not start", exc_info=True)
             message = _("mpv is installed but does not start. It said: {reason}").format(reason=error)
-            return Check("player", "warning", message, _("Install it anew, or choose another player."))
+            return Check("player", "warning", message, _("Install it again, or choose another player."))
         trouble, reason = _("mpv plays files but no links, for it finds no yt-dlp that runs."), ""
         path = mpv.extractor_path(settings.paths.cache)
         try:
@@ -186,7 +188,7 @@ def _player(runtime: Runtime) -> Check:
             logger.info("mpv's yt-dlp does not start", exc_info=True)
             message, reason = "", " " + _("It said: {reason}").format(reason=error)
         if not message:
-            return Check("player", "warning", trouble + reason, _("Install subtitle-rag anew."))
+            return Check("player", "warning", trouble + reason, _("Install subtitle-rag again."))
     if not player.can_show():
         return Check("player", "warning", _("There is no screen to play on here; links are shown instead."))
     return Check("player", "ok", message)
@@ -272,7 +274,7 @@ def _device(runtime: Runtime) -> Check:
         logger.warning("the device's process ended with status %d", ran.returncode, exc_info=True)
         reason = (ran.stderr.strip().splitlines() or [f"exit {ran.returncode}"])[-1]
         message = _("PyTorch does not start. It said: {reason}").format(reason=reason)
-        return Check("device", "error", message, _("Install subtitle-rag anew."))
+        return Check("device", "error", message, _("Install subtitle-rag again."))
 
 
 def _print_device(models: str) -> None:
@@ -301,12 +303,40 @@ def _model(runtime: Runtime, kind: Kind, gain: str) -> Check:
     name = runtime.models.configured(kind)
     if not name:
         return Check(kind, "ok", _("none is set"))
+    if is_ollama(name):
+        return _ollama_encoder(runtime, name, gain)
     try:
         require(NEURAL)
         files = runtime.models.files(name, kind)
     except AppError as error:
-        return Check(kind, "warning", error.message, gain.format(remedy=error.hint))
+        through_ollama = _ollama_remedy(runtime) if kind == ENCODER and not NEURAL.is_installed else ""
+        return Check(kind, "warning", error.message, gain.format(remedy=through_ollama or error.hint))
     return Check(kind, "ok", files.id)
+
+
+def _ollama_remedy(runtime: Runtime) -> str:
+    """Return how Ollama makes the vectors without further packages; empty if it does not answer."""
+    try:
+        offer = runtime.offered_encoder()
+    except LlmError:
+        logger.info("Ollama cannot make vectors", exc_info=True)
+        return ""
+    remedy = _("Ollama does it without further packages: write encoder = {name} under [models] in {path}.").format(
+        name=f'"{offer.name}"', path=runtime.settings.paths.config
+    )
+    fetch = _("subtitle-rag models get {name} fetches it.").format(name=offer.name)
+    return remedy if offer.is_pulled else f"{remedy} {fetch}"
+
+
+def _ollama_encoder(runtime: Runtime, name: str, gain: str) -> Check:
+    try:
+        encoder = runtime.neural.encoder()
+        if encoder is None:
+            raise AppError("model_missing", name=name)
+    except AppError as error:
+        logger.info("Ollama's encoder cannot be used", exc_info=True)
+        return Check(ENCODER, "warning", error.message, gain.format(remedy=error.hint))
+    return Check(ENCODER, "ok", encoder.id)
 
 
 def _packages(_runtime: Runtime) -> Check:
@@ -318,7 +348,7 @@ def _packages(_runtime: Runtime) -> Check:
             missing.append(name)
     if missing:
         message = _("Packages are missing: {names}").format(names=", ".join(missing))
-        return Check("packages", "error", message, _("Install subtitle-rag anew."))
+        return Check("packages", "error", message, _("Install subtitle-rag again."))
     installed = [extra.name for extra in EXTRAS.values() if extra.is_installed]
     extras = _("extras: {names}").format(names=", ".join(installed)) if installed else _("no extras")
     return Check("packages", "ok", f"qdrant-edge-py {version('qdrant-edge-py')}, {extras}")

@@ -11,10 +11,12 @@ A code's two sentences live in `error_messages`: a failure is stored in the libr
 in the reader's language. Exit codes belong to the faces (`output.exit_code_for`).
 """
 
+import errno
 from pathlib import Path
 from typing import Any
 
 from subtitle_rag.error_messages import SENTENCES
+from subtitle_rag.error_messages.system_reasons import localized
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 
@@ -22,6 +24,10 @@ EXPECTED = frozenset(
     {"members_only", "private", "age_restricted", "geo_blocked", "not_found", "upcoming", "live", "no_captions"}
 )
 """Codes of skipped videos, usual in every channel: no fault, and nothing to do."""
+
+
+SCARCE = (errno.EAGAIN, errno.ENOMEM, errno.ENFILE, errno.EMFILE)
+"""What the system answers if it is out of memory, threads or descriptors."""
 
 
 class AppError(Exception):
@@ -42,6 +48,8 @@ class AppError(Exception):
 
     def _sentence(self, number: int) -> str:
         details = {name: line_text(str(v)) if isinstance(v, str | Path) else v for name, v in self.details.items()}
+        if isinstance(reason := details.get("reason"), str):
+            details["reason"] = localized(reason)
         return _(SENTENCES[self.code][number]).format(**details)
 
     def __str__(self) -> str:

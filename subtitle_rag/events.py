@@ -113,6 +113,25 @@ class ContextsDue:
 
     videos: int
     windows: int
+    sections: int = 0
+    """Summaries of long videos' sections, which come before their windows."""
+    by_other_prompts: int = 0
+    """Windows with a context by another prompt, which counts until it is replaced."""
+    seconds: int = 0
+    """The expected time, by the model's contexts so far; 0 if unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewWritten:
+    """The model summarised a section of a long video; `section` of its `sections` are stored."""
+
+    video: str
+    title: str
+    section: int
+    sections: int
+    prompt_tokens: int
+    tokens: int
+    ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +144,9 @@ class ContextWritten:
     ordinal: int
     text: str
     suspect: bool
-    """It has names or numbers that the video lacks."""
+    """It retells its window."""
+    left_out: bool
+    """It repeats another window's, or has names or numbers that the video lacks: `text` is empty."""
     prompt_tokens: int
     tokens: int
     ms: int
@@ -147,6 +168,8 @@ class ContextReport:
 
     written: int = 0
     empty: int = 0
+    left_out: int = 0
+    """Contexts that repeat others or name what the video does not."""
     suspect: int = 0
     failed: int = 0
     prompt_tokens: int = 0
@@ -162,8 +185,13 @@ class ContextReport:
         match event:
             case ContextWritten():
                 self.written += bool(event.text)
-                self.empty += not event.text
+                self.empty += not (event.text or event.left_out)
+                self.left_out += event.left_out
                 self.suspect += event.suspect
+                self.prompt_tokens += event.prompt_tokens
+                self.tokens += event.tokens
+                self.ms += event.ms
+            case OverviewWritten():
                 self.prompt_tokens += event.prompt_tokens
                 self.tokens += event.tokens
                 self.ms += event.ms
@@ -214,6 +242,10 @@ class VectorsReport:
     """Windows without this encoder's vectors."""
     waiting: int = 0
     """Those of them that wait for their contexts."""
+    failed: int = 0
+    """Those of them that the encoder cannot read."""
+    cut: int = 0
+    """Windows whose text was too long for the encoder and lost its end."""
     blocked: AppError | None = None
     """The reason for an early end."""
 
@@ -284,8 +316,8 @@ class EvidenceSource:
         return " ".join(text for _start, text in self.lines[at : at + 2])
 
 
-EvidenceKind = Literal["search", "transcript", "map"]
-"""The best scenes, all captions of a video, or the contexts of all its windows."""
+EvidenceKind = Literal["search", "transcript", "library", "map"]
+"""The best scenes, all captions of a video or of several ones, or the contexts of all windows of a video."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +330,10 @@ class Evidence:
     """Scenes beyond the model's room."""
     shortened: bool = False
     """Every line of a long video's map lost its middle."""
+    tokens: int = 0
+    """The estimated size of captions that are read whole."""
+    cache_bytes: int = 0
+    """The memory that the model's KV cache takes for them; 0 if unknown."""
     nameless: bool = False
     """The question is about a whole video but does not say which."""
 
@@ -338,7 +374,7 @@ class Answer:
     """Spans of claims without citations."""
     declined: bool = False
     """It says that the scenes do not hold the answer."""
-    ending: Literal["whole", "cut", "stopped", "failed", "no_model", "no_scenes"] = "whole"
+    ending: Literal["whole", "cut", "loop", "stopped", "failed", "no_model", "no_scenes"] = "whole"
     """`cut` at the greatest length."""
     error: AppError | None = None
     """The failure, or the reason for having no model."""
@@ -364,5 +400,5 @@ AnswerEvent = Evidence | AnswerPiece | Answer
 VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | VectorsReport
 ModelEvent = ModelFetching | ModelFetched
 PackagesEvent = PackagesAdvanced | PackagesInstalled
-ContextEvent = ContextsDue | ContextWritten | ContextFailed | ContextReport
+ContextEvent = ContextsDue | OverviewWritten | ContextWritten | ContextFailed | ContextReport
 IndexEvent = Found | Listed | VideoDone | VideoFailed | Resting | WindowsIndexed | IndexReport

@@ -88,8 +88,9 @@ class Tools:
         }
 
     def _trouble(self) -> str | None:
-        """Return why another index than the configured one has answered."""
-        return str(self._runtime.degraded_reason) if self._runtime.degraded_reason else None
+        """Return why the search may have found less than it should."""
+        trouble = self._runtime.search_trouble
+        return str(trouble) if trouble else None
 
     def transcript(self, video: str, start_ms: int, end_ms: int | None) -> dict[str, Any]:
         """Return the lines of a video between two times, at most `LINES`; `next` is the time to go on."""

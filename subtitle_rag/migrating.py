@@ -13,11 +13,21 @@ from dataclasses import asdict, dataclass
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import _
-from subtitle_rag.library.app_state import EMBEDDED, put_index_address, put_migration
+from subtitle_rag.library.app_state import EMBEDDED, put_holding_address, put_index_address, put_migration
 from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import Library
 from subtitle_rag.log_file import logged_stage
-from subtitle_rag.retrieval.index import DenseVector, Filter, Hit, Index, Point, SparseVector, Vector
+from subtitle_rag.retrieval.index import (
+    DenseVector,
+    Filter,
+    Hit,
+    Index,
+    Point,
+    SharedIndex,
+    SparseVector,
+    TokenVectors,
+    Vector,
+)
 from subtitle_rag.retrieval.index_rules import BM25
 
 logger = logging.getLogger(__name__)
@@ -81,6 +91,8 @@ class Migration:
             done = Migrated(len(self._ids), point_count, query_count)
             put_migration(self._library, {"from": self._source.place, "to": self._target.place, **asdict(done)})
             put_index_address(self._library, self._target.place)
+            if isinstance(self._target, SharedIndex) and self._target.member:
+                put_holding_address(self._library, self._target.place)
             yield done
 
     @contextmanager
@@ -107,6 +119,8 @@ class Migration:
         targets = {point.id: point for point in self._target.get([point.id for point in points])}
         self._target.insert([point for point in points if point.id not in targets])
         existing = [point for point in points if point.id in targets]
+        if isinstance(self._target, SharedIndex):
+            self._target.hold([point.id for point in existing])
         self._target.replace_payload({p.id: p.payload for p in existing if p.payload != targets[p.id].payload})
         for name in {name for point in existing for name in point.vectors}:
             vectors = {point.id: point.vectors[name] for point in existing if name in point.vectors}
@@ -183,6 +197,9 @@ def same(first: Vector, second: Vector | None) -> bool:
     """Return whether two vectors are equal up to half precision; dense ones also up to their length."""
     if isinstance(first, DenseVector) and isinstance(second, DenseVector):
         return _close(_unit(first.values), _unit(second.values))
+    if isinstance(first, TokenVectors) and isinstance(second, TokenVectors):
+        rows = [[value for row in each.rows() for value in _unit(row)] for each in (first, second)]
+        return first.dimensions == second.dimensions and _close(*rows)
     if isinstance(first, SparseVector) and isinstance(second, SparseVector):
         weights = dict(zip(first.indices, first.values, strict=True))
         target_weights = dict(zip(second.indices, second.values, strict=True))
@@ -203,7 +220,7 @@ def _close(first: Iterable[float], second: Iterable[float]) -> bool:
 
 def _unit(values: Sequence[float]) -> list[float]:
     length = math.hypot(*values)
-    return [value / length for value in values]
+    return [value / length for value in values] if length else list(values)
 
 
 def heaviest(vector: SparseVector) -> SparseVector:

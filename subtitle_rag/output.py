@@ -29,6 +29,7 @@ from subtitle_rag.events import (
     IndexEvent,
     IndexReport,
     Listed,
+    OverviewWritten,
     Resting,
     VectorEvent,
     VectorsDue,
@@ -62,6 +63,7 @@ EVENT_NAMES: dict[type, str] = {
     WindowsIndexed: "windows_indexed",
     IndexReport: "report",
     ContextsDue: "contexts_due",
+    OverviewWritten: "overview_written",
     ContextWritten: "context_written",
     ContextFailed: "context_failed",
     ContextReport: "report",
@@ -86,7 +88,7 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-RETRY_LATER = ("llm_not_running", "llm_broke_off", "llm_timeout", "llm_busy")
+RETRY_LATER = ("llm_not_running", "llm_broke_off", "llm_timeout", "llm_busy", "no_connection")
 """Failures of Ollama after which a later retry can succeed."""
 
 
@@ -221,9 +223,10 @@ def json_line(values: Mapping[str, Any]) -> None:
 
 
 def say(text: str) -> None:
-    """Write a line of narration to stderr."""
+    """Write a line of narration to stderr, behind all data before it and in front of all data that follow."""
     flush()
     sys.stderr.write(terminal_text(text) + "\n")
+    sys.stderr.flush()
 
 
 def confirm(question: str) -> bool:
@@ -284,10 +287,10 @@ def report_values(report: IndexReport | ContextReport | VectorsReport) -> dict[s
         case IndexReport():
             return {"videos": fields(report, "found new changed unchanged failed"), "windows_indexed": report.windows}
         case ContextReport():
-            names = "written empty suspect failed prompt_tokens tokens"
+            names = "written empty left_out suspect failed prompt_tokens tokens"
             return {**fields(report, names), "seconds": report.ms / 1000}
         case VectorsReport():
-            return fields(report, "encoder made left waiting")
+            return fields(report, "encoder made left waiting failed cut")
 
 
 def _json(value: Any, indent: int | None = None) -> str:

@@ -25,6 +25,8 @@ DIGITS: dict[str, Ending] = {"1": "ㄹ", "2": "vowel", "4": "vowel", "5": "vowel
 """이 사 오 구, and 일 칠 팔; 영 (and 십 백 천 만) 삼 육 end in other consonants."""
 LETTERS: dict[str, Ending] = {"l": "ㄹ", "r": "ㄹ", "m": "consonant", "n": "consonant"}
 """엘 알 엠 엔; the names of all other letters end in a vowel."""
+ACRONYMS: dict[str, Ending] = {"EXAONE": "consonant"}
+"""Names in capitals that are read as words: 엑사원."""
 CLOSED = re.compile(r"(?<![aeiouy])[aeiouy](?:ck|[bckpt])$|oo[kp]$|pp$|[mn]e?$|ng$", re.IGNORECASE)
 """A short vowel and a stop close a syllable (탭, 톡, 챗), as nasals do (크롬, 핑)."""
 LATERAL = re.compile(r"le?$|ll$", re.IGNORECASE)
@@ -39,7 +41,7 @@ def ending(text: str) -> Ending | None:
         return "vowel" if final == 0 else "ㄹ" if final == 8 else "consonant"
     if last.isascii() and last.isdigit():
         return DIGITS.get(last, "consonant")
-    if last == "%":
+    if last in ("%", "+"):  # 퍼센트, 플러스
         return "vowel"
     word = re.search(r"[A-Za-z]+$", words)
     return _latin_ending(word[0]) if word else None
@@ -51,6 +53,8 @@ def _without_parentheses(text: str) -> str:
 
 
 def _latin_ending(word: str) -> Ending:
+    if word in ACRONYMS:
+        return ACRONYMS[word]
     if _is_spelt(word):
         return LETTERS.get(word[-1].lower(), "vowel")
     if LATERAL.search(word):

@@ -2,8 +2,10 @@
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
@@ -14,6 +16,7 @@ from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
     from subtitle_rag.answers.answer import Answerer
+    from subtitle_rag.answers.answer_prompt import AnswerPrompt
     from subtitle_rag.contexts.writer import Writer
     from subtitle_rag.encoding import EncodingRun
     from subtitle_rag.fetching.fetcher import Fetcher
@@ -24,11 +27,11 @@ if TYPE_CHECKING:
     from subtitle_rag.llm import Llm
     from subtitle_rag.models.model_store import ModelStore
     from subtitle_rag.retrieval.index import Index
-    from subtitle_rag.retrieval.index_client import HostedIndex
+    from subtitle_rag.retrieval.index_client import HostedIndex, HostedPoints, HostedServerIndex
     from subtitle_rag.retrieval.index_fallback import FallbackIndex
-    from subtitle_rag.retrieval.index_server import ServerIndex
     from subtitle_rag.retrieval.morphemes import Analyzer, TextMorphemes
     from subtitle_rag.retrieval.neural_client import HostedModels
+    from subtitle_rag.retrieval.ollama_encoder import EncoderOffer
     from subtitle_rag.retrieval.search import Searcher
 
 logger = logging.getLogger(__name__)
@@ -92,12 +95,14 @@ class Runtime:
                 door.close()
 
     def back_up(self) -> None:
-        """Copy the library if a run has changed it; a failure is logged."""
+        """Copy the library if a run has changed it, and reserve space for removals; a failure is logged."""
         from subtitle_rag.library.backup import back_up
+        from subtitle_rag.library.reserve import keep_reserve
 
         library: Library | None = self.__dict__.get("library")
         if library is None or not library.database.has_changed:
             return
+        keep_reserve(library.path)
         try:
             back_up(library.database)
         except AppError:
@@ -135,20 +140,24 @@ class Runtime:
         return HostedIndex(self.settings.paths.index, {"analyzer": ANALYZER}, fresh=fresh)
 
     @door
-    def server(self) -> "ServerIndex":
-        """The index on the settings' Qdrant server, without a check of its state."""
-        return self._open_server()
-
-    def _open_server(self, *, own_videos: Collection[str] | None = None) -> "ServerIndex":
-        from subtitle_rag.retrieval.index_server import open_server
+    def server(self) -> "HostedServerIndex":
+        """The client of the host with the connection to the settings' Qdrant server, which its first call opens."""
+        from subtitle_rag.library.app_state import library_id
+        from subtitle_rag.retrieval.index_client import HostedServerIndex
         from subtitle_rag.retrieval.morphemes import ANALYZER
 
-        return open_server(self.settings.qdrant, {"analyzer": ANALYZER}, own_videos=own_videos)
+        member = ""
+        try:
+            member = library_id(self.library)
+        except AppError:  # it may only be read, and will write no points
+            logger.info("the library has no id in a shared index", exc_info=True)
+        meta = {"analyzer": ANALYZER}
+        return HostedServerIndex(self.settings.paths.cache, self.settings.qdrant, meta, member=member)
 
     @property
-    def words(self) -> "HostedIndex | Analyzer":
-        """The analyzer of queries: the host of the embedded index or, with a server, this process."""
-        return self.analyzer if self.settings.qdrant.url else self.host
+    def words(self) -> "HostedPoints":
+        """The analyzer of queries: the host of the settings' index."""
+        return self.server if self.settings.qdrant.url else self.host
 
     @door
     def index(self) -> "Index":
@@ -165,17 +174,40 @@ class Runtime:
         expected = counts.searchable
         if expected and filled != configured:
             raise AppError("index_elsewhere", found=filled, wanted=configured)
-        index: Index = self.server if self.settings.qdrant.url else self.host
-        count = index.count()
-        if count and not self.settings.qdrant.url and self._is_new(counts):
+        if self.settings.qdrant.url:
+            self.server.last_counts()  # raises its failures; what is missing there ends no search
+            return self.server
+        count = self.host.count()
+        if count and self._is_new(counts):
             raise AppError("index_orphaned", path=str(self.settings.paths.library), n=count)
         # a running indexer removes windows from the library first, then from the index
         expected = min(expected, self.library.counts().searchable)
         if expected > count:
-            path = configured if self.settings.qdrant.url else str(self.settings.paths.index)
             reason = _("it holds {found} of {known} windows").format(found=count, known=expected)
-            raise AppError("index_damaged", path=path, reason=reason)
-        return index
+            raise AppError("index_damaged", path=str(self.settings.paths.index), reason=reason)
+        return self.host
+
+    @property
+    def missing_windows(self) -> AppError | None:
+        """The notice that a server lacks windows of this library; None if it has all, or cannot be asked.
+
+        Points of earlier versions are not held for a library yet: there only a collection that is too small shows.
+        """
+        from subtitle_rag.library.app_state import holding_address
+
+        if not self.settings.qdrant.url:
+            return None
+        try:
+            known = self.library.counts().searchable
+            points, held = self.server.last_counts()
+            present = held if holding_address(self.library) == self.server.place else points
+            # a running indexer removes windows from the library first, then from the index
+            known = min(known, self.library.counts().searchable)
+        except AppError:
+            logger.debug("the windows on the server were not counted", exc_info=True)
+            return None
+        missing = known - present
+        return AppError("windows_missing", url=self.server.place, n=missing, known=known) if missing > 0 else None
 
     def require_library(self) -> None:
         """Raise `index_orphaned` if the library is empty beside a full index, which a lost file leaves."""
@@ -185,6 +217,14 @@ class Runtime:
     def _is_new(self, counts: "Counts") -> bool:
         """Return whether the library has never had a video: removed ones are purged from the index first."""
         return not (counts.videos or self.library.purges())
+
+    def moved_index(self) -> AppError | None:
+        """Return that another process has moved the library's index since it was opened here (`index_moved`)."""
+        from subtitle_rag.library.app_state import index_address
+
+        place = index_address(self.library)
+        is_moved = place != self.index_address and self.library.counts().searchable > 0
+        return AppError("index_moved", place=place) if is_moved else None
 
     @property
     def index_address(self) -> str:
@@ -213,21 +253,35 @@ class Runtime:
         """The failure for which the fallback answered the last search; None if the settings' index did."""
         return self.fallback.degraded_reason if self.settings.qdrant.url else None
 
+    @property
+    def search_trouble(self) -> AppError | None:
+        """Why the last search may have found less than it should: another index answered, or windows are missing."""
+        return self.degraded_reason or self.missing_windows
+
     @door
     def searcher(self) -> "Searcher":
+        from subtitle_rag.retrieval.index_client import HostedQueryAnalyzer
+        from subtitle_rag.retrieval.reranking import RerankBudget
         from subtitle_rag.retrieval.search import Searcher
 
+        fusion, budget = self.settings.search.fusion, RerankBudget(self.settings.search.rerank_depth)
         if not self.settings.qdrant.url:
-            from subtitle_rag.retrieval.index_client import HostedQueryAnalyzer
-
             hosted = HostedQueryAnalyzer(self.host, self.library.path)
-            return Searcher(self.library, self.index, hosted, self.neural)
-        from subtitle_rag.retrieval.lexical import QueryAnalyzer
+            return Searcher(self.library, self.index, hosted, self.neural, fusion=fusion, budget=budget)
         from subtitle_rag.retrieval.shared_index import SharedIndexWindows
 
-        queries = QueryAnalyzer(self.library, self.analyzer)
-        shared = SharedIndexWindows(self.library, self.fallback, self.analyzer)
-        return Searcher(self.library, self.fallback, queries, self.neural, shared)
+        queries = HostedQueryAnalyzer(self.server, self.library.path, self.fallback)
+        shared = SharedIndexWindows(self.library, self.fallback, self.server)
+        return Searcher(
+            self.library,
+            self.fallback,
+            queries,
+            self.neural,
+            shared,
+            fusion=fusion,
+            budget=budget,
+            notice=lambda: self.missing_windows,
+        )
 
     @door
     def indexer(self) -> "Indexer":
@@ -237,14 +291,10 @@ class Runtime:
 
     @property
     def background_analyzer(self) -> "TextMorphemes":
-        """The analyzer of texts beside searches: the host of the embedded index or, with a server, this process."""
-        if self.settings.qdrant.url:
-            from subtitle_rag.retrieval.analysis_queue import SlicedAnalyzer
-
-            return SlicedAnalyzer(self.analyzer)
+        """The analyzer of texts beside searches: the host of the settings' index."""
         from subtitle_rag.retrieval.index_client import HostedAnalyzer
 
-        return HostedAnalyzer(self.host)
+        return HostedAnalyzer(self.words)
 
     @door
     def models(self) -> "ModelStore":
@@ -259,8 +309,51 @@ class Runtime:
     def neural(self) -> "HostedModels":
         """The client of the models' host, which starts at their first use."""
         from subtitle_rag.retrieval.neural_client import HostedModels
+        from subtitle_rag.retrieval.ollama_encoder import OllamaEncoders
 
-        return HostedModels(self.settings.paths.cache / "neural", self.models)
+        ollama = OllamaEncoders(self._open_ollama, self._is_writing_contexts)
+        return HostedModels(self.settings.paths.cache / "neural", self.models, ollama)
+
+    @contextmanager
+    def neural_with(self, encoder: str) -> "Iterator[HostedModels]":
+        """Open a client of the same host whose encoder is this one, by name or folder, instead of the settings'."""
+        from subtitle_rag.models.model_store import ModelStore
+        from subtitle_rag.retrieval.neural_client import HostedModels
+        from subtitle_rag.retrieval.ollama_encoder import OllamaEncoders
+
+        store = ModelStore(self.models.folder, replace(self.models.settings, encoder=encoder))
+        ollama = OllamaEncoders(self._open_ollama, self._is_writing_contexts)
+        with closing(HostedModels(self.settings.paths.cache / "neural", store, ollama)) as models:
+            yield models
+
+    def _open_ollama(self) -> "Llm":
+        """Open the first of the settings' hosts; raises LlmError `llm_off` without any."""
+        from subtitle_rag.llm import Llm
+
+        if not self.settings.llm.hosts:
+            raise LlmError("llm_off")
+        return Llm(self.settings.llm.hosts[0], self.settings.llm)
+
+    def offered_encoder(self) -> "EncoderOffer":
+        """Return the encoder that the first of the settings' hosts has or can fetch.
+
+        Raises:
+            LlmError: `llm_off` without a host, and those of one that does not answer.
+        """
+        from subtitle_rag.retrieval.ollama_encoder import choose_encoder
+
+        with closing(self._open_ollama()) as llm:
+            return choose_encoder(llm)
+
+    def use_encoder(self, name: str) -> None:
+        """Encode and search by this encoder until the program ends; the config stays as it is."""
+        self.settings = replace(self.settings, models=replace(self.settings.models, encoder=name))
+        self.models.settings = self.settings.models
+
+    def _is_writing_contexts(self) -> bool:
+        from subtitle_rag.encoding import AT_WORK_S
+
+        return bool(self.library.vectors.videos_in_work(time.time(), AT_WORK_S))
 
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
         """Return a fetcher of captions from YouTube; `stop` ends its runs from another thread."""
@@ -288,22 +381,32 @@ class Runtime:
 
     @property
     def context_model(self) -> str:
-        """The default model for contexts; a verb's option or a channel's setting overrides it."""
+        """The default model for contexts, by the name of its fetch; a verb's option or a channel's overrides it."""
         from subtitle_rag import models
+        from subtitle_rag.library.app_state import fetched_alternatives
 
-        return self.settings.llm.model or models.default().name
+        name = self.settings.llm.model or models.default().name
+        if not models.alternatives(name):
+            return name
+        try:
+            return fetched_alternatives(self.library).get(name, name)
+        except AppError:  # the library's failure is shown by whatever needs it
+            return name
 
     @contextmanager
     def writer(self, model: str | None = None, stop: threading.Event | None = None) -> "Iterator[Writer]":
         """Open a writer of contexts: by `model`, else by each channel's own; `stop` ends its runs from another thread.
 
-        Raises the failures of `llms`.
+        Raises the failures of `llms`, and UsageError `bad_prompt`.
         """
+        from subtitle_rag.contexts.prompt_choice import ContextPrompts
         from subtitle_rag.contexts.writer import Writer
+
+        prompts = ContextPrompts.read(self.settings, self.library.channels())
 
         with self.llms() as hosts:
             default = model or self.context_model
-            yield Writer(self.library, self.indexer, hosts, default, stop, by_channel=model is None)
+            yield Writer(self.library, self.indexer, hosts, default, stop, by_channel=model is None, prompts=prompts)
 
     def encoding(self, stop: threading.Event | None = None) -> "EncodingRun":
         """Return a run that encodes windows; `stop` ends it from another thread.
@@ -314,24 +417,39 @@ class Runtime:
         from subtitle_rag.encoding import EncodingRun
         from subtitle_rag.installation.extras import NEURAL
         from subtitle_rag.installation.missing import require
-        from subtitle_rag.models.manifest import ENCODER
+        from subtitle_rag.models.manifest import ENCODER, is_ollama
 
         encoder = self.neural.encoder()
         if encoder is None:
             name = self.models.configured(ENCODER)
             if not name:
                 raise AppError("encoder_off")
-            require(NEURAL)
+            if not is_ollama(name):
+                require(NEURAL)
             raise AppError("model_missing", name=name)
         return EncodingRun(self.library, self.index, encoder, self.neural, stop)
 
+    def answer_prompt(self, path: Path | None = None) -> "AnswerPrompt":
+        """Read the prompt of answers from `path`, else as the settings have it; raises UsageError `bad_prompt`."""
+        from subtitle_rag.answers.answer_prompt import BUILT_IN, AnswerPrompt
+        from subtitle_rag.contexts.prompt_choice import prompt_path
+
+        name = self.settings.prompts.answers
+        path = path or (prompt_path(self.settings, name) if name else None)
+        return AnswerPrompt.read(path) if path else BUILT_IN
+
     @contextmanager
-    def answerer(self, model: str | None = None, *, remember: bool = False) -> "Iterator[Answerer]":
-        """Open an answerer of questions; without a model it shows scenes. With `remember` answers are stored."""
+    def answerer(
+        self, model: str | None = None, *, remember: bool = False, prompt: Path | None = None
+    ) -> "Iterator[Answerer]":
+        """Open an answerer of questions; without a model it shows scenes. With `remember` answers are stored.
+
+        `prompt` is a file in place of the settings' one; raises UsageError `bad_prompt`.
+        """
         from subtitle_rag.answers.answer import Answerer
         from subtitle_rag.answers.gathering import Gatherer
 
-        gatherer = Gatherer(self.library, self.searcher)
+        gatherer = Gatherer(self.library, self.searcher, self.settings.llm.scenes, self.answer_prompt(prompt))
         with ExitStack() as stack:
             hosts: list[Llm] = []
             missing: AppError | None = None
@@ -364,7 +482,10 @@ class Runtime:
         from subtitle_rag.retrieval.vector_backup import back_up_vectors
 
         try:
-            return self.server if self.settings.qdrant.url else self.host
+            if not self.settings.qdrant.url:
+                return self.host
+            self.server.check()
+            return self.server
         except BusyError:
             raise
         except AppError as error:
@@ -376,7 +497,7 @@ class Runtime:
             if error.code != "index_mismatch":
                 raise
             videos = [state.video.id for state in self.library.videos()]
-            self.__dict__["server"] = self._open_server(own_videos=[*videos, *self.library.purges()])
+            self.server.replace_collection([*videos, *self.library.purges()])
             return self.server
 
 

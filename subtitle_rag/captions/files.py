@@ -23,7 +23,7 @@ from subtitle_rag.captions import metadata
 from subtitle_rag.captions.metadata import named
 from subtitle_rag.captions.parse import LIMIT_MB
 from subtitle_rag.domain import Details, Track, Video, nfc
-from subtitle_rag.errors import CaptionError, UsageError
+from subtitle_rag.errors import SCARCE, BusyError, CaptionError, UsageError
 from subtitle_rag.events import VideoFailed
 from subtitle_rag.i18n import _
 
@@ -111,7 +111,8 @@ def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> 
     preferred `languages` come first, then files without language, then the rest; manual tracks before automatic ones,
     and the richer format first. An unreadable file is yielded as VideoFailed in its place.
 
-    Raises UsageError `unsupported_source`, before anything is yielded, for a path that does not exist.
+    Raises UsageError `unsupported_source`, before anything is yielded, for a path that does not exist, and BusyError
+    `system_limit` where the system has no descriptors.
     """
     groups: dict[str, dict[Path, _Name] | VideoFailed] = {}
     for source in sources:
@@ -135,6 +136,8 @@ def discover(sources: Sequence[Path], *, languages: Sequence[str] = ("ko",)) -> 
             continue
         try:
             yield _group(group, languages)
+        except BusyError:
+            raise
         except Exception as error:  # whatever is wrong with one video, the others come
             logger.exception("a caption file cannot be described")
             yield unexpected(next(iter(group)), error)
@@ -144,7 +147,7 @@ def read(file: CaptionFile, *, limit_mb: int | None = None) -> Track:
     """The file's bytes as a track of kind `file`.
 
     Raises CaptionError `too_large` (judged before reading) above `limit_mb` MiB (by default the
-    format's), `unreadable` when the system refuses.
+    format's), `unreadable` when the system refuses; BusyError `system_limit`.
     """
     path = shown(file.path)
     limit_mb = LIMIT_MB[file.format] if limit_mb is None else limit_mb
@@ -159,6 +162,7 @@ def read(file: CaptionFile, *, limit_mb: int | None = None) -> Track:
                 raw = stream.read(limit + 1)  # it may have grown since
             size = len(raw)
     except OSError as error:
+        _check_scarcity(file.path, error)
         raise CaptionError("unreadable", path=path, reason=_reason(error)) from error
     if size > limit:
         raise CaptionError("too_large", path=path, size=math.ceil(size / 2**20), limit=limit_mb)
@@ -194,6 +198,7 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
     try:
         is_folder = stat.S_ISDIR(source.stat().st_mode)
     except OSError as error:
+        _check_scarcity(source, error)
         yield _failure(source, "unreadable", _reason(error))
         return
     if not is_folder:
@@ -211,6 +216,7 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
             with os.scandir(folder) as entries:
                 listed = [(entry, _is_folder(entry)) for entry in entries if not entry.name.startswith(".")]
         except OSError as error:
+            _check_scarcity(folder, error)
             yield _failure(folder, "unreadable", _reason(error))
             continue
         listed.sort(key=lambda item: (nfc(item[0].name), item[0].name))
@@ -223,6 +229,12 @@ def _walk(source: Path) -> Iterator[Path | VideoFailed]:
                 yield _failure(linked, "unreadable", _("the link leads to a folder above"))
             else:
                 folders.append(linked)
+
+
+def _check_scarcity(path: Path, error: OSError) -> None:
+    """Raise BusyError `system_limit` for a refusal that is no fault of the file or folder."""
+    if error.errno in SCARCE:
+        raise BusyError("system_limit", path=shown(path), reason=error.strerror) from error
 
 
 def _leads_above(link: Path, source: Path) -> bool:

@@ -10,14 +10,15 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urljoin, urlsplit
+from urllib.request import OpenerDirector
 
 from subtitle_rag.captions import metadata, refusals
 from subtitle_rag.captions.refusals import Failure
@@ -32,6 +33,13 @@ logger = logging.getLogger(__name__)
 
 LIMIT = 64 * 2**20
 """Maximum bytes of a response; the largest caption track has less than a tenth."""
+
+HOSTS = ("youtube.com", "youtu.be", "youtube-nocookie.com", "ytimg.com", "youtube.googleapis.com")
+"""Hosts to which a redirect may lead, with their subdomains."""
+REDIRECTS = (301, 302, 303, 307, 308)
+MAX_REDIRECTS = 5
+BLOCK_PAGE = ("google.com", "/sorry")
+"""Host and path of the page to which YouTube sends those whom it blocks."""
 
 COOKIE_LIMIT = 8 * 2**20
 """Maximum characters of a cookie file."""
@@ -90,6 +98,38 @@ class Session:
                 raw: bytes = response.read(LIMIT + 1)
         return raw
 
+    def section(
+        self, url: str, title: str, span_s: tuple[float, float], folder: Path, *, height: int, exact: bool
+    ) -> Path:
+        """Download a section of a video into a folder, and return its file.
+
+        `height` limits the lines of the picture. With `exact` the ends are encoded, else the section begins at the key
+        frame before. ffmpeg fetches the media from the address that YouTube names.
+        """
+        from yt_dlp.utils import download_range_func
+
+        with self._translated(title):
+            params = {
+                **self._params(),
+                "skip_download": False,
+                "writesubtitles": False,
+                "writeautomaticsub": False,
+                "noplaylist": True,
+                "format": f"bv*[height<={height}]+ba/b[height<={height}]/ba",
+                "merge_output_format": "mkv",
+                "download_ranges": download_range_func(None, [span_s]),
+                "force_keyframes_at_cuts": exact,
+                "paths": {"home": str(folder)},
+                "outtmpl": {"default": "section.%(ext)s"},
+                "updatetime": False,
+                # a video's media need the player's script
+                "extractor_args": {"youtube": {"skip": ["hls", "dash"]}},
+            }
+            with _logging_class(self._log)(params) as ydl, redirect_stderr(StringIO()), redirect_stdout(StringIO()):
+                info = ydl.extract_info(url, ie_key="Youtube")
+            downloads = info.get("requested_downloads") or []
+            return Path(downloads[0]["filepath"])
+
     def cookies(self) -> int:
         """Count the cookies for YouTube. Sends nothing."""
         try:
@@ -109,6 +149,7 @@ class Session:
             raise
         except Exception as error:  # extractors break in every way when YouTube changes
             logger.info("YouTube gave no answer that can be used", exc_info=True)
+            _close_responses(error)
             raise _to_fetch_error(error, self._log, title) from error
 
     @cached_property
@@ -208,19 +249,34 @@ class _RequestLog:
 
 
 def _logging_class(log: _RequestLog) -> "type[YoutubeDL]":
-    """Return a YoutubeDL class which logs its requests: extractors turn a 429 into an exception without status and
-    `Retry-After`."""
+    """Return a YoutubeDL class which logs its requests and judges each redirect before it follows it.
+
+    Extractors turn a 429 into an exception without status and `Retry-After`.
+    """
     from yt_dlp import YoutubeDL
+    from yt_dlp.networking import Request
     from yt_dlp.networking.exceptions import HTTPError
 
     class LoggingYoutubeDL(YoutubeDL):  # type: ignore[misc]
         def urlopen(self, req: Any) -> Any:
+            for _redirect in range(MAX_REDIRECTS):
+                try:
+                    return self._logged(req)
+                except HTTPError as error:
+                    if error.status not in REDIRECTS:
+                        raise
+                    with error.response as response:
+                        req = _redirected(req if isinstance(req, Request) else Request(req), response, log)
+            return self._logged(req)
+
+        def _logged(self, req: Any) -> Any:
             request_line, started = _describe(req), time.monotonic()
             try:
                 response = super().urlopen(req)
             except HTTPError as error:
                 after = error.response.headers.get("Retry-After")
-                log.refusals.append((error.status, after))
+                if error.status not in REDIRECTS:
+                    log.refusals.append((error.status, after))
                 suffix = f", Retry-After {after}" if after else ""
                 logger.warning("%s %d in %.0f ms%s", request_line, error.status, _elapsed_ms(started), suffix)
                 raise
@@ -230,7 +286,78 @@ def _logging_class(log: _RequestLog) -> "type[YoutubeDL]":
             logger.info("%s %s in %.0f ms", request_line, response.status, _elapsed_ms(started))
             return response
 
+        def build_request_director(self, handlers: Any, preferences: Any = None) -> Any:
+            director = super().build_request_director(handlers, preferences)
+            for key, handler in list(director.handlers.items()):
+                if not _without_redirects(handler):
+                    director.handlers.pop(key).close()
+            return director
+
     return LoggingYoutubeDL
+
+
+def _without_redirects(handler: Any) -> bool:
+    """Make a handler raise yt-dlp's `HTTPError` for a redirect; return whether that is possible.
+
+    Works around yt-dlp 2026.10, which has no option for it. Its handlers are of urllib, requests and curl_cffi.
+    """
+    create = getattr(handler, "_create_instance", None)
+    if create is None:  # websockets, which nothing here opens
+        return False
+
+    def create_instance(*arguments: Any, **options: Any) -> Any:
+        made = create(*arguments, **options)
+        if isinstance(made, OpenerDirector):
+            errors = made.handle_error["http"]  # type: ignore[attr-defined]
+            for status in REDIRECTS:
+                errors.pop(status, None)
+        elif hasattr(made, "get_redirect_target"):  # a session of requests
+            made.get_redirect_target = lambda _response: None
+        elif hasattr(made, "curl"):  # a session of curl_cffi
+            made.request = partial(made.request, allow_redirects=False)
+        else:
+            raise TypeError(type(made).__name__)
+        return made
+
+    handler._create_instance = create_instance
+    return True
+
+
+def _redirected(request: Any, response: Any, log: _RequestLog) -> Any:
+    """Return the request to which a response leads, of YouTube's hosts or of the same origin.
+
+    Raises:
+        TransportError: it leads elsewhere.
+    """
+    from yt_dlp.networking._helper import get_redirect_method
+    from yt_dlp.networking.exceptions import TransportError
+
+    try:
+        old, new = urlsplit(request.url), urlsplit(urljoin(request.url, response.headers.get("Location") or ""))
+        host, is_same = (new.hostname or "").lower(), (new.scheme, new.netloc) == (old.scheme, old.netloc)
+        is_plain = new.scheme == "https" and new.port in (None, 443) and "@" not in new.netloc
+    except ValueError:
+        raise TransportError("redirected to no address") from None
+    if not is_same and not (is_plain and _is_of(host, HOSTS)):
+        logger.warning("a redirect to %s is not followed", host)
+        if _is_of(host, BLOCK_PAGE[:1]) and new.path.startswith(BLOCK_PAGE[1]):
+            log.refusals.append((refusals.BLOCKS[0], None))
+        raise TransportError(f"redirected to {host[:100] or 'no host'}, which is not of YouTube")
+    method = get_redirect_method(request.method, response.status)
+    left_out = {"cookie"} if method == request.method else {"cookie", "content-length", "content-type"}
+    next_request = request.copy()
+    next_request.url = new.geturl()
+    if method != request.method:
+        next_request.data = None
+        next_request.method = method
+    for name in [name for name in next_request.headers if name.lower() in left_out]:
+        del next_request.headers[name]
+    return next_request
+
+
+def _is_of(host: str, domains: Sequence[str]) -> bool:
+    """Return whether a host is one of these domains or of their subdomains."""
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
 def _elapsed_ms(started: float) -> float:
@@ -270,6 +397,15 @@ def _browser(text: str) -> Any:
     except OptParseError:
         logger.info("cookies_from_browser cannot be read", exc_info=True)
         raise FetchError("cookies_unreadable", reason=f"cookies_from_browser = {text!r}") from None
+
+
+def _close_responses(error: Exception) -> None:
+    """Close the responses of an error's causes, whose sockets yt-dlp leaves open until they are collected."""
+    from yt_dlp.networking.exceptions import HTTPError
+
+    for cause in _causes(error):
+        if isinstance(cause, HTTPError):
+            cause.response.close()
 
 
 def _to_fetch_error(error: Exception, log: _RequestLog, title: str) -> FetchError:

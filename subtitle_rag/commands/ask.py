@@ -3,8 +3,8 @@
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,18 +27,18 @@ from subtitle_rag.commands.options import (
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import tidy
 from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.events import Answer, AnswerPiece, Evidence
+from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Evidence
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.answers.answer import Conversation
+    from subtitle_rag.answers.answer import Answerer, Conversation
     from subtitle_rag.answers.gathering import AnswerOptions
 
 MOST_SCENES = 20
 ALL = "all"
-BUILDERS = ("ranked", "ordered", "simple")
+BUILDERS = ("form", "ranked", "ordered", "simple")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,17 @@ class AskOptions:
     after: str | None
     before: str | None
     scenes: int | None
+    whole: bool | None
     model: str | None
     builder: str
+    prompt: Path | None
     follow: bool
     context_only: bool
+    again: bool
     questions: Path | None
+    retrievers: str | None
+    contexts: bool
+    rerank: bool
     history: bool
     forget: str | None
     as_json: bool
@@ -66,8 +72,28 @@ class AskOptions:
         modes = (self.history, self.forget is not None, self.questions is not None)
         if not (self.question or self.follow or any(modes)):
             raise click.UsageError(_("Ask a question, for example: subtitle-rag ask WHICH SAUCE IS THE BEST"))
+        if self.questions is None and self.is_arm:
+            raise click.UsageError(_("--retrievers, --no-contexts and --no-rerank need --questions."))
+        if self.whole and self.is_arm:
+            raise click.UsageError(
+                _("--whole cannot be used together with --retrievers, --no-contexts and --no-rerank.")
+            )
+        if self.whole and self.scenes:
+            raise click.UsageError(_("--whole and --scenes cannot be used together."))
         if sum(modes) > 1 or (any(modes) and (self.question or self.follow)):
             raise click.UsageError(_("Use --history, --forget or --questions alone, without a question."))
+
+    @property
+    def is_arm(self) -> bool:
+        """Whether the search is another one than that of a single question."""
+        return self.retrievers is not None or not (self.contexts and self.rerank)
+
+    @property
+    def arm(self) -> dict[str, Any]:
+        """The search of an arm for its lines of JSON; empty for that of a single question."""
+        if not self.is_arm:
+            return {}
+        return {"retrievers": self.retrievers, "contexts": self.contexts, "rerank": self.rerank}
 
     def query(self, text: str) -> Query:
         return parse_query(text, self.channel, self.video, self.after, self.before)
@@ -79,9 +105,12 @@ class AskOptions:
         builder: ContextBuilder | None = None
         if self.builder == "simple":
             builder = SimpleContextBuilder()
-        elif self.builder == "ordered" or self.context_only:
-            builder = RankedContextBuilder(reorder=self.builder == "ranked", include_score=self.context_only)
-        return AnswerOptions(self.scenes, builder)
+        elif self.builder != "form" or self.context_only:
+            builder = RankedContextBuilder(reorder=self.builder != "ordered", include_score=self.context_only)
+        names = tuple(name.strip() for name in self.retrievers.split(",")) if self.retrievers is not None else None
+        # where all captions are read, no search has a part in the answer
+        whole = False if self.is_arm else self.whole
+        return AnswerOptions(self.scenes, builder, whole, names, self.rerank)
 
 
 @click.command(
@@ -92,21 +121,53 @@ class AskOptions:
 @video_option
 @after_option
 @before_option
-@click.option("--scenes", type=click.IntRange(1, MOST_SCENES), help=N_("How many scenes to answer from (default 7)."))
+@click.option(
+    "--scenes",
+    type=click.IntRange(1, MOST_SCENES),
+    help=N_("How many scenes to answer from (default: scenes under [llm])."),
+)
+@click.option(
+    "--whole/--no-whole",
+    default=None,
+    help=N_("Read all captions of the chosen videos, or the best scenes only (default: all where they are short)."),
+)
 @model_option
 @click.option(
     "--builder",
     type=click.Choice(BUILDERS),
     default=BUILDERS[0],
-    help=N_("Order of the scenes for the model: the best at both ends, the best first, or speech only."),
+    help=N_(
+        "The scenes for the model: in the form of the question, the best at both ends, the best first, or speech only."
+    ),
+)
+@click.option(
+    "--prompt",
+    type=click.Path(path_type=Path),
+    help=N_("Use this file's prompt, in the form that config prompt answers prints."),
 )
 @click.option("--follow", is_flag=True, help=N_("Then ask further questions about the same scenes, one a line."))
 @click.option("--context-only", is_flag=True, help=N_("Only print what the model would be given."))
+@click.option(
+    "--again",
+    is_flag=True,
+    help=N_("If the model repeats itself without end, ask it once more with another seed."),
+)
 @click.option(
     "--questions",
     type=click.Path(path_type=Path),
     help=N_("Answer the questions of a file of eval, as lines of JSON that eval judge reads."),
 )
+@click.option(
+    "--retrievers",
+    metavar="NAMES",
+    help=N_("With --questions: the retrievers to use, separated by commas: bm25, dense, sparse, late."),
+)
+@click.option(
+    "--contexts/--no-contexts",
+    default=True,
+    help=N_("With --questions: search with or without the contexts of the windows, and show them to the model or not."),
+)
+@click.option("--rerank/--no-rerank", default=True, help=N_("With --questions: with or without the reranker."))
 @click.option("--history", is_flag=True, help=N_("Show the answers that are kept on this computer."))
 @click.option("--forget", metavar="NUMBER|all", help=N_("Delete a saved answer, or all of them."))
 @json_option
@@ -123,7 +184,7 @@ def ask_(settings: Settings, /, **arguments: Any) -> int:
         if options.context_only:
             return _context(runtime, options)
         runtime.preload()
-        with runtime.answerer(options.model, remember=True) as answerer:
+        with runtime.answerer(options.model, remember=True, prompt=options.prompt) as answerer:
             try:
                 return _conversation(answerer.conversation(options.answer_options()), options, runtime)
             except KeyboardInterrupt:
@@ -144,13 +205,13 @@ def _conversation(talk: "Conversation", options: AskOptions, runtime: Runtime) -
                 raise
             output.say_error(error)
             continue
-        answer = _ask(talk, query, quiet=options.as_json)
+        answer = _ask(talk, query, options)
         code = _exit_code(answer)
         if options.as_json:
-            _envelope(answer, code, runtime.degraded_reason)
+            _envelope(answer, code, runtime.search_trouble)
         else:
             _render(answer, runtime)
-        if answer.ending != "whole" and answer.ending != "cut":
+        if answer.ending not in ("whole", "cut", "loop"):
             break
     return code
 
@@ -170,20 +231,42 @@ def _questions(options: AskOptions) -> Iterator[str]:
         yield line
 
 
-def _ask(talk: "Conversation", query: Query, *, quiet: bool) -> Answer:
-    """Ask; unless `quiet`, print the answer's text as it streams. Ctrl+C keeps the text so far."""
-    answer: Answer | None = None
+def _ask(talk: "Conversation", query: Query, options: AskOptions) -> Answer:
+    """Ask, and once more after a loop if the user says so."""
     with _stoppable() as stop:
-        for event in talk.ask(query, stop):
-            match event:
-                case Evidence():
-                    if not quiet and sys.stderr.isatty() and event.sources:
-                        output.say(wording.reading(event))
-                case AnswerPiece(text=text):
-                    if not quiet:
-                        output.piece(text)
-                case Answer():
-                    answer = event
+        answer = _follow(talk.ask(query, stop), quiet=options.as_json)
+    if answer.ending == "loop" and (options.again or _wants_again(options)):
+        if not options.as_json:
+            output.data("\n")
+            output.say(_("The model repeated itself without end; it is asked once more with another seed."))
+        with _stoppable() as stop:
+            answer = _follow(talk.ask_again(stop), quiet=options.as_json)
+    return answer
+
+
+def _wants_again(options: AskOptions) -> bool:
+    if options.as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    output.say("")
+    try:
+        return output.confirm(_("The model repeats itself. Ask once more with another seed?"))
+    except click.Abort:
+        return False
+
+
+def _follow(events: Iterable[AnswerEvent], *, quiet: bool) -> Answer:
+    """Unless `quiet`, print the answer's text as it streams. Ctrl+C keeps the text so far."""
+    answer: Answer | None = None
+    for event in events:
+        match event:
+            case Evidence():
+                if not quiet and sys.stderr.isatty() and event.sources:
+                    output.say(wording.reading(event))
+            case AnswerPiece(text=text):
+                if not quiet:
+                    output.piece(text)
+            case Answer():
+                answer = event
     assert answer is not None
     return answer
 
@@ -218,7 +301,7 @@ def _render(answer: Answer, runtime: Runtime) -> None:
         output.say(
             _("The library is empty. subtitle-rag index FOLDER imports captions, subtitle-rag demo shows a sample.")
         )
-    for error in (runtime.degraded_reason, answer.error):
+    for error in (runtime.search_trouble, answer.error):
         if error is not None:
             output.say_error(error)
 
@@ -246,7 +329,9 @@ def _context(runtime: Runtime, options: AskOptions) -> int:
     from subtitle_rag.answers.gathering import Gatherer
 
     query = options.query(" ".join(options.question))
-    gathered = Gatherer(runtime.library, runtime.searcher).gather(query, None, options.answer_options())
+    gathered = Gatherer(runtime.library, runtime.searcher, runtime.settings.llm.scenes).gather(
+        query, None, options.answer_options()
+    )
     outcome = output.Outcome({"way": gathered.evidence.kind, "context": gathered.text})
     return output.finish("ask", outcome, [gathered.text], as_json=options.as_json)
 
@@ -257,14 +342,31 @@ def _batch(runtime: Runtime, options: AskOptions, path: Path) -> int:
 
     questions = dataset.load(path).questions
     wish = options.answer_options()
-    with runtime.answerer(options.model) as answerer, output.progress() as bar, _stoppable() as stop:
+    with ExitStack() as opened, output.progress() as bar, _stoppable() as stop:
+        answerer = opened.enter_context(runtime.answerer(options.model, prompt=options.prompt))
+        if not options.contexts:
+            answerer = _without_contexts(runtime, answerer, opened, wish)
         task = bar.add_task(_("Questions"), total=len(questions))
         queries = ((question.id, _lenient(options, question.query)) for question in questions)
-        for id, answer in batch.answers(answerer, queries, wish, stop):
+        for id, answer in batch.answers(answerer, queries, wish, stop, again=options.again):
             values = answer_text.values(answer)
-            output.json_line({"id": id, "builder": options.builder, **values, "answer": answer.text})
+            output.json_line({"id": id, "builder": options.builder, **options.arm, **values, "answer": answer.text})
             bar.update(task, advance=1)
     return output.ExitCode.INTERRUPTED if stop.is_set() else output.ExitCode.DONE
+
+
+def _without_contexts(runtime: Runtime, answerer: "Answerer", opened: ExitStack, wish: "AnswerOptions") -> "Answerer":
+    """Return an answerer over a copy of the library without contexts."""
+    from subtitle_rag.answers.gathering import Gatherer
+    from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
+    from subtitle_rag.evaluation.views import Views
+    from subtitle_rag.retrieval.search import LEXICAL
+
+    neural = wish.retrievers is None or any(name not in LEXICAL for name in wish.retrievers)
+    models = EvalModels.of(runtime, ArmChoice(neural=neural or wish.rerank, rerank=wish.rerank))
+    view = Views(runtime, models, opened, neural or wish.rerank).without_contexts()
+    scenes = runtime.settings.llm.scenes
+    return answerer.over(view.library, Gatherer(view.library, view.searcher, scenes, answerer.gatherer.prompt))
 
 
 def _lenient(options: AskOptions, text: str) -> Query:

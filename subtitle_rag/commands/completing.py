@@ -56,7 +56,10 @@ def neural_models(_ctx: "click.Context", _param: "click.Parameter", incomplete: 
 
 
 def all_models(ctx: "click.Context", param: "click.Parameter", incomplete: str) -> "Items":
-    return [*neural_models(ctx, param, incomplete), *context_models(ctx, param, incomplete)]
+    from subtitle_rag import models
+
+    through_ollama = _items([(model.name, models.ENCODER) for model in models.ollama_encoders()], incomplete)
+    return [*neural_models(ctx, param, incomplete), *through_ollama, *context_models(ctx, param, incomplete)]
 
 
 def players(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":

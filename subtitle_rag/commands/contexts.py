@@ -1,22 +1,30 @@
 """`contexts`: the sentences that a local model writes about each window."""
 
+import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing, stage_runs
-from subtitle_rag.commands.options import json_option, model_option
+from subtitle_rag.commands.options import channel_option, json_option, model_option, video_option
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options
-from subtitle_rag.config import Settings
-from subtitle_rag.contexts import model_choice
+from subtitle_rag.config import PromptSettings, Settings
+from subtitle_rag.contexts import model_choice, prompt_choice
 from subtitle_rag.domain import clock, tidy
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.errors import UsageError
+from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
+    from subtitle_rag.evaluation.context_transfer import ContextImport
     from subtitle_rag.library.context_store import ContextCounts
+
+NAMES = 3
+"""Names of videos in a note."""
 
 
 @click.group("contexts", help=N_("Have a local model describe each window, so that more scenes are found."))
@@ -31,7 +39,7 @@ def contexts_write(settings: Settings, options: StageOptions) -> int:
     return _write("contexts write", settings, options)
 
 
-@contexts_.command("redo", help=N_("Write contexts anew; the old ones count until they are replaced."))
+@contexts_.command("redo", help=N_("Write the contexts again; the old ones are used until they are replaced."))
 @click.pass_obj
 @stage_options(model_option)
 def contexts_redo(settings: Settings, options: StageOptions) -> int:
@@ -49,38 +57,49 @@ def _write(command: str, settings: Settings, options: StageOptions, *, anew: boo
 @contexts_.command(
     "status", help=N_("Show how many windows have a context, and how many tokens and how much time that took.")
 )
-@click.option("--suspect", is_flag=True, help=N_("List contexts that mention things which are not in their video."))
+@click.option("--suspect", is_flag=True, help=N_("List contexts that are left out or retell their windows."))
 @json_option
 @click.pass_obj
 def contexts_status(settings: Settings, suspect: bool, as_json: bool) -> int:
+    from subtitle_rag.contexts import left_out
+    from subtitle_rag.contexts.cleaning import clean
+
     with Runtime(settings) as runtime:
         counts = runtime.library.contexts.counts()
-        contexts = runtime.library.contexts.suspects() if suspect else {}
+        stored = runtime.library.contexts
+        contexts = {**stored.suspects(), **stored.left_out()} if suspect else {}
         windows = runtime.library.windows(list(contexts))
         titles = {context.video_id: runtime.library.video(context.video_id) for context in contexts.values()}
         models = _channel_models(runtime)
+        channels = runtime.library.channels()
     suspects = [
         {
             "scene": id,
             "video": context.video_id,
             "title": video.title if (video := titles[context.video_id]) else "",
             "start": windows[id].start_ms / 1000,
-            "context": context.text,
+            "context": context.text or clean(context.raw),
+            "left_out": context.is_left_out,
             "doubts": [{"kind": kind, "text": text} for kind, text in context.doubts],
         }
         for id, context in contexts.items()
     ]
     values = {**_count_values(counts), "model": runtime.context_model, "channel_models": models}
+    values |= {"prompt": settings.prompts.contexts, "channel_prompts": dict(settings.prompts.channels)}
     lines = [*_status_lines(counts), *_model_lines(runtime.context_model, models)]
+    lines += _prompt_lines(settings.prompts, channels)
     for entry, (id, context) in zip(suspects, contexts.items(), strict=True):
         lines.append(f"{clock(windows[id].start_ms):>8}  {entry['title']}")
-        lines.append(f"          {context.text}")
-        lines.append(f"          ! {', '.join(text for _kind, text in context.doubts)}")
+        lines.append(f"          {entry['context']}")
+        if context.is_left_out:
+            lines.append(f"          ! {_('Left out: {reason}.').format(reason=left_out.reason(context))}")
+        else:
+            lines.append(f"          ! {', '.join(text for _kind, text in context.doubts)}")
     outcome = output.Outcome({**values, "suspects": suspects} if suspect else values)
     return output.finish("contexts status", outcome, lines, as_json=as_json)
 
 
-@contexts_.command("glossary", help=N_("Show or set a channel's proper nouns, which the model is told."))
+@contexts_.command("glossary", help=N_("Show or set a channel's proper nouns, which are given to the model."))
 @click.argument("channel", shell_complete=completing.channels)
 @click.option("--propose", is_flag=True, help=N_("Propose some from the channel's own captions; check them."))
 @click.option("--edit", is_flag=True, help=N_("Open the list in your editor."))
@@ -130,11 +149,119 @@ def contexts_model(settings: Settings, channel: str, name: str | None, usual: bo
     return output.finish("contexts model", output.Outcome(values), [model], as_json=as_json, notes=notes)
 
 
+@contexts_.command("export", help=N_("Write the contexts as lines of JSON, which eval run --contexts and import read."))
+@click.argument("file", metavar="FILE|-")
+@channel_option
+@video_option
+@click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
+@json_option
+@click.pass_obj
+def contexts_export(
+    settings: Settings, file: str, channel: Sequence[str], video: Sequence[str], force: bool, as_json: bool
+) -> int:
+    from subtitle_rag.evaluation import context_transfer
+
+    path = Path(file).expanduser() if file != "-" else None
+    if path is None and as_json:
+        raise click.UsageError(_("--json needs a file: without one the contexts themselves go to standard output."))
+    if path is not None and not force and os.path.lexists(path):
+        raise UsageError("export_exists", path=str(path))
+    with Runtime(settings) as runtime:
+        runtime.require_library()
+        options = StageOptions(channel, video, None, jsonl=False, as_json=as_json)
+        selection = stage_runs.select_windows(runtime, options, anew=False)
+        entries = list(context_transfer.exported(runtime.library, selection.channels, selection.videos))
+    if not entries:
+        raise UsageError("no_contexts")
+    text = context_transfer.to_json_lines(entries)
+    if path is None:
+        output.data(text.removesuffix("\n"))
+        return 0
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
+    videos = len({entry["video"] for entry in entries})
+    outcome = output.Outcome({"file": str(path), "contexts": len(entries), "videos": videos})
+    line = n_("{n} context: {path}", "{n} contexts: {path}", len(entries)).format(n=f"{len(entries):,}", path=path)
+    return output.finish("contexts export", outcome, [line], as_json=as_json)
+
+
+@contexts_.command("import", help=N_("Read contexts from a file that export or a person wrote, onto the same times."))
+@click.argument("file", metavar="FILE|-")
+@click.option("--replace", is_flag=True, help=N_("Replace the contexts that these windows have."))
+@click.option("--keep", is_flag=True, help=N_("Import only for windows without a context."))
+@json_option
+@click.pass_obj
+def contexts_import(settings: Settings, file: str, replace: bool, keep: bool, as_json: bool) -> int:
+    from subtitle_rag.evaluation import context_transfer
+
+    if replace and keep:
+        raise click.UsageError(_("--replace and --keep cannot be used together."))
+    path = Path(file).expanduser() if file != "-" else Path("-")
+    with Runtime(settings) as runtime:
+        runtime.require_library()
+        plan = context_transfer.plan_import(runtime.library, path)
+        contexts = [*plan.new, *([] if keep else plan.replacing)]
+        if plan.replacing and not (replace or keep):
+            _confirm_replacement(plan, file, as_json=as_json)
+        if contexts:
+            context_transfer.import_contexts(runtime.library, runtime.indexer, contexts)
+    values = {
+        "file": file,
+        "new": len(plan.new),
+        "replaced": 0 if keep else len(plan.replacing),
+        "kept": len(plan.replacing) if keep else 0,
+        "same": plan.same,
+        "without_window": plan.without_window,
+        "missing_videos": list(plan.missing_videos),
+    }
+    return output.finish(
+        "contexts import", output.Outcome(values), _import_lines(values), as_json=as_json, notes=_import_notes(values)
+    )
+
+
+def _confirm_replacement(plan: "ContextImport", file: str, *, as_json: bool) -> None:
+    """Ask whether contexts may be replaced; without a terminal or for a no, raise UsageError `contexts_kept`."""
+    count = len(plan.replacing)
+    models = ", ".join(f"{model} ({number:,})" for model, number in plan.replaced_models.most_common())
+    if not as_json and sys.stdin.isatty():
+        question = n_(
+            "Replace the context of {n} window, by {models}?",
+            "Replace the contexts of {n} windows, by {models}?",
+            count,
+        )
+        if output.confirm(question.format(n=f"{count:,}", models=models)):
+            return
+    raise UsageError("contexts_kept", path="stdin" if file == "-" else file, n=count, models=models)
+
+
+def _import_lines(values: Mapping[str, Any]) -> Iterator[str]:
+    rows = [(_("New"), "new"), (_("Replaced"), "replaced"), (_("Kept"), "kept"), (_("Already the same"), "same")]
+    yield from output.table([(title, f"{values[name]:,}") for title, name in rows], right=frozenset({1}))
+
+
+def _import_notes(values: Mapping[str, Any]) -> Iterator[str]:
+    if values["without_window"]:
+        yield n_(
+            "{n} context is left out: its video has no captions at that time.",
+            "{n} contexts are left out: their videos have no captions at these times.",
+            values["without_window"],
+        ).format(n=values["without_window"])
+    if names := values["missing_videos"]:
+        yield n_(
+            "{n} video is not in the library, and its contexts are left out: {names}",
+            "{n} videos are not in the library, and their contexts are left out: {names}",
+            len(names),
+        ).format(n=len(names), names=", ".join(names[:NAMES]) + (" …" if len(names) > NAMES else ""))
+
+
 def _status_lines(counts: "ContextCounts") -> Iterator[str]:
     rows = [
         (_("Windows"), f"{counts.windows:,}"),
         (_("With a context"), f"{counts.written:,}"),
-        (_("Without, for good"), f"{counts.empty:,}"),
+        (_("No usable context"), f"{counts.empty:,}"),
+        (_("Left out"), f"{counts.left_out:,}"),
         (_("Suspect"), f"{counts.suspect:,}"),
         *([(_("Of long videos, from a part"), f"{counts.in_part:,}")] if counts.in_part else []),
     ]
@@ -171,9 +298,19 @@ def _model_lines(usual: str, models: Sequence[Mapping[str, Any]]) -> Iterator[st
             yield f"  {model_choice.kept_contexts(entry['written_by_others'], entry['name'])}"
 
 
+def _prompt_lines(prompts: PromptSettings, channels: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """Yield the prompt files of the settings, and the names there that no channel has."""
+    if prompts.contexts:
+        yield _("Prompt: {file}").format(file=prompts.contexts)
+    for name, file in prompts.channels.items():
+        yield _("Prompt of {channel}: {file}").format(channel=name, file=file)
+        if not any(prompt_choice.is_named(channel, name) for channel in channels):
+            yield "  ! " + _("No channel of the library has this name.")
+
+
 def _count_values(counts: "ContextCounts") -> dict[str, Any]:
     return {
-        **output.fields(counts, "windows written due empty suspect"),
+        **output.fields(counts, "windows written due empty left_out suspect"),
         "from_a_part": counts.in_part,
         **output.fields(counts, "prompt_tokens tokens"),
         "seconds": counts.ms / 1000,

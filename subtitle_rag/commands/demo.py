@@ -37,8 +37,8 @@ def demo_(settings: Settings, as_json: bool) -> int:
         from subtitle_rag.installation.advice import instruction
 
         sentence = _(
-            "These scenes were found by their words. Search by meaning, which finds other words too, is one step away "
-            "({size} of packages, and models): {line}"
+            "These scenes were found by their words. To search by meaning too, install it ({size} of packages, and "
+            "models): {line}"
         )
         notes.append(sentence.format(size=byte_size(NEURAL.megabytes * 1e6), line=instruction(NEURAL)))
     return output.finish("demo", output.Outcome(result_values(result)), lines, as_json=as_json, notes=notes)

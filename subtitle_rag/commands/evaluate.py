@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import evaluate_models
+from subtitle_rag.commands import compare_models, evaluate_models
 from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import AppError, UsageError
@@ -18,6 +18,7 @@ from subtitle_rag.runtime import Runtime
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
+    from subtitle_rag.evaluation.eval_run import RerankCost
     from subtitle_rag.evaluation.sweep import Sweep
 
 CHART_CELLS = 100
@@ -78,6 +79,7 @@ def eval_run(
             choice=choice,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
             encoding=_EncodingProgress(bar),
+            reading=_say_cost,
         )
     if svg is not None:
         _write(svg, report.bars_svg(evaluation.rows, _("How well scenes are found: {name}").format(name=queries.name)))
@@ -89,6 +91,17 @@ def eval_run(
         for line in report.bars_text(evaluation.rows, shutil.get_terminal_size((CHART_CELLS, 24)).columns):
             output.data(line)
     return 0
+
+
+def _say_cost(cost: "RerankCost") -> None:
+    text = n_(
+        "The reranker reads {n} pair of question and window",
+        "The reranker reads {n} pairs of question and window",
+        cost.pairs,
+    ).format(n=cost.pairs)
+    if cost.seconds is not None:
+        text += _(", in about {minutes} min").format(minutes=max(1, round(cost.seconds / 60)))
+    output.say(f"{text}. " + _("--no-rerank leaves that out."))
 
 
 class _EncodingProgress:
@@ -167,3 +180,4 @@ def _run_sweep(sweep: "Sweep") -> None:
 
 eval_.add_command(evaluate_models.eval_make)
 eval_.add_command(evaluate_models.eval_judge)
+eval_.add_command(compare_models.eval_models)

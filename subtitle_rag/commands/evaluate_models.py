@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 REASONS = {
     "length": N_("too long, too short, or without an answer"),
     "language": N_("not Korean"),
-    "deictic": N_("speaks of a window or a video that nobody has yet found"),
+    "deictic": N_("mentions a window or a video that is still to be found"),
     "names_video": N_("names the video's title or file"),
     "syntax": N_("holds what the search takes for a filter"),
-    "quote": N_("its quote does not stand in the window"),
+    "quote": N_("its quote is not in the window"),
     "copied": N_("copies the window"),
     "duplicate": N_("was asked before"),
     "known": N_("the model answers it without the window"),
@@ -39,8 +39,13 @@ KEYS = ("k", "e", "d", "q")
 
 @click.command("make", help=N_("Have a local model make questions of your own library, into a file for eval run."))
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--count", type=click.IntRange(1, 10_000), default=100, help=N_("So many questions in all (100)."))
+@click.option("--count", type=click.IntRange(1, 10_000), default=100, help=N_("The number of questions (100)."))
 @click.option("--seed", type=click.IntRange(0), help=N_("Random seed that picks the windows (7)."))
+@click.option(
+    "--videos",
+    type=click.IntRange(1),
+    help=N_("Use only this many videos, drawn at random by the seed (default: all)."),
+)
 @model_option
 @click.option(
     "--review", is_flag=True, help=N_("Review the questions one by one: keep, edit or drop. Makes no new ones.")
@@ -48,15 +53,22 @@ KEYS = ("k", "e", "d", "q")
 @json_option
 @click.pass_obj
 def eval_make(
-    settings: Settings, file: Path, count: int, seed: int | None, model: str | None, review: bool, as_json: bool
+    settings: Settings,
+    file: Path,
+    count: int,
+    seed: int | None,
+    videos: int | None,
+    model: str | None,
+    review: bool,
+    as_json: bool,
 ) -> int:
     from subtitle_rag.evaluation import generate_questions
 
-    with Runtime(settings) as runtime, _evaluation_lock(runtime):
+    with Runtime(settings) as runtime, evaluation_lock(runtime):
         if review:
             return _review(file, as_json=as_json)
         with runtime.llms() as hosts:
-            request = generate_questions.GenerationRequest(count, model, seed)
+            request = generate_questions.GenerationRequest(count, model, seed, videos)
             events = generate_questions.make(runtime.library, hosts, file, request, runtime.context_model)
             report = _generate(events, count)
     result = {"path": str(file), **report.to_json()}
@@ -98,12 +110,19 @@ def _made_lines(report: "MakeReport", file: Path) -> Iterator[str]:
     yield from output.table(
         [(f"  {kind}", str(number)) for kind, number in report.by_kind.items()], right=frozenset({1})
     )
+    if report.spanning:
+        text = n_("{n} of them spans two videos.", "{n} of them span two videos.", report.spanning)
+        yield text.format(n=report.spanning)
+    if report.videos is not None:
+        yield n_("Made of {n} video drawn at random.", "Made of {n} videos drawn at random.", report.videos).format(
+            n=report.videos
+        )
     if report.refused:
         yield _("Refused:")
         yield from output.table(_reasons(report.refused), right=frozenset({1}))
     yield stage_runs.cost(report.cost.prompt_tokens, report.cost.tokens, report.cost.ms)
     if total:
-        yield _("Look at them before you trust them: subtitle-rag eval make {path} --review").format(path=file)
+        yield _("Review them before you use them: subtitle-rag eval make {path} --review").format(path=file)
 
 
 def _reasons(refused: Mapping[str, int]) -> list[tuple[str, str]]:
@@ -142,7 +161,8 @@ def _question_lines(entry: Mapping[str, Any], position: str) -> Iterator[str]:
     yield f"    → {tidy(str(entry.get('answer', '')))}"
     for evidence in entry.get("evidence", ()):
         at = clock(round(float(evidence["start"]) * 1000))
-        yield f"    {at:>8}  “{tidy(str(evidence['quote']))}”  {tidy(str(entry.get('title', '')))}"
+        title = tidy(str(evidence.get("title", entry.get("title", ""))))
+        yield f"    {at:>8}  “{tidy(str(evidence['quote']))}”  {title}"
 
 
 def _decide(review: "Review", id: str, query: str) -> bool:
@@ -176,7 +196,7 @@ def _decide(review: "Review", id: str, query: str) -> bool:
     help=N_("Answers to judge, as lines of id and answer; without them only scenes are judged."),
 )
 @click.option(
-    "--output", "out", type=click.Path(path_type=Path), help=N_("Where judgements are kept, and gone on with.")
+    "--output", "out", type=click.Path(path_type=Path), help=N_("The file of judgements; a later run resumes from it.")
 )
 @click.option(
     "--model",
@@ -187,7 +207,24 @@ def _decide(review: "Review", id: str, query: str) -> bool:
 @click.option(
     "--scenes", type=click.IntRange(1, 20), default=5, help=N_("How many scenes of each search to judge (5).")
 )
-@click.option("--retrievers", metavar="NAMES", help=N_("Which of bm25, dense and sparse to ask, with commas."))
+@click.option(
+    "--retrievers", metavar="NAMES", help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, late.")
+)
+@click.option(
+    "--arms",
+    metavar="LIST",
+    help=N_(
+        "Search, answer and judge by each of none, contexts, hybrid and rerank, and compare them; --retrievers are"
+        " those of none and contexts."
+    ),
+)
+@click.option("--skip-missing", is_flag=True, help=N_("Leave out an arm without its models or contexts."))
+@click.option(
+    "--answer-model",
+    metavar="MODEL",
+    shell_complete=completing.context_models,
+    help=N_("The model that answers for the arms; by default the one that writes contexts."),
+)
 @json_option
 @click.pass_obj
 def eval_judge(
@@ -199,13 +236,28 @@ def eval_judge(
     allow_same: bool,
     scenes: int,
     retrievers: str | None,
+    arms: str | None,
+    skip_missing: bool,
+    answer_model: str | None,
     as_json: bool,
 ) -> int:
     from subtitle_rag.evaluation import judging
 
+    if arms is None and (skip_missing or answer_model):
+        raise click.UsageError(_("--skip-missing and --answer-model need --arms."))
+    if arms is not None and answers is not None:
+        raise click.UsageError(_("--arms and --answers cannot be used together."))
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     path = out or queries.with_name(f"{queries.stem}.judged.jsonl")
-    with Runtime(settings) as runtime, _evaluation_lock(runtime), runtime.llms() as hosts:
+    if arms is not None:
+        from subtitle_rag.commands import judge_arms
+
+        options = judge_arms.JudgeArmsOptions(arms, retrievers, scenes, skip_missing, answer_model, model, allow_same)
+        with Runtime(settings) as runtime, evaluation_lock(runtime):
+            table = judge_arms.run(runtime, queries, path, options)
+        values = {"path": str(path), **table.to_json()}
+        return _print("eval judge", values, table.blocked, judge_arms.lines(table, path), as_json=as_json)
+    with Runtime(settings) as runtime, evaluation_lock(runtime), runtime.llms() as hosts:
         host, info = judging.choose_judge(hosts, runtime.context_model, model, allow_same=allow_same)
         listed = judging.cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
         if answers is None:
@@ -255,7 +307,7 @@ def _tally(counts: Mapping[str, int]) -> str:
 
 
 @contextmanager
-def _evaluation_lock(runtime: Runtime) -> Iterator[None]:
+def evaluation_lock(runtime: Runtime) -> Iterator[None]:
     """Hold the lock: two runs would ask the same model for the same, and write into each other's file."""
     from subtitle_rag.library.locks import hold_lock
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,13 +24,16 @@ from subtitle_rag.config import Settings
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.app_state import put_found_scenes
-from subtitle_rag.retrieval.highlights import Span
-from subtitle_rag.retrieval.reasons import REASONS, RELATED
-from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, SearchResult
+from subtitle_rag.library.app_state import FoundScene, put_found_scenes
+from subtitle_rag.retrieval.reasons import REASONS, RELATED, suggestion_reason
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.terminal_text import line_text
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.highlights import Span
+    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval.suggestions import Suggestion
 
 logger = logging.getLogger(__name__)
 
@@ -56,9 +59,17 @@ PATIENCE_S = 1.0
 @click.option(
     "--kind", "kinds", metavar="KIND", multiple=True, help=N_("Only videos of this kind: video, short, stream.")
 )
-@click.option("--retrievers", metavar="NAMES", help=N_("Which of bm25, dense and sparse to ask, with commas."))
+@click.option(
+    "--retrievers", metavar="NAMES", help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, late.")
+)
 @click.option("--no-rerank", is_flag=True, help=N_("Keep the order of the retrievers."))
-@click.option("--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever."))
+@click.option(
+    "--rerank-depth",
+    type=click.IntRange(1, 150),
+    metavar="N",
+    help=N_("Have the reranker read the best N scenes, up to 150 (default: as many as it reads in two seconds)."),
+)
+@click.option("--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever, and their shares."))
 @json_option
 @click.pass_obj
 def search_(
@@ -72,50 +83,84 @@ def search_(
     kinds: Sequence[str],
     retrievers: str | None,
     no_rerank: bool,
+    rerank_depth: int | None,
     explain: bool,
     as_json: bool,
 ) -> int:
+    from subtitle_rag.retrieval.reranking import RerankBudget
+
     query_ = parse_query(" ".join(query), channel, video, after, before, kinds)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
     with Runtime(settings) as runtime:
         runtime.preload()
         with _slow_search_notice():
             result = runtime.searcher.search(
-                query_, limit=limit or settings.search.limit, retrievers=names, rerank=not no_rerank
+                query_,
+                limit=limit or settings.search.limit,
+                retrievers=names,
+                rerank=not no_rerank,
+                budget=RerankBudget(rerank_depth) if rerank_depth else None,
             )
         if settings.search.remember:
             _note_scenes(runtime, result)
         is_empty = not result.scenes and not runtime.library.counts().videos
+        suggested = [] if is_empty else _suggestions(runtime, result)
         trouble = [runtime.degraded_reason] if runtime.degraded_reason else []
     reasons = {error.code: error for _name, error in result.missing}
     failures = [output.error_entry(error) for error in (*trouble, *reasons.values())]
     for failure in failures:
         output.say_error(failure)
     lines = _result_lines(result, explain=explain)
-    outcome = output.Outcome(result_values(result), failures)
-    return output.finish("search", outcome, lines, as_json=as_json, notes=_hints(result, is_empty=is_empty))
+    values = result_values(result) | {"suggestions": [_suggestion_values(suggestion) for suggestion in suggested]}
+    outcome = output.Outcome(values, failures)
+    notes = _hints(result, suggested, is_empty=is_empty)
+    return output.finish("search", outcome, lines, as_json=as_json, notes=notes)
 
 
-def _note_scenes(runtime: Runtime, result: SearchResult) -> None:
+def _suggestions(runtime: Runtime, result: "SearchResult") -> list["Suggestion"]:
+    """Return queries near this one, if it has no scenes or the library says none of its words."""
+    if result.scenes and result.has_known_word:
+        return []
+    from subtitle_rag.retrieval.suggestions import suggestions
+
+    return suggestions(runtime.searcher, runtime.library, result.query.raw)
+
+
+def _suggestion_values(suggestion: "Suggestion") -> dict[str, Any]:
+    return output.fields(suggestion, "kind query changed instead scenes more")
+
+
+def _note_scenes(runtime: Runtime, result: "SearchResult") -> None:
     """Note the scenes for `open NUMBER`. A library that cannot be written still answers searches."""
     try:
-        put_found_scenes(runtime.library, [(scene.id, scene.at_ms) for scene in result.scenes])
+        scenes = [FoundScene(scene.id, scene.at_ms, scene.start_ms, scene.end_ms) for scene in result.scenes]
+        put_found_scenes(runtime.library, scenes)
     except AppError:
         logger.info("the scenes of the search are not remembered", exc_info=True)
 
 
-def _result_lines(result: SearchResult, *, explain: bool) -> Iterator[str]:
+def _result_lines(result: "SearchResult", *, explain: bool) -> Iterator[str]:
     score_lines = _score_lines(result) if explain else []
+    if explain and result.shares:
+        from subtitle_rag.retrieval.search import shares_text
+
+        yield _("Shares of the fused score: {shares}").format(shares=shares_text(result.shares))
     for at, scene in enumerate(result.scenes):
         yield from scene_lines(scene)
         yield from score_lines[at : at + 1]
 
 
-def _hints(result: SearchResult, *, is_empty: bool) -> Iterator[str]:
+def _hints(result: "SearchResult", suggested: Sequence["Suggestion"], *, is_empty: bool) -> Iterator[str]:
     if not result.scenes:
         yield _("No scenes found. Fewer or shorter words find more.")
     elif result.more:
         yield _("There are more scenes; a larger --limit shows them.")
+    if result.unknown_words and not is_empty:
+        yield _("Not in this library: {words}").format(words=", ".join(result.unknown_words))
+    for suggestion in suggested:
+        yield suggestion_reason(suggestion)
+        if suggestion.query != suggestion.instead:
+            yield _("Search: {query}").format(query=suggestion.query)
     if is_empty:
         yield _("The library is empty. subtitle-rag index FOLDER imports captions, subtitle-rag demo shows a sample.")
 
@@ -123,7 +168,7 @@ def _hints(result: SearchResult, *, is_empty: bool) -> Iterator[str]:
 @contextmanager
 def _slow_search_notice() -> Iterator[None]:
     """Say on a terminal why a search is slow."""
-    text = _("Still searching. The first search loads what later ones have at hand.")
+    text = _("Still searching. The first search takes longer: models are being loaded.")
     timer = threading.Timer(PATIENCE_S, output.say, [text])
     timer.daemon = True
     if sys.stderr.isatty():
@@ -134,18 +179,23 @@ def _slow_search_notice() -> Iterator[None]:
         timer.cancel()
 
 
-def result_values(result: SearchResult) -> dict[str, Any]:
+def result_values(result: "SearchResult") -> dict[str, Any]:
     """Return a search's result as `--json` has it."""
     return {
         "query": result.query.raw,
         **output.fields(result, "retrievers reranked"),
+        "unknown_words": list(result.unknown_words),
+        "shares": dict(result.shares),
+        "missing_windows": sum(e.details["n"] for _name, e in result.missing if e.code == "windows_missing"),
         "took_ms": dict(result.took_ms),
         "more": result.more,
         "scenes": [_scene_values(scene) for scene in result.scenes],
     }
 
 
-def _scene_values(scene: Scene) -> dict[str, Any]:
+def _scene_values(scene: "Scene") -> dict[str, Any]:
+    from subtitle_rag.retrieval.search import PARTS
+
     return {
         "rank": scene.rank,
         "scene": scene.id,
@@ -154,15 +204,14 @@ def _scene_values(scene: Scene) -> dict[str, Any]:
         "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
         **output.fields(scene, "text context highlights score"),
         "scores": {
-            name: {"rank": s.rank, "score": s.score} if name in RETRIEVERS else s.score
-            for name, s in scene.scores.items()
+            name: {"rank": s.rank, "score": s.score} if name in PARTS else s.score for name, s in scene.scores.items()
         },
         "related": [list(span) for span in sorted(scene.related)],
         **output.fields(scene, "title_highlights reason"),
     }
 
 
-def scene_lines(scene: Scene) -> Iterator[str]:
+def scene_lines(scene: "Scene") -> Iterator[str]:
     """Yield a scene as text: the best line with its time, its video and the reason, its context and the link."""
     video = scene.video
     text, spans, related = _best_text(scene)
@@ -176,7 +225,7 @@ def scene_lines(scene: Scene) -> Iterator[str]:
     yield f"               {scene.jump_url or line_text(video.source or video.id)}"
 
 
-def _reason(scene: Scene) -> str:
+def _reason(scene: "Scene") -> str:
     """Return what the scene was found by; empty if its speech has the typed words."""
     if scene.reason != "related":
         return _(REASONS[scene.reason]) if scene.reason in REASONS else ""
@@ -184,8 +233,10 @@ def _reason(scene: Scene) -> str:
     return _(RELATED).format(words=", ".join(islice(words, RELATED_WORDS)))
 
 
-def _score_lines(result: SearchResult) -> list[str]:
+def _score_lines(result: "SearchResult") -> list[str]:
     """Return a line per scene: rank and score by retriever, fusion and reranker."""
+    from subtitle_rag.retrieval.search import LEXICAL
+
     columns = {name: name for name in result.retrievers}
     if columns.keys() - set(LEXICAL):
         columns["fused"] = _("fused")
@@ -196,15 +247,14 @@ def _score_lines(result: SearchResult) -> list[str]:
         cells = []
         for name, title in columns.items():
             entry = scene.scores.get(name)
-            cells += (
-                [f"{title} #{entry.rank}", f"{entry.score:.{DIGITS.get(name, 3)}f}"] if entry else [f"{title} –", ""]
-            )
+            rank = f"#{entry.rank}" if entry and entry.rank else "–"
+            cells += [f"{title} {rank}", f"{entry.score:.{DIGITS.get(name, 3)}f}" if entry else ""]
         rows.append([*cells, f"{clock(scene.start_ms)}–{clock(scene.end_ms)}", scene.id])
     right = frozenset(range(1, 2 * len(columns), 2))
     return [f"               {line}" for line in output.table(rows, right=right)] if rows else []
 
 
-def _best_text(scene: Scene) -> tuple[str, list[Span], list[Span]]:
+def _best_text(scene: "Scene") -> "tuple[str, list[Span], list[Span]]":
     """Return the line to jump to with its successor, and its spans of typed words and of variants."""
     at = next(index for index, line in enumerate(scene.lines) if line.start_ms == scene.at_ms)
     start = scene.lines[at].offset

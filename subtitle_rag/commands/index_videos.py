@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands import completing, index_progress, source_arguments, stage_runs
+from subtitle_rag.commands import completing, index_progress, stage_runs
 from subtitle_rag.commands.options import json_option, jsonl_option
 from subtitle_rag.config import Settings
 from subtitle_rag.i18n import N_, _
@@ -20,7 +20,7 @@ RUN_OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option(
         "--no-wait",
         is_flag=True,
-        help=N_("Where YouTube refuses, end with exit code 3 instead of resting and going on."),
+        help=N_("If YouTube refuses, end with exit code 3 instead of resting and resuming."),
     ),
     jsonl_option,
     json_option,
@@ -46,12 +46,18 @@ def run_options(command: Callable[..., int]) -> Callable[..., int]:
 @click.command("index", help=N_("Import captions from YouTube (channel, playlist, video) or from files and folders."))
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completing.files)
 @click.option("--lang", default="ko", help=N_("Preferred languages, best first, separated by commas: ko,en."))
-@click.option("--limit", type=click.IntRange(min=1), help=N_("Only so many videos, the newest."))
+@click.option("--limit", type=click.IntRange(min=1), help=N_("At most this many videos, the newest first."))
 @click.option("--since", metavar="DATE", help=N_("Only videos published on this day or later."))
 @click.option("--match", metavar="REGEX", help=N_("From YouTube, only videos whose title contains this."))
-@click.option("--tabs", metavar="TABS", help=N_("Of a channel: videos,shorts,streams or some of them."))
-@click.option("--translated", is_flag=True, help=N_("Take a machine translation where there is nothing better."))
-@click.option("--playlist/--no-playlist", default=None, help=N_("Of a video's link in a list: take the list, or not."))
+@click.option(
+    "--tabs", metavar="TABS", help=N_("The tabs of a channel to fetch: videos,shorts,streams or some of them.")
+)
+@click.option("--translated", is_flag=True, help=N_("Fetch a machine translation if there are no other captions."))
+@click.option(
+    "--playlist/--no-playlist",
+    default=None,
+    help=N_("For the address of a video in a playlist: fetch the playlist, or only the video."),
+)
 @click.option("--refresh", is_flag=True, help=N_("Ask YouTube again for videos that are in the library."))
 @run_options
 @click.pass_obj
@@ -69,6 +75,7 @@ def index_(
     refresh: bool,
     **options: bool,
 ) -> int:
+    from subtitle_rag.commands import source_arguments
     from subtitle_rag.fetching.fetcher import RunOptions
 
     source_options = source_arguments.source_options(lang, limit, since, match, tabs, translated)
@@ -96,6 +103,8 @@ def sync_(settings: Settings, /, channels: Sequence[str], retry: bool, **options
         followed = runtime.library.sources.followed()
         if not followed:
             output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
+        from subtitle_rag.commands import source_arguments
+
         sources = source_arguments.find_followed(followed, channels) if channels else followed
         fetch_options = RunOptions(patient=not options["no_wait"], retry=retry, include_due=not channels)
         runs = [runtime.fetcher().run(followed_requests(dict.fromkeys(sources)), fetch_options)]

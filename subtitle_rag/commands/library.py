@@ -4,24 +4,26 @@ import itertools
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from subtitle_rag import output
-from subtitle_rag.captions.addresses import parse
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option
+from subtitle_rag.commands.vectors import token_cost_lines, token_cost_values
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import tidy
 from subtitle_rag.errors import EXPECTED, AppError, UsageError
 from subtitle_rag.events import WindowsIndexed
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library.app_state import put_unfinished_removal, unfinished_removal
-from subtitle_rag.library.removal_set import RemovalSet, of_channels
-from subtitle_rag.library.rows import Counts, VideoState
-from subtitle_rag.library.sources import FollowedSource
 from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.library.removal_set import RemovalSet
+    from subtitle_rag.library.rows import Counts, VideoState
+    from subtitle_rag.library.sources import FollowedSource
 
 
 @click.command("list", help=N_("Show the channels and videos of the library."))
@@ -50,7 +52,7 @@ def list_(settings: Settings, channel: str | None, as_json: bool) -> int:
     return output.finish("list", output.Outcome({"channels": channels}), lines, as_json=as_json, notes=notes)
 
 
-def _channel_lines(name: str, states: Sequence[VideoState]) -> Iterator[str]:
+def _channel_lines(name: str, states: "Sequence[VideoState]") -> Iterator[str]:
     size = n_("{n} video", "{n} videos", len(states)).format(n=len(states))
     yield f"{name}  ({size})"
     rows = [
@@ -66,7 +68,7 @@ def _channel_lines(name: str, states: Sequence[VideoState]) -> Iterator[str]:
     yield from output.table(rows, right=frozenset({3}))
 
 
-def _video_values(state: VideoState) -> dict[str, Any]:
+def _video_values(state: "VideoState") -> dict[str, Any]:
     video = state.video
     return {
         **output.fields(video, "id title"),
@@ -78,11 +80,11 @@ def _video_values(state: VideoState) -> dict[str, Any]:
     }
 
 
-def _failure_values(state: VideoState) -> dict[str, Any] | None:
+def _failure_values(state: "VideoState") -> dict[str, Any] | None:
     return output.error_entry(AppError(state.failure, **state.details), state.video.id) if state.failure else None
 
 
-@click.command("status", help=N_("Show how far the library has come, and what failed."))
+@click.command("status", help=N_("Show how much of the library is ready, and what failed."))
 @json_option
 @click.pass_obj
 def status_(settings: Settings, as_json: bool) -> int:
@@ -96,26 +98,29 @@ def status_(settings: Settings, as_json: bool) -> int:
         contexts = runtime.library.contexts.counts()
         encoder = runtime.library.vectors.active()
         vectors = runtime.library.vectors.counts(encoder)
+        tokens, token_lines = token_cost_values(runtime), token_cost_lines(runtime)
         rest, rest_code = stored_rest(runtime.library.sources, settings.youtube.rest)
     result = {
         **output.fields(counts, "channels videos windows"),
         "stages": {
             "captions": {"done": counts.videos - counts.failed - counts.due, **output.fields(counts, "due failed")},
             "bm25": {"done": counts.searchable, "due": counts.windows - counts.searchable},
-            "contexts": {"done": contexts.written, **output.fields(contexts, "due empty")},
-            "vectors": {"done": vectors.made, "due": vectors.due, "encoder": encoder},
+            "contexts": {"done": contexts.written, **output.fields(contexts, "due empty left_out")},
+            "vectors": {"done": vectors.made, "due": vectors.due, "encoder": encoder, "token_vectors": tokens},
         },
         "sources": [_source_values(source) for source in followed],
         "rest": {"until": output.moment(rest), "code": rest_code} if rest > time.time() else None,
         "failures": [{**(_failure_values(s) or {}), "retry_at": output.moment(s.retry_at)} for s in failed],
     }
     lines = itertools.chain(
-        _status_lines(counts, contexts.written, vectors.made, followed, rest, failed), _failure_lines(failed)
+        _status_lines(counts, contexts.written, vectors.made, followed, rest, failed),
+        token_lines,
+        _failure_lines(failed),
     )
     return output.finish("status", output.Outcome(result), lines, as_json=as_json)
 
 
-def _source_values(source: FollowedSource) -> dict[str, Any]:
+def _source_values(source: "FollowedSource") -> dict[str, Any]:
     options = source.options
     return {
         **output.fields(source, "url name videos"),
@@ -127,12 +132,12 @@ def _source_values(source: FollowedSource) -> dict[str, Any]:
 
 
 def _status_lines(
-    counts: Counts,
+    counts: "Counts",
     contexts: int,
     vectors: int,
-    followed: Sequence[FollowedSource],
+    followed: "Sequence[FollowedSource]",
     rest: int,
-    failed: Sequence[VideoState],
+    failed: "Sequence[VideoState]",
 ) -> Iterator[str]:
     skipped = sum(state.failure in EXPECTED for state in failed)
     rows = [
@@ -148,7 +153,7 @@ def _status_lines(
     ]
     yield from output.table(rows, right=frozenset({1}))
     if rest > time.time():
-        yield _("YouTube is left alone until {time}.").format(time=output.local_time(rest))
+        yield _("No requests to YouTube until {time}.").format(time=output.local_time(rest))
     for source in followed:
         looked = output.local_time(source.listed_at) if source.listed_at else _("not read to the end yet")
         size = n_("{n} video", "{n} videos", source.videos).format(n=source.videos)
@@ -156,7 +161,7 @@ def _status_lines(
         yield f"  {source.url}"
 
 
-def _failure_lines(failed: Sequence[VideoState]) -> Iterator[str]:
+def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
     """Yield the failures by code; each code has its hint once."""
     for code in dict.fromkeys(state.failure for state in failed):
         group = [state for state in failed if state.failure == code]
@@ -177,6 +182,10 @@ def _failure_lines(failed: Sequence[VideoState]) -> Iterator[str]:
 @json_option
 @click.pass_obj
 def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool) -> int:
+    from subtitle_rag.library.removal_set import RemovalSet
+    from subtitle_rag.library.reserve import release_reserve
+
+    release_reserve(settings.paths.library)  # opening the library needs room too
     with Runtime(settings) as runtime:
         names = [tidy(target) for target in targets]
         leaving = _removal_set(runtime, names)
@@ -188,14 +197,23 @@ def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool
             if not output.confirm(question):
                 leaving = RemovalSet()
         removed = _remove(runtime, names, leaving)
+        marks = len(runtime.library.marks.of_videos([video["id"] for video in removed]))
     urls = sorted(leaving.sources.values())
     lines = [_("Removed: {title}").format(title=video["title"]) for video in removed]
     lines += [_("Unfollowed: {url}").format(url=url) for url in urls]
+    notes = []
+    if marks:
+        sentence = n_(
+            "{n} mark of these videos is kept: subtitle-rag marks list shows it.",
+            "{n} marks of these videos are kept: subtitle-rag marks list shows them.",
+            marks,
+        )
+        notes.append(sentence.format(n=marks))
     outcome = output.Outcome({"removed": removed, "unfollowed": urls})
-    return output.finish("remove", outcome, lines, as_json=as_json)
+    return output.finish("remove", outcome, lines, as_json=as_json, notes=notes)
 
 
-def _remove(runtime: Runtime, names: Sequence[str], leaving: RemovalSet) -> list[dict[str, str]]:
+def _remove(runtime: Runtime, names: Sequence[str], leaving: "RemovalSet") -> list[dict[str, str]]:
     """Remove the videos and return their ids and titles, with those of the same removal before it was killed."""
     library, ids = runtime.library, sorted(leaving.videos)
     indexer = runtime.indexer
@@ -211,8 +229,10 @@ def _remove(runtime: Runtime, names: Sequence[str], leaving: RemovalSet) -> list
     return [{"id": id, "title": titles[id]} for id in ids if id in titles]
 
 
-def _removal_set(runtime: Runtime, targets: Sequence[str]) -> RemovalSet:
+def _removal_set(runtime: Runtime, targets: Sequence[str]) -> "RemovalSet":
     """Resolve ids, channels and addresses; raises UsageError `unknown_video`."""
+    from subtitle_rag.library.removal_set import RemovalSet, of_channels
+
     leaving = RemovalSet()
     states, followed = runtime.library.videos(), runtime.library.sources.followed()
     noted_names, noted_titles = unfinished_removal(runtime.library)
@@ -232,8 +252,10 @@ def _removal_set(runtime: Runtime, targets: Sequence[str]) -> RemovalSet:
     return leaving
 
 
-def _followed_at(runtime: Runtime, target: str) -> list[FollowedSource]:
+def _followed_at(runtime: Runtime, target: str) -> "list[FollowedSource]":
     """Return the followed source with this address, in a list."""
+    from subtitle_rag.captions.addresses import parse
+
     try:
         source = runtime.library.sources.find(parse(target).url)
     except UsageError:
@@ -241,7 +263,7 @@ def _followed_at(runtime: Runtime, target: str) -> list[FollowedSource]:
     return [source] if source else []
 
 
-@click.command("rebuild", help=N_("Make the search index anew from the library; nothing is read or downloaded again."))
+@click.command("rebuild", help=N_("Rebuild the search index from the library; nothing is read or downloaded again."))
 @json_option
 @click.pass_obj
 def rebuild_(settings: Settings, as_json: bool) -> int:
@@ -262,8 +284,8 @@ def rebuild_(settings: Settings, as_json: bool) -> int:
     code = output.finish("rebuild", outcome, [line], as_json=as_json)
     if lost_count := vectors_before - vectors_after:
         sentence = n_(
-            "{n} window has lost its vectors: subtitle-rag vectors write makes them anew.",
-            "{n} windows have lost their vectors: subtitle-rag vectors write makes them anew.",
+            "{n} window has lost its vectors: subtitle-rag vectors write makes them again.",
+            "{n} windows have lost their vectors: subtitle-rag vectors write makes them again.",
             lost_count,
         )
         output.say(sentence.format(n=lost_count))

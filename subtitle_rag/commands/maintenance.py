@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from subtitle_rag.library.recovery import Recovery
 
 
-@click.command("paths", help=N_("Show where config, data, cache and log lie."))
+@click.command("paths", help=N_("Show the paths of config, data, cache and log."))
 @json_option
 @click.pass_obj
 def paths_(settings: Settings, as_json: bool) -> int:

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 @click.command("migrate", help=N_("Take the search index to a Qdrant server, or back into the library's folder."))
-@click.option("--to", "to", metavar="URL|embedded", required=True, help=N_("Where the index is to be."))
+@click.option("--to", "to", metavar="URL|embedded", required=True, help=N_("The new place of the index."))
+@click.option("--write-config", is_flag=True, help=N_("Write the new place into the config; a terminal is asked."))
 @json_option
 @click.pass_obj
-def migrate_(settings: Settings, to: str, as_json: bool) -> int:
+def migrate_(settings: Settings, to: str, write_config: bool, as_json: bool) -> int:
     from subtitle_rag.migrating import Migrated
     from subtitle_rag.retrieval.server_terms import address
 
@@ -45,10 +46,32 @@ def migrate_(settings: Settings, to: str, as_json: bool) -> int:
                 done.windows,
             ).format(n=done.windows, place=target, points=done.points, queries=done.queries)
         )
-        output.say(_("It is used when the config ({path}) says:").format(path=settings.paths.config))
+    is_written = _write_config(settings, target, ask=not (write_config or as_json), force=write_config)
+    if not as_json:
+        sentence = _("The config ({path}) names it, and search uses it.")
+        if not is_written:
+            sentence = _("It is used when the config ({path}) says:")
+        output.say(sentence.format(path=settings.paths.config))
     compared = {"points": done.points, "searches": done.queries}
     values = {"from": source, "to": target, "windows": done.windows, "config": config, "compared": compared}
-    return output.finish("migrate", output.Outcome(values), [config], as_json=as_json)
+    values["written"] = is_written
+    return output.finish("migrate", output.Outcome(values), [] if is_written else [config], as_json=as_json)
+
+
+def _write_config(settings: Settings, target: str, *, ask: bool, force: bool) -> bool:
+    """Write the new place into the config if the user wants that; return whether the config names it."""
+    from subtitle_rag.retrieval.server_terms import address
+
+    path = settings.paths.config
+    url = "" if target == EMBEDDED else target
+    if (address(settings.qdrant.url) if settings.qdrant.url else EMBEDDED) == target:
+        return True
+    question = _("Write it to the config ({path})?").format(path=path)
+    if not force and not (ask and output.on_terminal() and output.confirm(question)):
+        return False
+    from subtitle_rag.configuring.template import write_setting
+
+    return write_setting(path, "qdrant", "url", url)
 
 
 def _migrate(settings: Settings, source: str, target: str) -> "Migrated":

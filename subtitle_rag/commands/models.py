@@ -12,7 +12,7 @@ from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import byte_size
-from subtitle_rag.errors import AppError, UsageError
+from subtitle_rag.errors import AppError, LlmError, UsageError
 from subtitle_rag.events import ModelFetched, ModelFetching
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation.extras import NEURAL
@@ -21,7 +21,7 @@ from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.llm import ModelInfo
-    from subtitle_rag.models import ContextModel, NeuralModel
+    from subtitle_rag.models import ContextModel, NeuralModel, OllamaEncoderModel
 
 CONTEXT = "context"
 HEADINGS = {
@@ -44,9 +44,32 @@ def models_() -> None:
 def models_list(settings: Settings, as_json: bool) -> int:
     with Runtime(settings) as runtime:
         settings = replace(settings, llm=replace(settings.llm, model=runtime.context_model))
-        entries = [*_ollama_entries(runtime, settings), *_neural_entries(runtime, settings)]
-    outcome = output.Outcome({"models": entries})
-    return output.finish("models list", outcome, _list_lines(entries), as_json=as_json)
+        pulled, ollama_answers = _pulled_models(runtime)
+        ollama_first = ollama_answers and not NEURAL.is_installed
+        neural = _neural_entries(runtime, settings, pulled, ollama_first=ollama_first)
+        entries = [*_context_entries(settings, pulled), *neural]
+    verdicts = list(_verdict_entries(settings.language))
+    outcome = output.Outcome({"models": entries, "context_verdicts": verdicts})
+    lines = [*_list_lines(entries), *_verdict_lines(verdicts)]
+    return output.finish("models list", outcome, lines, as_json=as_json)
+
+
+def _verdict_entries(language: str) -> Iterator[dict[str, Any]]:
+    """Yield why models for contexts are offered or not, as `--json` has it."""
+    from subtitle_rag import models
+
+    for verdict in models.context_verdicts():
+        reason = verdict.reason.get(language, verdict.reason["en"])
+        yield {**output.fields(verdict, "name family licence context offered"), "reason": reason}
+
+
+def _verdict_lines(verdicts: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield those that are not offered; the others have a note of their own."""
+    yield _("Not offered for contexts, but usable by name")
+    for verdict in verdicts:
+        if not verdict["offered"]:
+            yield f"  {verdict['name']}  {verdict['licence']}"
+            yield f"    {verdict['reason']}"
 
 
 def _list_lines(entries: list[dict[str, Any]]) -> Iterator[str]:
@@ -73,11 +96,12 @@ def _line(entry: dict[str, Any]) -> str:
     return "  ".join(parts).rstrip()
 
 
-def _ollama_entries(runtime: Runtime, settings: Settings) -> Iterator[dict[str, Any]]:
+def _context_entries(settings: Settings, pulled: "dict[str, ModelInfo]") -> Iterator[dict[str, Any]]:
     from subtitle_rag import models
 
-    pulled = _pulled_models(runtime)
     offered = {model.name: model for model in models.context_models()}
+    encoders = {model.pull_name for model in models.ollama_encoders()}
+    pulled = {name: info for name, info in pulled.items() if name.removesuffix(":latest") not in encoders}
     for name in dict.fromkeys([*offered, *pulled]):
         info = pulled.get(name)
         values = _offer_values(offered.get(name), settings.language, info.size if info else None)
@@ -103,7 +127,7 @@ def _entry(
 
 
 def _offer_values(
-    offered: "ContextModel | NeuralModel | None", language: str, local_bytes: int | None
+    offered: "ContextModel | NeuralModel | OllamaEncoderModel | None", language: str, local_bytes: int | None
 ) -> dict[str, Any]:
     """Return size, licence and note; the size on the disk counts before the manifest's."""
     values = output.fields(offered, " ".join(OFFER_FIELDS)) if offered else dict.fromkeys(OFFER_FIELDS)
@@ -112,8 +136,8 @@ def _offer_values(
     return {**values, "note": offered.note.get(language, offered.note["en"]) if offered else None}
 
 
-def _pulled_models(runtime: Runtime) -> "dict[str, ModelInfo]":
-    """Return the local models of Ollama's hosts by name; none without a host."""
+def _pulled_models(runtime: Runtime) -> "tuple[dict[str, ModelInfo], bool]":
+    """Return the local models of Ollama's hosts by name, and whether every host answers."""
     models: dict[str, ModelInfo] = {}
     try:
         with runtime.llms() as hosts:
@@ -121,23 +145,48 @@ def _pulled_models(runtime: Runtime) -> "dict[str, ModelInfo]":
                 models |= {info.name: info for info in host.models() if not info.remote_host}
     except AppError as error:
         output.say_error(error)
-    return models
+        return models, False
+    return models, True
 
 
-def _neural_entries(runtime: Runtime, settings: Settings) -> Iterator[dict[str, Any]]:
-    """Yield encoders, then rerankers; each kind ends with a folder from the settings."""
+def _neural_entries(
+    runtime: Runtime, settings: Settings, pulled: "dict[str, ModelInfo]", *, ollama_first: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield encoders, then rerankers; each kind ends with a folder from the settings.
+
+    `ollama_first`: encoders that Ollama runs precede those that need further packages.
+    """
     from subtitle_rag import models
 
     for kind, offers in ((models.ENCODER, models.encoders()), (models.RERANKER, models.rerankers())):
         name = runtime.models.configured(kind)
         configured = models.neural(name)
+        if kind == models.ENCODER and ollama_first:
+            yield from _ollama_encoder_entries(settings, name, pulled)
         for offer in offers:
             yield _neural_entry(runtime, settings, kind, offer.name, offer, chosen=offer == configured)
-        if name and configured is None:
+        if kind == models.ENCODER and not ollama_first:
+            yield from _ollama_encoder_entries(settings, name, pulled)
+        if name and configured is None and not models.is_ollama(name):
             try:
                 yield _neural_entry(runtime, settings, kind, name, None, chosen=True)
             except UsageError as error:
                 output.say_error(error)
+
+
+def _ollama_encoder_entries(
+    settings: Settings, configured: str, pulled: "dict[str, ModelInfo]"
+) -> Iterator[dict[str, Any]]:
+    """Yield the encoders that Ollama runs; at the end one of the settings that the manifest does not have."""
+    from subtitle_rag import models
+
+    offered = {model.name: model for model in models.ollama_encoders()}
+    sizes = {name.removesuffix(":latest"): info.size for name, info in pulled.items()}
+    chosen = configured.removesuffix(":latest") if models.is_ollama(configured) else ""
+    for name in dict.fromkeys([*offered, *([chosen] if chosen else [])]):
+        size = sizes.get(name.removeprefix(models.OLLAMA))
+        values = _offer_values(offered.get(name), settings.language, size)
+        yield _entry(models.ENCODER, name, "missing" if size is None else "here", values, chosen=name == chosen)
 
 
 def _neural_entry(
@@ -183,17 +232,46 @@ def _configured_models(runtime: Runtime) -> Iterator[str]:
 
     for kind in (models.ENCODER, models.RERANKER):
         name = runtime.models.configured(kind)
-        if models.neural(name):
+        if models.neural(name) or models.is_ollama(name):
             yield name
     if runtime.settings.llm.hosts:
-        yield runtime.context_model
+        yield runtime.settings.llm.model or models.default().name
 
 
 def _fetch(runtime: Runtime, name: str) -> dict[str, Any]:
     from subtitle_rag import models
 
+    if models.is_ollama(name):
+        return {**_pull(runtime, name.removeprefix(models.OLLAMA)), "kind": models.ENCODER, "name": name}
     model = models.neural(name)
-    return _pull(runtime, name) if model is None else _download(runtime, model)
+    if model is not None:
+        return _download(runtime, model)
+    for verdict in models.context_verdicts():
+        if verdict.name == name and not verdict.offered:
+            reason = verdict.reason.get(runtime.settings.language, verdict.reason["en"])
+            output.say(f"{name} ({verdict.licence}): {reason}")
+    return _pull_any(runtime, name)
+
+
+def _pull_any(runtime: Runtime, name: str) -> dict[str, Any]:
+    """Fetch a model of Ollama; go on to its other names where the first is not to be had."""
+    from subtitle_rag import models
+    from subtitle_rag.library.app_state import put_fetched_alternative
+
+    others = models.alternatives(name)
+    for current, following in zip((name, *others), (*others, None), strict=True):
+        try:
+            entry = _pull(runtime, current)
+        except LlmError as error:
+            if following is None or error.code != "llm_model_unknown":
+                raise
+            sentence = _("{model} is not available; the same model is fetched by another name: {other}")
+            output.say(sentence.format(model=current, other=following))
+            continue
+        if others:
+            put_fetched_alternative(runtime.library, name, current if current != name else None)
+        return entry
+    raise AssertionError("unreachable")
 
 
 def _pull(runtime: Runtime, name: str) -> dict[str, Any]:
@@ -231,7 +309,11 @@ def _download(runtime: Runtime, model: "NeuralModel") -> dict[str, Any]:
 
 
 @models_.command(
-    "check", help=N_("Verify the files of encoders and rerankers; without a name, of all that were fetched.")
+    "check",
+    help=N_(
+        "Verify the files of encoders and rerankers; without a name, of all that were fetched. Where Ollama has an "
+        "encoder of the same weights, compare the vectors of both."
+    ),
 )
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=completing.neural_models)
 @json_option
@@ -248,13 +330,18 @@ def models_check(settings: Settings, names: tuple[str, ...], as_json: bool) -> i
                     raise
                 errors.append(error)
                 continue
-            checked.append(values)
+            agreement = None if any(file["problem"] for file in values["files"]) else _agreement(runtime, name, errors)
+            checked.append({**values, "agreement": agreement})
             faults = [f"{file['path']} {_(PROBLEMS[file['problem']])}" for file in values["files"] if file["problem"]]
             if faults:
                 errors.append(AppError("model_damaged", name=name, reason=", ".join(faults)))
             elif not as_json:
                 count = len(values["files"])
                 output.data(_("✓ {model}: {n} files are as they should be.").format(model=name, n=count))
+                if agreement and agreement["same"]:
+                    sentence = _("✓ {model}: its vectors are those of {other} (mean cosine {mean}, least {least}).")
+                    cosines = {key: f"{agreement[key]:.4f}" for key in ("mean", "least")}
+                    output.data(sentence.format(model=name, other=agreement["with"], **cosines))
     outcome = output.Outcome.of({"models": checked}, errors)
     for entry in outcome.errors:
         output.say_error(entry)
@@ -272,13 +359,38 @@ def _check(runtime: Runtime, name: str) -> dict[str, Any]:
     }
 
 
+def _agreement(runtime: Runtime, name: str, errors: list[AppError]) -> dict[str, Any] | None:
+    """Compare an encoder's vectors with those of the same weights in Ollama, where both are; note a difference."""
+    from subtitle_rag import models
+    from subtitle_rag.retrieval.encoder_agreement import compare
+
+    model = models.neural(name)
+    other = next((each.name for each in models.ollama_encoders() if model and each.original == model.name), None)
+    if model is None or other is None or not (NEURAL.is_installed and runtime.settings.llm.hosts):
+        return None
+    try:
+        with runtime.neural_with(model.name) as neural:
+            ours, theirs = neural.encoder(), neural.encoder(other)
+            if ours is None or theirs is None:
+                return None
+            output.say(_("Comparing the vectors of {model} and {other}…").format(model=model.name, other=other))
+            agreement = compare(ours, theirs)
+    except LlmError as error:
+        output.say_error(error)
+        return None
+    if not agreement.is_same:
+        least = f"{agreement.least:.4f}"
+        errors.append(AppError("encoders_differ", name=model.name, other=other, least=least))
+    return {"with": other, **output.fields(agreement, "texts mean least"), "same": agreement.is_same}
+
+
 def _local_models(runtime: Runtime) -> list[str]:
     """Return the offered models with any file here, and the folders of the settings."""
     from subtitle_rag import models
 
     offered = [model.name for model in (*models.encoders(), *models.rerankers())]
     configured = [runtime.models.configured(kind) for kind in (models.ENCODER, models.RERANKER)]
-    folders = [name for name in configured if name and models.neural(name) is None]
+    folders = [name for name in configured if name and not (models.neural(name) or models.is_ollama(name))]
     return [*(name for name in offered if runtime.models.state(name).status != "missing"), *folders]
 
 

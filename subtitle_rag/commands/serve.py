@@ -1,6 +1,7 @@
 """`serve`: the app in a browser on this computer."""
 
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
@@ -9,15 +10,14 @@ from subtitle_rag.i18n import N_, _
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+    from subtitle_rag.web_place import ServedPlace
 
 
 @click.command("serve", help=N_("Show the app in a browser, until Ctrl+C; prints the page's address."))
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help=N_("0 picks a free port."))
 @click.option(
     "--host",
-    default=LOOPBACK[0],
+    default="127.0.0.1",
     show_default=True,
     help=N_("With another of this computer's addresses, others can reach the app."),
 )
@@ -32,13 +32,17 @@ def serve_(ctx: click.Context, host: str, port: int) -> int:
         arguments = ["--home", str(settings.paths.config.parent), *arguments]
     if frame_options["debug"]:
         arguments = ["--debug", *arguments]
-    if host not in LOOPBACK:
-        output.say(_("Whoever learns this address can use the app, and what they send can be read on the way."))
 
-    def started(address: str) -> None:
+    def started(address: str, place: "ServedPlace") -> None:
+        if not place.is_loopback:
+            output.say(_("Anyone who knows this address can use the app, and the connection is not encrypted."))
         output.data(address)
-        if host in web_server.ANY:
-            output.say(_("From elsewhere, with this computer's address in the place of 127.0.0.1."))
+        if place.is_any:
+            output.say(
+                _("From elsewhere, with this computer's address in the place of {name}.").format(
+                    name=urlsplit(address).hostname
+                )
+            )
         output.say(_("Ctrl+C ends it."))
 
     web_server.serve(arguments, host=host, port=port, started=started)

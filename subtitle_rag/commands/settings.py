@@ -44,7 +44,7 @@ def config_show(ctx: click.Context, keys: Sequence[str], as_json: bool) -> int:
     for key in keys:
         if not any(_is_within(each.key, key) for each in all_settings):
             raise UsageError("unknown_setting", name=key, near=did_you_mean(nearest(key, _names(all_settings))))
-    outcome = _print_errors(_mistakes(reading))
+    outcome = _print_errors(_mistakes(reading), reading.file.path)
     path = reading.settings.paths.config
     outcome.result = {"file": str(path) if path.exists() else None, "settings": [asdict(each) for each in selected]}
     rows = [(each.key, json.dumps(each.value, ensure_ascii=False), _source_text(each)) for each in selected]
@@ -53,12 +53,21 @@ def config_show(ctx: click.Context, keys: Sequence[str], as_json: bool) -> int:
     return output.finish("config show", outcome, output.table(rows), as_json=as_json, notes=notes)
 
 
-def _print_errors(mistakes: Sequence[Mistake]) -> output.Outcome:
+def _print_errors(mistakes: Sequence[Mistake], path: Path) -> output.Outcome:
     """Write the mistakes to stderr; return the outcome for them."""
-    outcome = output.Outcome.of(None, [bad_config(mistake) for mistake in mistakes])
+    outcome = output.Outcome.of(None, [_failure(mistake, path) for mistake in mistakes])
     for entry in outcome.errors:
         output.say_error(entry)
     return outcome
+
+
+def _failure(mistake: Mistake, path: Path) -> UsageError:
+    """Return a mistake as a failure: of a prompt file, or of the config at `path`."""
+    if not mistake.key.startswith("prompts.") or mistake.place == str(path):
+        return bad_config(mistake)
+    from subtitle_rag.contexts.prompt_template import bad_prompt
+
+    return bad_prompt(mistake)
 
 
 def _is_within(key: str, prefix: str) -> bool:
@@ -95,10 +104,23 @@ def _mistakes(reading: "LoadedConfig") -> list[Mistake]:
         reported_keys = {mistake.key for mistake in mistakes}
         more = [*keymap.mistakes(checked_settings.keys, reading.file.path), *themes.mistakes(checked_settings)]
         mistakes += [mistake for mistake in more if mistake.key not in reported_keys]
+    if settings.prompts.contexts or settings.prompts.answers or settings.prompts.channels:
+        mistakes += _prompt_mistakes(replace(settings, paths=replace(settings.paths, config=reading.file.path)))
     return sorted(mistakes, key=lambda mistake: mistake.line or 0)
 
 
-@config_.command("validate", help=N_("Tell all that is wrong in the config, or in FILE, by line and key."))
+def _prompt_mistakes(settings: config.Settings) -> list[Mistake]:
+    """Return the mistakes in the prompt files, by their own lines."""
+    from subtitle_rag.answers import answer_prompt
+    from subtitle_rag.contexts import prompt_choice
+
+    mistakes = prompt_choice.mistakes(settings)
+    if name := settings.prompts.answers:
+        mistakes += answer_prompt.check(prompt_choice.prompt_path(settings, name), "prompts.answers").mistakes
+    return mistakes
+
+
+@config_.command("validate", help=N_("List every mistake in the config, or in FILE, by line and key."))
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @json_option
 @click.pass_context
@@ -110,7 +132,7 @@ def config_validate(ctx: click.Context, file: Path | None, as_json: bool) -> int
     mistakes = _mistakes(reading)
     if not as_json:
         return _print_mistakes(mistakes, path)
-    outcome = _print_errors(mistakes)
+    outcome = _print_errors(mistakes, path)
     outcome.result = {
         "file": str(path),
         "valid": not mistakes,
@@ -162,7 +184,32 @@ def config_schema(as_json: bool) -> int:
     return 0
 
 
-@config_.command("init", help=N_("Write a config file that tells every setting and its default; never over another."))
+@config_.command(
+    "prompt",
+    help=N_(
+        "Print the built-in prompt of contexts or answers as a file to begin with; [prompts] in the config names"
+        " yours. Answers have one for each language: see --language."
+    ),
+)
+@click.argument("kind", type=click.Choice(("contexts", "answers")))
+@json_option
+@click.pass_context
+def config_prompt(ctx: click.Context, kind: str, as_json: bool) -> int:
+    from subtitle_rag.answers import answer_prompt
+    from subtitle_rag.contexts import prompt_layout
+
+    if kind == "contexts":
+        text, places = prompt_layout.TEXT, prompt_layout.PLACES
+    else:
+        language: answer_prompt.Language = "ko" if _load(ctx).settings.language == "ko" else "en"
+        text, places = answer_prompt.built_in_text(language), answer_prompt.PLACES
+    result = {"prompt": text, "required": list(places.required), "optional": list(places.optional)}
+    return output.finish("config prompt", output.Outcome(result), text.splitlines(), as_json=as_json)
+
+
+@config_.command(
+    "init", help=N_("Write a config file with every setting and its default; an existing file is never overwritten.")
+)
 @json_option
 @click.pass_context
 def config_init(ctx: click.Context, as_json: bool) -> int:
@@ -181,7 +228,7 @@ def _create_file(reading: "LoadedConfig") -> Path:
 
 @config_.command(
     "edit",
-    help=N_("Open the config file in your editor ($VISUAL, $EDITOR), and tell what is wrong in it afterwards."),
+    help=N_("Open the config file in your editor ($VISUAL, $EDITOR), then check it for mistakes."),
 )
 @click.pass_context
 def config_edit(ctx: click.Context) -> int:

@@ -19,6 +19,7 @@ from subtitle_rag.events import (
     ContextReport,
     ContextsDue,
     ContextWritten,
+    OverviewWritten,
     VectorEvent,
     VectorsDue,
     VectorsMade,
@@ -36,7 +37,7 @@ logger = logging.getLogger(__name__)
 TITLE = 30
 """Characters of a video's title beside the bar."""
 
-limit_option = click.option("--limit", type=click.IntRange(min=1), help=N_("Only so many windows."))
+limit_option = click.option("--limit", type=click.IntRange(min=1), help=N_("At most this many windows."))
 
 Command = Callable[..., int]
 
@@ -125,8 +126,16 @@ def write_contexts(
     def update(event: ContextEvent) -> Mapping[str, Any]:
         nonlocal tokens
         match event:
-            case ContextsDue(windows=windows):
-                return {"total": windows}
+            case ContextsDue(windows=windows, sections=sections):
+                if event.by_other_prompts:
+                    output.say(_prompt_change(event))
+                return {"total": windows + sections}
+            case OverviewWritten():
+                tokens += event.prompt_tokens + event.tokens
+                text = _("{title}, overview {section}/{sections}, {tokens} tokens").format(
+                    title=event.title[:TITLE], section=event.section, sections=event.sections, tokens=f"{tokens:,}"
+                )
+                return {"advance": 1, "description": text}
             case ContextWritten():
                 tokens += event.prompt_tokens + event.tokens
                 text = _("{title}, {tokens} tokens").format(title=event.title[:TITLE], tokens=f"{tokens:,}")
@@ -168,7 +177,7 @@ def write_vectors(
 
 
 def contexts_after_index(
-    runtime: "Runtime", videos: Sequence[str], _outcome: output.Outcome, *, jsonl: bool
+    runtime: "Runtime", videos: Sequence[str], outcome: output.Outcome, *, jsonl: bool
 ) -> ContextReport | None:
     """Write the contexts of these videos; None without a model. They are searchable already."""
     from subtitle_rag.library.context_store import WindowSelection
@@ -179,6 +188,12 @@ def contexts_after_index(
         return write_contexts(runtime, WindowSelection(videos=tuple(videos)), jsonl=jsonl, prelude=prelude)
     except LlmError:
         logger.info("no contexts are written", exc_info=True)
+        return None
+    except UsageError as error:
+        if error.code != "bad_prompt":  # the captions came in all the same
+            raise
+        output.say_error(error)
+        outcome.errors.append(output.error_entry(error))
         return None
     except BusyError as error:
         if error.code != "contexts_busy":  # the process with the lock comes to these videos as well
@@ -200,6 +215,9 @@ def vectors_after_index(
         prelude = _("Searchable. {model} makes vectors; Ctrl+C ends it, and nothing is lost.").format(model=encoder.id)
         selection = WindowSelection(videos=tuple(videos))
         return write_vectors(runtime, selection, jsonl=jsonl, patient=False, prelude=prelude)
+    except LlmError as error:  # an encoder of an Ollama that is not there
+        output.say_error(error)
+        return None
     except AppError as error:
         if error.code in ("model_unknown", "model_kind", "model_damaged"):  # the captions came in all the same
             output.say_error(error)
@@ -207,6 +225,18 @@ def vectors_after_index(
         elif error.code != "vectors_busy":  # the process with the lock comes to these videos as well
             raise
         return None
+
+
+def _prompt_change(due: ContextsDue) -> str:
+    """Return how many contexts another prompt has made, and how long the run takes."""
+    sentence = n_(
+        "The prompt has changed: {n} of {all} windows has a context by an earlier one, valid until its replacement.",
+        "The prompt has changed: {n} of {all} windows have contexts by an earlier one, valid until their replacement.",
+        due.by_other_prompts,
+    ).format(n=f"{due.by_other_prompts:,}", all=f"{due.windows:,}")
+    minutes = max(1, round(due.seconds / 60))
+    time = n_("That takes about {n} minute.", "That takes about {n} minutes.", minutes).format(n=f"{minutes:,}")
+    return f"{sentence} {time}" if due.seconds else sentence
 
 
 def _last_event(
@@ -245,12 +275,24 @@ def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
                 "{n} windows wait for their contexts: subtitle-rag vectors write goes on with them.",
                 report.waiting,
             ).format(n=report.waiting)
-        elif report.left:
+        elif left := report.left - report.failed:
             yield n_(
                 "{n} window is left: subtitle-rag vectors write goes on with it.",
                 "{n} windows are left: subtitle-rag vectors write goes on with them.",
-                report.left,
-            ).format(n=report.left)
+                left,
+            ).format(n=left)
+        if report.failed:
+            yield n_(
+                "{n} window stays without vectors: {model} cannot read it.",
+                "{n} windows stay without vectors: {model} cannot read them.",
+                report.failed,
+            ).format(n=report.failed, model=report.encoder)
+        if report.cut:
+            yield n_(
+                "{n} window was too long for {model}, and its end was left out.",
+                "{n} windows were too long for {model}, and their ends were left out.",
+                report.cut,
+            ).format(n=report.cut, model=report.encoder)
         return
     yield n_("{n} context written.", "{n} contexts written.", report.written).format(n=report.written)
     if report.empty:
@@ -259,13 +301,21 @@ def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
             "{n} windows stay without: nothing of the answers could be used.",
             report.empty,
         ).format(n=report.empty)
+    if report.left_out:
+        yield n_(
+            "{n} is left out, as it repeats another or names what its video does not: subtitle-rag contexts status "
+            "--suspect",
+            "{n} are left out, as they repeat others or name what their video does not: subtitle-rag contexts status "
+            "--suspect",
+            report.left_out,
+        ).format(n=report.left_out)
     if report.suspect:
         yield n_(
-            "{n} mentions things that are not in its video: subtitle-rag contexts status --suspect",
-            "{n} mention things that are not in their video: subtitle-rag contexts status --suspect",
+            "{n} only retells its window: subtitle-rag contexts status --suspect",
+            "{n} only retell their windows: subtitle-rag contexts status --suspect",
             report.suspect,
         ).format(n=report.suspect)
-    if report.written or report.empty:
+    if report.written or report.empty or report.left_out:
         yield cost(report.prompt_tokens, report.tokens, report.ms)
 
 

@@ -1,7 +1,7 @@
 """`vectors`: an encoder's vectors of each window, for the search by meaning."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,8 +10,14 @@ from subtitle_rag.commands import stage_runs
 from subtitle_rag.commands.options import json_option
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
 from subtitle_rag.config import Settings
+from subtitle_rag.domain import byte_size
+from subtitle_rag.errors import AppError, LlmError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.encoding import TokenCost
+    from subtitle_rag.retrieval.neural import Encoder
 
 COUNTS = "windows made due"
 """Fields of `VectorCounts` in JSON."""
@@ -29,7 +35,7 @@ def vectors_write(settings: Settings, options: StageOptions) -> int:
     return _write("vectors write", settings, options)
 
 
-@vectors_.command("redo", help=N_("Make vectors anew; the old ones are searched until they are replaced."))
+@vectors_.command("redo", help=N_("Make the vectors again; the old ones are searched until they are replaced."))
 @click.pass_obj
 @stage_options()
 def vectors_redo(settings: Settings, options: StageOptions) -> int:
@@ -39,6 +45,8 @@ def vectors_redo(settings: Settings, options: StageOptions) -> int:
 def _write(command: str, settings: Settings, options: StageOptions, *, anew: bool = False) -> int:
     with Runtime(settings) as runtime:
         selection = stage_runs.select_windows(runtime, options, anew=anew)
+        for line in token_cost_lines(runtime):
+            output.say(line)
         report = stage_runs.write_vectors(runtime, selection, jsonl=options.jsonl)
         counts = output.fields(runtime.library.vectors.counts(report.encoder), COUNTS)
     return stage_runs.print_report(command, report, counts, options)
@@ -49,12 +57,59 @@ def _write(command: str, settings: Settings, options: StageOptions, *, anew: boo
 @click.pass_obj
 def vectors_status(settings: Settings, as_json: bool) -> int:
     with Runtime(settings) as runtime:
-        encoder = runtime.neural.encoder()
+        encoder = _find_encoder(runtime)
         values = _status_values(runtime, encoder.id if encoder else None)
         state = runtime.neural.state()
+        cost_lines = token_cost_lines(runtime)
+        values["token_vectors"] = token_cost_values(runtime)
     devices = [model.plan.line for model in state.models if encoder and model.id == encoder.id] if state else []
     values["device"] = devices[0] if devices else None
-    return output.finish("vectors status", output.Outcome(values), _status_lines(values), as_json=as_json)
+    return output.finish(
+        "vectors status", output.Outcome(values), [*_status_lines(values), *cost_lines], as_json=as_json
+    )
+
+
+def _token_cost(runtime: Runtime) -> "TokenCost | None":
+    from subtitle_rag.encoding import token_cost
+
+    if runtime.settings.models.late == "none":
+        return None
+    try:
+        encoder = runtime.neural.encoder()
+    except AppError:  # the encoder's own use says what is wrong with it
+        return None
+    return token_cost(runtime.library, encoder) if encoder else None
+
+
+def token_cost_values(runtime: Runtime) -> dict[str, Any] | None:
+    """Return what token vectors cost for 1,000 windows; None where they are not wanted."""
+    cost = _token_cost(runtime)
+    if cost is None:
+        return None
+    return {"bytes_per_1000": cost.bytes, "seconds_per_1000": round(cost.seconds, 1), "measured": cost.is_measured}
+
+
+def token_cost_lines(runtime: Runtime) -> list[str]:
+    """Return the line about the cost of token vectors; none where they are not wanted."""
+    cost = _token_cost(runtime)
+    if cost is None:
+        return []
+    sentence = (
+        _("Token vectors of 1,000 windows take {size} and {seconds} s to write: {all} for the library.")
+        if cost.is_measured
+        else _("Token vectors of 1,000 windows take about {size} and {seconds} s to write: {all} for the library.")
+    )
+    total = cost.bytes * runtime.library.counts().windows / 1_000
+    return [sentence.format(size=byte_size(cost.bytes), seconds=f"{cost.seconds:.1f}", all=byte_size(total))]
+
+
+def _find_encoder(runtime: Runtime) -> "Encoder | None":
+    """Return the encoder of the settings; None if it is missing, or if its server does not answer."""
+    try:
+        return runtime.neural.encoder()
+    except LlmError as error:
+        output.say_error(error)
+        return None
 
 
 def _status_values(runtime: Runtime, encoder_id: str | None) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """`show`, `open`: a video's transcript, and its player."""
 
-import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -8,19 +7,18 @@ from typing import Any
 
 import click
 
-from subtitle_rag import output, player
+from subtitle_rag import output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option
+from subtitle_rag.commands.scene_arguments import check_within, named_video, time_of, video_and_time
 from subtitle_rag.config import Settings
-from subtitle_rag.domain import Chapter, Details, Track, Video, clock, parse_clock, tidy, watch_url
+from subtitle_rag.domain import Chapter, Details, Track, Video, clock, watch_url
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.app_state import PLAYER, found_scenes
+from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.runtime import Runtime
 
 AROUND_MS = 60_000
-NUMBER_DIGITS = 3
-"""Longest number of a scene: a search shows 200 at most."""
 CHAPTER_SLACK_MS = 5_000
 """Authors mark a chapter by the second, and a little late."""
 
@@ -31,10 +29,10 @@ CHAPTER_SLACK_MS = 5_000
 @json_option
 @click.pass_obj
 def show_(settings: Settings, video: str, at: str | None, as_json: bool) -> int:
-    centre = _time(at) if at else None
+    centre = time_of(at) if at else None
     with Runtime(settings) as runtime:
-        row = _video(runtime, video)
-        _check_within(row, centre or 0)
+        row = named_video(runtime, video)
+        check_within(row, centre or 0)
         windows = runtime.library.windows_of(row.id)
         track = runtime.library.track(row.id)
         details = runtime.library.details(row.id)
@@ -98,10 +96,11 @@ def _track_warnings(track: Track | None) -> Iterator[str]:
 @json_option
 @click.pass_obj
 def open_(settings: Settings, target: str, name: str | None, only_print: bool, as_json: bool) -> int:
+    from subtitle_rag import player
     from subtitle_rag.captions.media import media
 
     with Runtime(settings) as runtime:
-        video, at_ms = _video_and_time(runtime, target)
+        video, at_ms = video_and_time(runtime, target)
         player_name = name or player.default(
             settings.player.default, runtime.library.database.get_setting(PLAYER), settings.players
         )
@@ -116,6 +115,8 @@ def open_(settings: Settings, target: str, name: str | None, only_print: bool, a
 
 def _play(settings: Settings, name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> bool:
     """Play in this player; unless `strict`, fall back to another. Return False without a screen, if there is a link."""
+    from subtitle_rag import player
+
     extra = settings.players
     can_play = player.can_open_links() if name == player.BROWSER else player.can_show()
     if not can_play and name in player.names(extra):
@@ -136,75 +137,3 @@ def _play(settings: Settings, name: str, video: Video, at_ms: int, file: Path | 
     if launch is not None and launch.wait(launch.patience_s) == "loading":
         output.say(_("{player} is still loading the video.").format(player=launch.name))
     return True
-
-
-def _video_and_time(runtime: Runtime, target: str) -> tuple[Video, int]:
-    """Return the video and the time in ms of `NUMBER`, `SCENE` or `VIDEO@TIME`."""
-    name, separator, time = target.rpartition("@")
-    if separator and name:
-        video, at_ms = _video(runtime, name), _time(time)
-        _check_within(video, at_ms)
-        return video, at_ms
-    if target.isdecimal() and len(target) <= NUMBER_DIGITS and runtime.library.video(target) is None:
-        return _scene_of_number(runtime, int(target))
-    try:
-        window = runtime.library.window(str(uuid.UUID(target)))
-    except ValueError:
-        window = None
-    if window is None:
-        return _shared_scene(runtime, target) or (_video(runtime, target), 0)
-    return _video(runtime, window.video_id), window.start_ms
-
-
-def _scene_of_number(runtime: Runtime, number: int) -> tuple[Video, int]:
-    """Return video and time of a scene of the last `search`."""
-    if not runtime.settings.search.remember:  # what an earlier search left would be another scene
-        raise UsageError("searches_not_remembered", number=number)
-    scenes = found_scenes(runtime.library)
-    if not scenes:
-        raise UsageError("no_last_search", number=number)
-    if not 1 <= number <= len(scenes):
-        raise UsageError("no_such_number", number=number, last=len(scenes))
-    id, at_ms = scenes[number - 1]
-    window = runtime.library.window(id)
-    if window is not None:
-        return _video(runtime, window.video_id), at_ms
-    if shared := _shared_scene(runtime, id):
-        return shared[0], at_ms
-    raise UsageError("scene_gone", number=number)
-
-
-def _shared_scene(runtime: Runtime, target: str) -> tuple[Video, int] | None:
-    """Return video and time of another library's scene in a shared index."""
-    from subtitle_rag.retrieval.payload import read_payload
-
-    try:
-        id = str(uuid.UUID(target))
-    except ValueError:
-        return None
-    payloads = runtime.index.shared_payloads([id]) if runtime.settings.qdrant.url else {}
-    scene = read_payload(id, payloads[id]) if id in payloads else None
-    return (scene.video, scene.window.start_ms) if scene else None
-
-
-def _video(runtime: Runtime, name: str) -> Video:
-    """Return the video with this id, or the only one with this in its title."""
-    name = tidy(name)
-    ids = runtime.library.find_videos(name)
-    video = runtime.library.video(ids[0]) if len(ids) == 1 else None
-    if video is None:
-        raise UsageError("several_videos" if ids else "unknown_video", video=name)
-    return video
-
-
-def _check_within(video: Video, at_ms: int) -> None:
-    """Raise UsageError `beyond_end` for a time after the end of the video, if that is known."""
-    if video.duration_ms and at_ms > video.duration_ms:
-        raise UsageError("beyond_end", value=clock(at_ms), video=video.title, length=clock(video.duration_ms))
-
-
-def _time(text: str) -> int:
-    try:
-        return parse_clock(text)
-    except (ValueError, OverflowError):
-        raise UsageError("bad_time", value=text) from None

@@ -50,7 +50,7 @@ def _setting(each: "Field[Any]", default: Any) -> dict[str, Any]:
     rules = each.metadata
     described = {"description": about_field(each)}
     if isinstance(default, Mapping):
-        return {"type": "object", "additionalProperties": {"type": "string"}, **described}
+        return {"type": "object", "additionalProperties": {"type": "string"}, "default": dict(default), **described}
     if isinstance(default, tuple):
         items = {"type": "string", **({"enum": list(rules["among"])} if "among" in rules else {})}
         least = 0 if rules.get("empty") else 1
@@ -58,6 +58,8 @@ def _setting(each: "Field[Any]", default: Any) -> dict[str, Any]:
     definition: dict[str, Any] = {"type": _TYPES[type(default)]}
     if type(default) is int:
         definition["minimum"] = rules.get("least", 0)
+        if "most" in rules:
+            definition["maximum"] = rules["most"]
     if "one_of" in rules:
         definition["enum"] = list(rules["one_of"])
     if not rules.get("required"):

@@ -1,7 +1,9 @@
 """A `config.toml` to begin with: every setting with its default, commented out, in the language in force."""
 
+import codecs
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import fields
@@ -9,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from subtitle_rag.config import SECTIONS, ThemeSettings, about, about_field
+from subtitle_rag.config_file import ConfigFile
+from subtitle_rag.config_lines import with_text
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import LANGUAGES, _
+from subtitle_rag.platforms import replace_path
 
 EXAMPLE_PLAYER = ("celluloid", "--mpv-start={seconds}", "{url}")
 EXAMPLE_KEY = ("app.library", "F10,Ctrl+B")
@@ -23,8 +28,8 @@ def template(language: str) -> str:
 
 
 def _lines(language: str) -> Iterator[str]:
-    first = _("The settings of subtitle-rag. A line counts once the # and the space in front of it are taken away.")
-    second = _("subtitle-rag config validate tells what is wrong, subtitle-rag config show what is in force.")
+    first = _("The settings of subtitle-rag. To set a value, remove the # and the space in front of it.")
+    second = _("subtitle-rag config validate lists the mistakes, subtitle-rag config show the values in force.")
     yield from (f"# {first}", f"# {second}")
     yield ""
     yield f"# {about('language')} ({', '.join(LANGUAGES)})"
@@ -57,6 +62,51 @@ def _allowed(rules: Any) -> str:
 def to_toml(value: Any) -> str:
     """Return a value as TOML."""
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
+
+
+def write_setting(path: Path, table: str, name: str, value: str) -> bool:
+    """Set a string in the config file, whose comments and order stay, and create the file if it is missing.
+
+    Returns False, and changes nothing, if the file is no TOML or has the table in a form that `with_text` leaves alone.
+
+    Raises:
+        UsageError: `unwritable`.
+    """
+    path = path.resolve()  # a link to it stays a link
+    if not os.path.lexists(path):
+        write_new(path, f"[{table}]\n{name} = {to_toml(value)}\n")
+        return True
+    config = ConfigFile.read(path)
+    if config.mistakes:
+        return False
+    changed = with_text(config.text, table, name, value)
+    if changed is None:
+        return False
+    if changed != config.text:
+        _replace(path, changed)
+    return True
+
+
+def _replace(path: Path, text: str) -> None:
+    """Replace the file's text, wholly or not at all; its mark of UTF-8, its line ends and its rights stay."""
+    temporary = None
+    try:
+        earlier = path.read_bytes()
+        mark = codecs.BOM_UTF8 if earlier.startswith(codecs.BOM_UTF8) else b""
+        lines = text.replace("\n", "\r\n") if b"\r\n" in earlier else text
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as file:
+            file.write(mark + lines.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        shutil.copymode(path, temporary)
+        replace_path(temporary, path)
+    except OSError as error:
+        raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
 
 
 def write_new(path: Path, text: str) -> None:

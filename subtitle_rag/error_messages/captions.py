@@ -21,12 +21,12 @@ SENTENCES = {
         N_("Split the file, or check that it really holds captions."),
     ),
     "too_much_text": (
-        N_("{path} holds {reason}; no captions of a video do."),
+        N_("{path} holds {reason}, more than the captions of a video can have."),
         N_("Split the file, or check that it really holds captions."),
     ),
     "caption_unexpected": (
         N_("{path} cannot be used: reading it failed with {reason}, a fault of this program."),
-        N_("The others are not affected. subtitle-rag doctor --report writes what a bug report needs."),
+        N_("Other files are not affected. subtitle-rag doctor --report FILE writes a bug report."),
     ),
     "no_caption_files": (
         N_("No caption files in {path}."),
@@ -55,7 +55,7 @@ SENTENCES = {
     ),
     "upcoming": (
         N_("{title} has not begun yet."),
-        N_("It is tried again after it was published: subtitle-rag sync."),
+        N_("It is tried again once it is published: subtitle-rag sync."),
     ),
     "live": (
         N_("{title} is live; captions come when it has ended."),
@@ -63,7 +63,7 @@ SENTENCES = {
     ),
     "no_captions": (
         N_("{title} has no captions in {languages}."),
-        N_("YouTube may add them later: sync asks again. --translated takes machine translations."),
+        N_("YouTube may add them later: sync checks again. --translated fetches machine translations."),
     ),
     "caption_blocked": (
         N_("YouTube sent empty captions for {title}."),
@@ -78,12 +78,12 @@ SENTENCES = {
         N_("Choose other tabs with --tabs, or leave them out."),
     ),
     "rate_limited": (
-        N_("YouTube asks for fewer requests, at {title}."),
+        N_("YouTube limits requests (“{title}”)."),
         N_("The queue rests and resumes by itself; raise pause_min and pause_max in the config if it happens often."),
     ),
     "bot_check": (
-        N_("YouTube wants to know whether a person is asking, at {title}."),
-        N_("Waiting helps, or set cookies_from_browser in the config; the queue goes on by itself."),
+        N_("YouTube asks for proof that you are not a robot (“{title}”)."),
+        N_("Wait, or set cookies_from_browser in the config; the queue resumes by itself."),
     ),
     "network": (
         N_("Could not connect to YouTube for “{title}”: {reason}."),
@@ -94,8 +94,8 @@ SENTENCES = {
         N_("Correct cookies_from_browser or cookie_file in the config. Firefox works everywhere, Chrome does not."),
     ),
     "yt_dlp_outdated": (
-        N_("YouTube answered {title} in a way that yt-dlp {version} does not understand: {reason}."),
-        N_("Update it with subtitle-rag self update yt-dlp. What is left is kept, subtitle-rag sync goes on."),
+        N_("YouTube's answer for {title} could not be read by yt-dlp {version}: {reason}."),
+        N_("Update it with subtitle-rag self update yt-dlp. Nothing is lost: subtitle-rag sync resumes."),
     ),
     "youtube_busy": (
         N_("Another subtitle-rag is fetching from YouTube into {path}."),

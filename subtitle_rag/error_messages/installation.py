@@ -3,6 +3,14 @@
 from subtitle_rag.i18n import N_
 
 SENTENCES = {
+    "ffmpeg_missing": (
+        N_("Clips need ffmpeg, which is not installed."),
+        N_("Install it as your system does: apt install ffmpeg, brew install ffmpeg, winget install ffmpeg."),
+    ),
+    "clip_failed": (
+        N_("The clip could not be made by ffmpeg: {reason}."),
+        N_("Check that the video plays, and that there is room in the folder."),
+    ),
     "neural_missing": (
         N_("Search by meaning needs packages that are not installed here (extra neural)."),
         N_("Search for words works without them. Install them: {line}"),
@@ -28,7 +36,7 @@ SENTENCES = {
         N_("Take pictures out of the config, or install them: {line}"),
     ),
     "packages_refused": (
-        N_("This copy of the program does not install packages by itself."),
+        N_("This copy of the program cannot install packages by itself."),
         N_("Do it by hand: {line}"),
     ),
     "packages_failed": (
@@ -36,7 +44,7 @@ SENTENCES = {
         N_("What has arrived is kept. Try again, or do it by hand: {line}"),
     ),
     "packages_cuda": (
-        N_("Of PyTorch, pip would take the build with CUDA, several gigabytes, and no GPU is here."),
+        N_("By default pip installs PyTorch with CUDA, several gigabytes, but this computer has no GPU."),
         N_("Install them: {line}"),
     ),
     "packages_busy": (

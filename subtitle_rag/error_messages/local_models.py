@@ -17,7 +17,7 @@ SENTENCES = {
         N_("See whether it still runs (ollama ps), then try again: what is done is kept."),
     ),
     "llm_timeout": (
-        N_("Ollama at {host} gave no sign of life for {seconds} seconds."),
+        N_("Ollama at {host} did not respond for {seconds} seconds."),
         N_("Raise timeout under [llm] in the config, or take a smaller model: subtitle-rag models list."),
     ),
     "llm_busy": (
@@ -27,6 +27,22 @@ SENTENCES = {
     "llm_model_missing": (
         N_("Ollama at {host} does not have the model {model}."),
         N_("subtitle-rag models get {model} fetches it."),
+    ),
+    "llm_no_embeddings": (
+        N_("The model {model} of Ollama at {host} makes no vectors."),
+        N_("Take an encoder under [models] in the config: subtitle-rag models list."),
+    ),
+    "encoder_changed": (
+        N_("Ollama has another version of {name} than the one that made the vectors."),
+        N_("subtitle-rag vectors write makes them again. Search for words works without it."),
+    ),
+    "encoders_differ": (
+        N_("{name} and {other} have the same weights and give other vectors: their least cosine is {least}."),
+        N_("subtitle-rag models get {other} and subtitle-rag models get {name} fetch what is newer or damaged."),
+    ),
+    "encoder_waits": (
+        N_("Ollama has no room for {name} beside the model that writes contexts."),
+        N_("Scenes are found by words until the contexts are written."),
     ),
     "llm_model_unknown": (
         N_("There is no model {model} to fetch."),
@@ -41,19 +57,19 @@ SENTENCES = {
         N_("Take a model with a longer context: subtitle-rag models list."),
     ),
     "llm_nonsense": (
-        N_("Ollama at {host} gave no proper answer: {reason}."),
+        N_("Ollama at {host} sent an invalid answer: {reason}."),
         N_("Try again; if it happens often, update Ollama or take another model: subtitle-rag models list."),
     ),
     "llm_unusable": (
-        N_("{model} at {host} gave no answer in the form that was asked for: {reason}."),
+        N_("{model} at {host} did not answer in the required form: {reason}."),
         N_("Update Ollama, or take another model: subtitle-rag models list."),
     ),
     "llm_cloud_refused": (
-        N_("{model} runs in Ollama's cloud, which would be sent your captions."),
+        N_("{model} runs in Ollama's cloud; your captions would be sent there."),
         N_("Choose one that runs here: subtitle-rag models list. To allow this one, name it in cloud under [llm]."),
     ),
     "llm_host_refused": (
-        N_("{host} is not this computer; it would be sent your captions."),
+        N_("{host} is not this computer; your captions would be sent there."),
         N_("If you want that, set remote = true under [llm] in the config."),
     ),
     "llm_host_unusable": (
@@ -87,14 +103,14 @@ SENTENCES = {
     ),
     "model_damaged": (
         N_("The model {name} is damaged: {reason}."),
-        N_("subtitle-rag models get {name} fetches what is wrong anew; a folder of your own is yours to mend."),
+        N_("subtitle-rag models get {name} fetches the damaged files again; repair a folder of your own by hand."),
     ),
     "model_memory": (
         N_("The model {name} does not fit into memory."),
         N_("Close other programs, or set another model, device or precision under [models] in the config."),
     ),
     "model_unreachable": (
-        N_("The process that holds the neural models did not answer: {reason}."),
+        N_("The process of the neural models did not answer: {reason}."),
         N_("Try again; if memory is short, close other programs or set smaller models under [models] in the config."),
     ),
     "model_stopped": (
@@ -114,7 +130,7 @@ SENTENCES = {
         N_("Wait until it has finished, or stop it, and run the same command again."),
     ),
     "model_changed": (
-        N_("What {host} offers as {name} is not what this program expects: {file}."),
+        N_("{name} on {host} is not the model that this program knows: {file}."),
         N_("Nothing was changed. Update subtitle-rag, and check HF_ENDPOINT if it names a mirror."),
     ),
     "download_damaged": (
@@ -133,12 +149,19 @@ SENTENCES = {
         N_("HF_HUB_OFFLINE is set, so {name} cannot be fetched."),
         N_("Unset it, or name a folder that holds the model under [models] in the config."),
     ),
+    "no_connection": (
+        N_("There is no connection to {host}, which has the model {name}."),
+        N_(
+            "Check the internet connection and the proxy (Ollama uses the HTTPS_PROXY that it was started with). What "
+            "was downloaded is kept; the same command resumes."
+        ),
+    ),
     "hub_unreachable": (
         N_("Could not connect to {host} for {name}: {reason}."),
         N_("Check the connection and the proxy. What was downloaded is kept; the same command resumes."),
     ),
     "hub_busy": (
-        N_("{host} asks for fewer requests, at {name}: {reason}."),
+        N_("{host} limits requests ({name}): {reason}."),
         N_("Try again later; what has arrived is kept, the same command goes on from there."),
     ),
     "hub_refused": (

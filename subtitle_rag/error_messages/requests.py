@@ -31,6 +31,10 @@ SENTENCES = {
         N_("There is no retriever called {name}."),
         N_("Retrievers that are ready: {ready}."),
     ),
+    "late_alone": (
+        N_("The comparison of tokens (late) finds nothing by itself: it orders what retrievers find."),
+        N_("Name retrievers too: {ready}."),
+    ),
     "retriever_not_ready": (
         N_("The retriever {name} has nothing to search in: no model has made vectors for it."),
         N_("Retrievers that are ready: {ready}. subtitle-rag doctor shows what is missing for the others."),
@@ -38,6 +42,14 @@ SENTENCES = {
     "unknown_video": (
         N_("There is no video or scene {video} in the library."),
         N_("subtitle-rag list shows the videos, subtitle-rag search the scenes."),
+    ),
+    "whole_too_long": (
+        N_("The captions of {videos} videos are about {tokens} tokens; whole they may have {most}."),
+        N_("Choose fewer with --video, --channel, --after or --before, or ask without --whole."),
+    ),
+    "whole_of_words": (
+        N_("Phrases and excluded words choose scenes; they cannot be used where all captions are read."),
+        N_("Leave them out, or ask without --whole."),
     ),
     "several_videos": (
         N_("More than one video's title holds {video}."),
@@ -48,7 +60,7 @@ SENTENCES = {
         N_("subtitle-rag list shows the channels."),
     ),
     "unknown_answer": (
-        N_("There is no kept answer {answer}."),
+        N_("There is no saved answer {answer}."),
         N_("subtitle-rag ask --history shows their numbers; --forget all deletes all of them."),
     ),
     "no_link": (
@@ -65,10 +77,14 @@ SENTENCES = {
     ),
     "bad_config": (
         N_("The setting in {place} is wrong: {reason}."),
-        N_("subtitle-rag config edit opens the file, subtitle-rag config validate tells all that is wrong in it."),
+        N_("subtitle-rag config edit opens the file, subtitle-rag config validate lists every mistake in it."),
+    ),
+    "bad_prompt": (
+        N_("The prompt file {place} cannot be used: {reason}."),
+        N_("subtitle-rag config prompt contexts (or answers) prints the built-in prompt as a file to begin with."),
     ),
     "config_exists": (
-        N_("There is a config already: {path}."),
+        N_("The config already exists: {path}."),
         N_("subtitle-rag config edit opens it; nothing was overwritten."),
     ),
     "no_config_file": (
@@ -92,20 +108,20 @@ SENTENCES = {
         N_("Start subtitle-rag in a terminal."),
     ),
     "foreign_file": (
-        N_("{path} is there already, and not from this command."),
+        N_("{path} already exists and was not written by this command."),
         N_("Move it away if you do not need it, and try again; nothing was overwritten."),
     ),
     "no_metadata": (
-        N_("This copy runs from its source without being installed, so that it is not known what it needs."),
+        N_("This copy runs from its source and is not installed, so its requirements are unknown."),
         N_("Install it with pip, and try again."),
     ),
     "package_missing": (
         N_("The package {name} is missing."),
-        N_("Install subtitle-rag anew."),
+        N_("Install subtitle-rag again."),
     ),
     "package_unfit": (
         N_("{name} {installed} is here, but {wanted} is needed."),
-        N_("Install subtitle-rag anew, in an environment of its own."),
+        N_("Install subtitle-rag again, in an environment of its own."),
     ),
     "unsupported_source": (
         N_("{source} is neither a caption file nor a folder, or it does not exist."),
@@ -120,11 +136,51 @@ SENTENCES = {
         N_("Put a backslash before characters such as ( [ * + ? that are meant as they are."),
     ),
     "report_exists": (
-        N_("{path} is there already."),
+        N_("{path} already exists."),
         N_("Name a file that does not exist yet; nothing was overwritten."),
     ),
+    "unknown_mark": (
+        N_("There is no mark {number}."),
+        N_("subtitle-rag marks list shows their numbers."),
+    ),
+    "export_exists": (
+        N_("{path} already exists."),
+        N_("Name another file, or replace this one with --force."),
+    ),
+    "mpv_script_action": (
+        N_("What is to be done with the script is not said."),
+        N_("Write --install, --remove or --print."),
+    ),
+    "unreadable_folder": (
+        N_("The folder {path} cannot be read: {reason}."),
+        N_("Name the folder that the clips were written to."),
+    ),
+    "nothing_to_clip": (
+        N_("No scene is chosen to cut."),
+        N_("Name scenes (3, VIDEO@12:41), or choose them with --query or --marks."),
+    ),
+    "clip_without_video": (
+        N_("There is no video of {video} here, and no address to download it from."),
+        N_("Put the video's file beside its captions, with the same name."),
+    ),
+    "clip_without_picture": (
+        N_("{file} has sound alone."),
+        N_("Cut it without --join, and with --subs soft or none."),
+    ),
+    "nothing_to_export": (
+        N_("No scene is chosen to export."),
+        N_("Name scenes (3, VIDEO@12:41), or choose them with --query, --video, --channel or --marks."),
+    ),
+    "nothing_playable": (
+        N_("None of the chosen scenes can be written in this format: their videos have no file on this computer."),
+        N_("Put the video files beside the captions, or use --format md or html."),
+    ),
+    "several_videos_in_subtitles": (
+        N_("The chosen scenes are of several videos; a {format} file holds the captions of one."),
+        N_("Choose the scenes of one video, for example with --video."),
+    ),
     "unknown_tab": (
-        N_("{name} is no tab of a channel."),
+        N_("{name} is not a tab of a channel."),
         N_("Tabs are: {known}."),
     ),
     "bad_queries": (
@@ -136,7 +192,7 @@ SENTENCES = {
     ),
     "sweep_interrupted": (
         N_("Interrupted."),
-        N_("What was tried until then is told; the same command begins anew."),
+        N_("The results so far are shown; the same command starts from the beginning."),
     ),
     "unknown_axis": (
         N_("There is no number {name} to vary."),

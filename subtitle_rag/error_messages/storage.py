@@ -17,7 +17,7 @@ SENTENCES = {
         N_("Wait until it has finished, or stop it, and run the same command again."),
     ),
     "library_locked": (
-        N_("The library in {path} is held by another program."),
+        N_("Another program is using the library in {path}."),
         N_("Close that program and try again."),
     ),
     "library_damaged": (
@@ -26,7 +26,7 @@ SENTENCES = {
     ),
     "library_lost": (
         N_("The library file {path} is missing or empty, but there are copies of it."),
-        N_("Run subtitle-rag doctor --repair: it restores the last copy. To begin anew, delete {folder}."),
+        N_("Run subtitle-rag doctor --repair: it restores the last copy. To start over, delete {folder}."),
     ),
     "library_unrecoverable": (
         N_("Nothing can be read from the library file {path}, and there is no copy of it: {reason}."),
@@ -34,7 +34,7 @@ SENTENCES = {
     ),
     "index_orphaned": (
         N_("The library {path} is empty, but its search index holds {n} windows: the library file was lost."),
-        N_("Put the file back in its place. To begin anew, run subtitle-rag rebuild."),
+        N_("Put the file back in its place. To start over, run subtitle-rag rebuild."),
     ),
     "library_newer": (
         N_("The library {path} was made by a newer subtitle-rag (schema {found}, this one knows {known})."),
@@ -42,37 +42,41 @@ SENTENCES = {
     ),
     "index_mismatch": (
         N_("The search index in {path} was made by other rules ({found}, now {expected})."),
-        N_("Run subtitle-rag rebuild: it makes the index anew from the library; nothing is downloaded."),
+        N_("Run subtitle-rag rebuild: it makes a new index from the library; nothing is downloaded."),
     ),
     "index_damaged": (
         N_("The search index in {path} cannot be used: {reason}."),
-        N_("Run subtitle-rag rebuild: it makes the index anew from the library; nothing is downloaded."),
+        N_("Run subtitle-rag rebuild: it makes a new index from the library; nothing is downloaded."),
     ),
     "index_locked": (
-        N_("The search index in {path} is held by another program."),
+        N_("Another program is using the search index in {path}."),
         N_("Close that program and try again."),
     ),
     "system_limit": (
-        N_("The system gives the search index in {path} no more memory, threads or files: {reason}."),
+        N_("The system gives no more memory, threads or files for {path}: {reason}."),
         N_("Nothing is lost. Close other programs, or raise the limit that ulimit -a shows, and try again."),
     ),
     "disk_error": (
         N_("The disk of {path} reports an error: {reason}."),
-        N_("Nothing was deleted. See whether the disk is well, copy the folder to another one, and try again."),
+        N_("Nothing was deleted. Check the disk, copy the folder to another one, and try again."),
     ),
     "rebuild_space": (
-        N_("A new search index in {path} needs {needed} MB of free space, and {free} MB are free."),
+        N_("A new search index in {path} needs {needed} of free space, and {free} are free."),
         N_("Free some space and run the same command again. The search index stays as it is until then."),
     ),
     "index_unreachable": (
-        N_("The process that holds the search index did not answer: {reason}."),
+        N_("The process of the search index did not answer: {reason}."),
         N_("Try again; if it happens again, subtitle-rag doctor says more."),
     ),
+    "index_moved": (
+        N_("The search index has moved to {place} since the app was opened."),
+        N_("Leave the app and open it again. Until then the earlier index is searched, and nothing can be added."),
+    ),
     "index_elsewhere": (
-        N_("What is searchable lies in the index {found}, but the config names {wanted}."),
+        N_("The search index is {found}, but the config names {wanted}."),
         N_(
-            "Move it with subtitle-rag migrate --to {wanted}, build it anew with subtitle-rag "
-            "rebuild, or correct url under [qdrant] in the config."
+            "Move it with subtitle-rag migrate --to {wanted}, make a new one with subtitle-rag rebuild, or correct url "
+            "under [qdrant] in the config."
         ),
     ),
     "same_index": (
@@ -96,8 +100,12 @@ SENTENCES = {
         N_("The Qdrant server at {url} cannot be used at the moment: {reason}."),
         N_("See whether it runs and whether url under [qdrant] in the config is right; what is done is kept."),
     ),
+    "windows_missing": (
+        N_("The Qdrant server at {url} lacks {n} of this library's {known} windows; the others are searched."),
+        N_("The app puts them back by itself; without it the next subtitle-rag sync or index does."),
+    ),
     "qdrant_key_needed": (
-        N_("The Qdrant server at {url} wants a key."),
+        N_("The Qdrant server at {url} needs a key."),
         N_("Put the key into an environment variable and name that in api_key_env under [qdrant] in the config."),
     ),
     "qdrant_refused": (
@@ -109,7 +117,7 @@ SENTENCES = {
         N_("Update the server."),
     ),
     "qdrant_failed": (
-        N_("The Qdrant server at {url} did not do what it was asked: {reason}."),
+        N_("The Qdrant server at {url} could not fulfil a request: {reason}."),
         N_("See whether url under [qdrant] in the config is that of a Qdrant server; its log says more."),
     ),
     "qdrant_others": (
@@ -120,6 +128,26 @@ SENTENCES = {
             "Update subtitle-rag on all machines that use it. Or delete that collection on the server, and run"
             " subtitle-rag rebuild on each of them."
         ),
+    ),
+    "nothing_to_pack": (
+        N_("No video with captions is chosen to pack."),
+        N_("Name channels, or choose videos with --video; --all packs the whole library."),
+    ),
+    "pack_unreadable": (
+        N_("The pack {path} cannot be read: {reason}."),
+        N_("Choose a file that subtitle-rag pack has written."),
+    ),
+    "pack_foreign": (
+        N_("{path} is not a pack of subtitle-rag, or its end is missing."),
+        N_("Nothing was changed. Choose a file that subtitle-rag pack has written, or copy it again."),
+    ),
+    "pack_damaged": (
+        N_("The pack {path} is damaged or was altered: {reason}."),
+        N_("Nothing was changed. Copy the file again, or get it from its author again."),
+    ),
+    "pack_newer": (
+        N_("The pack {path} was written by a newer subtitle-rag (format {found}, this one knows {known})."),
+        N_("Nothing was changed. Update subtitle-rag."),
     ),
     "sample_library": (
         N_("The sample cannot be changed."),

@@ -285,7 +285,8 @@ class _Run:
         except CaptionError as error:
             if error.code == "no_cues":
                 raise FetchError("no_captions", title=title, languages=languages) from error
-            raise FetchError("caption_damaged", title=title, reason=error.message.rstrip(".")) from error
+            reason = error.details.get("reason") or error.message.rstrip(".")
+            raise FetchError("caption_damaged", title=title, reason=reason) from error
 
     def _longest_pause(self) -> float:
         return max(self.settings.pause_min, self.settings.pause_max)

@@ -20,7 +20,7 @@ from subtitle_rag.private_files import private_file, private_folder
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from multiprocessing.connection import Connection
 
 logger = logging.getLogger(__name__)
@@ -38,13 +38,17 @@ LOG_BYTES = 100_000
 class Client:
     """Calls the host of `folder`. Thread-safe: each thread has its own connection.
 
-    `order` is the JSON-compatible argument of `HostKind.open_service` and `Service.greet`.
+    `order` is the JSON-compatible argument of `HostKind.open_service` and `Service.greet`. `secrets` are for `greet`
+    alone: an order stands in the host's command line, which every user of the machine can read.
     """
 
-    def __init__(self, kind: HostKind, folder: Path, **order: Any) -> None:
+    def __init__(
+        self, kind: HostKind, folder: Path, *, secrets: "Mapping[str, Any] | None" = None, **order: Any
+    ) -> None:
         self._kind = kind
         self._folder = folder.absolute()
         self._order = order
+        self._secrets = dict(secrets or {})
         self._lock = threading.Lock()
         self._closed = False
         self._idle: list[Connection] = []
@@ -172,7 +176,7 @@ class Client:
         if connection is None:
             return None
         try:
-            done, value = self._ask(connection, ("hello", (self._kind.protocol,), order))
+            done, value = self._ask(connection, ("hello", (self._kind.protocol,), order | self._secrets))
         except (EOFError, OSError):
             logger.debug("no greeting from %s", self._kind.name, exc_info=True)
             connection.close()

@@ -27,6 +27,8 @@ LOCK_S = 10.0
 """Longest wait for the lock of a host that is starting or exiting."""
 TICK_S = 0.5
 """Interval of the checks for idle time."""
+FIRST_S = 2.0
+"""Least time until a host without any client leaves: the one that has started it is on the way."""
 
 
 class Server:
@@ -39,6 +41,7 @@ class Server:
         self._linger_s = linger_s
         self._state = threading.Lock()
         self._clients = 0
+        self._had_client = False
         self._calls = 0
         self._last = time.monotonic()
         self._stop = stop
@@ -51,7 +54,8 @@ class Server:
         threading.Thread(target=self._accept, args=(listener, key), daemon=True).start()
         while not self._stop.wait(min(TICK_S, self._linger_s / 4)):
             quiet_s = 0.0 if self._calls else time.monotonic() - self._last
-            leaving = self._clients == 0 and quiet_s >= self._linger_s
+            linger_s = self._linger_s if self._had_client else max(self._linger_s, FIRST_S)
+            leaving = self._clients == 0 and quiet_s >= linger_s
             if self._service.rest(quiet_s, leaving=leaving):
                 break
             # a client may have connected during `rest`, which can take seconds
@@ -80,6 +84,7 @@ class Server:
     def _count(self, *, clients: int = 0, calls: int = 0) -> None:
         with self._state:
             self._clients += clients
+            self._had_client = self._had_client or clients > 0
             self._calls += calls
             self._last = time.monotonic()
 

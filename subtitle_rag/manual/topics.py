@@ -102,10 +102,10 @@ def _config(settings: Settings) -> Iterator[Block]:
 
     yield Paragraph(
         _(
-            "Settings stand in {path}. A flag goes before an environment variable, that before the file, that before"
-            " the default. subtitle-rag config init writes a file that has them all, config edit opens it, config"
-            " validate tells all that is wrong in it, config show tells what is in force and why, config schema prints"
-            " a JSON Schema for editors."
+            "Settings are in {path}. A flag wins over an environment variable, that over the file, that over the "
+            "default. subtitle-rag config init writes a file with all of them, config edit opens it, config validate "
+            "lists its mistakes, config show prints the values in force and where each was set, config schema prints a "
+            "JSON Schema for editors."
         ).format(path=settings.paths.config)
     )
     yield Terms((("language", f"{about('language')} ({', '.join(LANGUAGES)})"),))
@@ -137,7 +137,7 @@ def _json(_settings: Settings) -> Iterator[Block]:
             ("schema", _("the version of all this: {version}").format(version=SCHEMA)),
             ("command", _("the command that ran")),
             ("status", _("success; partial: done, with errors; error: not done")),
-            ("result", _("what the command came to, or null")),
+            ("result", _("the result of the command, or null")),
             ("errors", _("code, message, hint and video of each error; codes stay the same in every language")),
         )
     )
@@ -199,7 +199,7 @@ def _contexts(settings: Settings) -> Iterator[Block]:
                 "subtitle-rag contexts status --suspect",
                 _("list those that mention things which are not in their video"),
             ),
-            ("subtitle-rag contexts glossary CHANNEL --edit", _("tell the model a channel's proper nouns")),
+            ("subtitle-rag contexts glossary CHANNEL --edit", _("give the model a channel's proper nouns")),
         )
     )
     yield Paragraph(
@@ -258,7 +258,7 @@ def _privacy(settings: Settings) -> Iterator[Block]:
             " answers; remember = false under [search] keeps no searches."
         )
     )
-    yield Paragraph(_("The log lies in {path}.").format(path=settings.paths.log))
+    yield Paragraph(_("The log is in {path}.").format(path=settings.paths.log))
 
 
 def _backup(settings: Settings) -> Iterator[Block]:
@@ -267,8 +267,8 @@ def _backup(settings: Settings) -> Iterator[Block]:
         (
             (str(paths.config), _("the settings; the program only reads them")),
             (str(paths.library), _("the library: captions, contexts, answers; what cannot be made again is here")),
-            (str(backup_folder(paths.library)), _("its last copies, which runs make that change it")),
-            (str(paths.index), _("the search index; subtitle-rag rebuild makes it anew")),
+            (str(backup_folder(paths.library)), _("its last copies, made by every run that changes it")),
+            (str(paths.index), _("the search index; subtitle-rag rebuild makes it again")),
             (str(paths.models), _("fetched models; models get brings them again")),
             (str(paths.cache), _("may be deleted at any time")),
             (str(paths.log), _("the log; may be deleted at any time")),
@@ -282,6 +282,8 @@ def _backup(settings: Settings) -> Iterator[Block]:
         )
     )
     yield Lines(("subtitle-rag doctor --repair",))
+    yield Paragraph(_("One file with the whole library, which unpack brings into another home:"))
+    yield Lines(("subtitle-rag pack --all -o library.pack",))
     yield Paragraph(
         _(
             "To keep a backup on another disk, copy the config and the library while nothing runs, or with SQLite's own"
@@ -305,7 +307,7 @@ def _troubleshooting(_settings: Settings) -> Iterator[Block]:
             ("subtitle-rag self check", _("whether the packages that are installed fit")),
             ("subtitle-rag status", _("which videos failed, why, and what to do")),
             ("subtitle-rag doctor --repair", _("recover a damaged library")),
-            ("subtitle-rag rebuild", _("make a damaged search index anew; nothing is lost")),
+            ("subtitle-rag rebuild", _("replace a damaged search index; nothing is lost")),
             ("subtitle-rag models check", _("verify the files of fetched models")),
             ("subtitle-rag --debug …", _("write everything to the log, also queries and captions")),
             ("subtitle-rag doctor --report FILE", _("a file to attach to a bug report, without secrets and titles")),
@@ -330,7 +332,7 @@ TOPICS = (
     Topic("contexts", "문맥", N_("Contexts: scenes that do not name their subject"), _contexts),
     Topic("meaning", "뜻", N_("Search by meaning"), _meaning),
     Topic("privacy", "개인정보", N_("What leaves this computer, and what never does"), _privacy),
-    Topic("backup", "백업", N_("Where things lie, and how to keep a copy"), _backup),
+    Topic("backup", "백업", N_("Where files are, and how to back them up"), _backup),
     Topic("troubleshooting", "문제해결", N_("When something does not work"), _troubleshooting),
 )
 
