@@ -32,7 +32,7 @@ class Machine:
         return self.home / "data" / "index"
 
     def end(self) -> None:
-        end_hosts([self.embedded])
+        end_hosts([self.embedded, *(self.home / "cache" / "qdrant").glob("*")])
 
 
 def videos(folder: Path, *numbers: int) -> Path:

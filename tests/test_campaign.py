@@ -12,6 +12,7 @@ import pytest
 
 from scripts import _campaign
 from scripts._campaign import PARTS, Part, Program
+from tests import hermetic
 
 ROOT = Path(__file__).resolve().parents[1]
 CONFIG = '[pytest]\naddopts = -ra --strict-markers -m "not campaign"\nmarkers =\n    campaign(part): long\n'
@@ -105,6 +106,18 @@ def test_what_is_set_already_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "SUBTITLE_RAG_KILLS" not in _campaign.environment(kills, ROOT, ci=True)
     monkeypatch.setenv("SUBTITLE_RAG_KILLS", "7")
     assert _campaign.environment(kills, ROOT, ci=False)["SUBTITLE_RAG_KILLS"] == "7"
+
+
+def test_seed_count_and_hours_reach_the_tests() -> None:
+    assert _campaign.parse(["kill"], PARTS)[0].parts == ["kills"]
+    options, _ = _campaign.parse(["soak", "--seed", "7", "--hours", "0.05", "--count", "12"], PARTS)
+    assert _campaign.option_variables(options) == {
+        "SUBTITLE_RAG_SEED": "7",
+        "SUBTITLE_RAG_HOURS": "0.05",
+        **dict.fromkeys(_campaign.COUNTS, "12"),
+    }
+    assert {*_campaign.option_variables(options)} <= hermetic.KEPT, "the test run drops the others"
+    assert _campaign.option_variables(_campaign.parse([], PARTS)[0]) == {}
 
 
 def test_a_missing_program_is_a_failure_that_names_the_package(

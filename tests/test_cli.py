@@ -128,7 +128,18 @@ def test_search_prints_scenes_and_says_the_rest_aside(sample: Run) -> None:
 
 def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
     result = sample("search", "치킨 소스", "--limit", "3", "--json").result
-    assert set(result) == {"query", "retrievers", "reranked", "took_ms", "more", "scenes"}
+    assert set(result) == {
+        "query",
+        "retrievers",
+        "reranked",
+        "suggestions",
+        "unknown_words",
+        "shares",
+        "missing_windows",
+        "took_ms",
+        "more",
+        "scenes",
+    }
     assert (result["query"], result["retrievers"], result["reranked"]) == ("치킨 소스", ["bm25"], False)
     assert [scene["rank"] for scene in result["scenes"]] == [1, 2, 3]
     scene = result["scenes"][0]
@@ -143,6 +154,14 @@ def test_search_json_has_the_contract_s_keys(sample: Run) -> None:
 
 def test_search_explains_ranks(sample: Run) -> None:
     assert "bm25 #1 " in sample("search", "치킨", "--explain", "--limit", "1").out
+
+
+def test_search_names_the_words_that_stand_nowhere(sample: Run) -> None:
+    ran = sample("search", "치킨 Zyxwv 찡쨩꿍")
+    assert (ran.code, "치킨" in ran.out) == (0, True)
+    assert ran.err.splitlines()[-1] == "Not in this library: Zyxwv, 찡쨩꿍"
+    assert sample("search", "치킨 찡쨩꿍", "--json").result["unknown_words"] == ["찡쨩꿍"]
+    assert "Not in this library" not in sample("search", "치킨 소스").err
 
 
 def test_search_finds_nothing_and_that_is_no_failure(sample: Run) -> None:
@@ -302,8 +321,8 @@ def test_status_counts(sample: Run) -> None:
     assert result["stages"] == {
         "captions": {"done": 9, "due": 0, "failed": 0},
         "bm25": {"done": result["windows"], "due": 0},
-        "contexts": {"done": 0, "due": result["windows"], "empty": 0},
-        "vectors": {"done": 0, "due": result["windows"], "encoder": None},
+        "contexts": {"done": 0, "due": result["windows"], "empty": 0, "left_out": 0},
+        "vectors": {"done": 0, "due": result["windows"], "encoder": None, "token_vectors": None},
     }
     rows = "Channels Videos Waiting Windows Searchable With With Skipped Failed"
     assert [line.split()[0] for line in sample("status").out.splitlines()] == rows.split()

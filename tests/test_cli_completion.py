@@ -92,7 +92,7 @@ def test_names_of_the_library_and_the_settings_are_offered(home: Path, complete:
     assert "BAAI/bge-m3" in complete("models", "get", "BA")
     assert complete("config", "show", "search.l") == ["search.limit"]
     assert complete("keys", "app.l") == ["app.library"]
-    assert complete("help", "ex") == ["exit-codes"]
+    assert complete("help", "exi") == ["exit-codes"]
 
 
 def test_the_home_that_is_typed_is_the_one_that_is_read(home: Path, tmp_path: Path, complete: Complete) -> None:

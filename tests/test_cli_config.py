@@ -85,9 +85,11 @@ def test_show_is_a_table_and_a_key_narrows_it(run: Run, file: Path) -> None:
     i18n.activate("en")
     told = run("config", "show", "search", "player.lead_in")
     assert told.out.splitlines() == [
-        "search.limit     7     config file, line 1",
-        "search.remember  true  default",
-        "player.lead_in   2     default",
+        "search.limit         7         config file, line 1",
+        'search.fusion        "scores"  default',
+        "search.rerank_depth  0         default",
+        "search.remember      true      default",
+        "player.lead_in       2         default",
     ]
     assert told.err == f"The config file: {file}\n"
     refused = run("config", "show", "serch.limit", "--json")
@@ -97,7 +99,10 @@ def test_show_is_a_table_and_a_key_narrows_it(run: Run, file: Path) -> None:
 
 def test_show_has_every_setting(run: Run, file: Path) -> None:
     known = {f"{name}.{key}" for name, kind in config.SECTIONS.items() for key in kind.__dataclass_fields__}
-    assert {"language", *known} <= set(shown(run, "config", "show"))
+    assert {"language", *known} - {"prompts.channels"} <= set(shown(run, "config", "show"))
+    file.write_text('[prompts.channels]\n"느린 부엌" = "food.txt"\n', encoding="utf-8")
+    file.with_name("food.txt").write_text("{transcript}\n\n{window}\n", encoding="utf-8")
+    assert "food.txt" in str(shown(run, "config", "show"))
 
 
 def test_no_password_is_shown(run: Run, file: Path) -> None:

@@ -57,6 +57,8 @@ def test_json_tells_what_every_retriever_made_of_a_scene(search: Run) -> None:
     result = search("--limit", "5", "--json").result
     assert (result["retrievers"], result["reranked"]) == (list(RETRIEVERS), True)
     assert set(result["took_ms"]) == {"retrieve", "encode", "rerank"}
+    assert list(result["shares"]) == list(RETRIEVERS)
+    assert sum(result["shares"].values()) == pytest.approx(1)
     read, others = result["scenes"][:3], result["scenes"][3:]
     assert [scene["score"] for scene in read] == [scene["scores"]["rerank"] for scene in read]
     assert [scene["score"] for scene in others] == [scene["scores"]["fused"] for scene in others]
@@ -66,6 +68,7 @@ def test_json_tells_what_every_retriever_made_of_a_scene(search: Run) -> None:
 
 def test_explain_aligns_ranks_and_scores(search: Run) -> None:
     lines = search("--explain").out.splitlines()
+    assert lines[0].startswith("Shares of the fused score: bm25 ")
     told = [line for line in lines if "fused #" in line]
     assert len(told) == 20
     assert len({line.index("fused #") for line in told}) == len({line.index("dense ") for line in told}) == 1
@@ -137,3 +140,34 @@ def test_whoever_waits_at_a_terminal_is_told_why(search: Run, monkeypatch: pytes
     assert "Still searching." not in search().err
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert "Still searching." in search().err
+
+
+def test_the_depth_of_the_reranker_is_an_option_and_a_setting(
+    search: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def depth(*options: str) -> int:
+        return sum("rerank" in scene["scores"] for scene in search("--json", *options).result["scenes"])
+
+    assert depth("--rerank-depth", "12") == 12
+    (home / "config.toml").write_text("[search]\nrerank_depth = 7\n", encoding="utf-8")
+    try:
+        assert (depth(), depth("--rerank-depth", "2")) == (7, 2)
+        (home / "config.toml").write_text("[search]\nrerank_depth = 151\n", encoding="utf-8")
+        refused = search("--json")
+        assert "at most 150" in refused.err
+    finally:
+        (home / "config.toml").unlink()
+
+
+def test_a_query_of_unknown_words_alone_is_offered_another_one(
+    capsys: pytest.CaptureFixture[str], home: Path, models: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Meaning finds scenes for every text."""
+    monkeypatch.setattr(Runtime, "neural", models)
+    result = ran(capsys, "--home", home, "search", "clzls", "--json").result
+    assert result["scenes"]
+    (suggestion,) = result["suggestions"]
+    assert (suggestion["kind"], suggestion["query"], suggestion["changed"]) == ("layout", "치킨", "clzls")
+    assert suggestion["scenes"] > 0
+    assert "치킨" in ran(capsys, "--home", home, "search", "clzls").err
+    assert ran(capsys, "--home", home, "search", "치킨 clzls", "--json").result["suggestions"] == []

@@ -69,7 +69,7 @@ def test_where_it_is_refused_the_line_is_told(run: Run, here: Environment, monke
     monkeypatch.setattr(installing, "current", lambda: passing)
     refused = run("self", "add", "web")
     assert refused.code == 1
-    assert "does not install packages by itself" in refused.err
+    assert "cannot install packages by itself" in refused.err
     assert "uvx --from 'subtitle-rag[web]' subtitle-rag" in refused.err
     assert run("self", "update", "yt-dlp").code == 1
 

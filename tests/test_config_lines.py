@@ -1,7 +1,9 @@
 import tomllib
 from typing import Any
 
-from subtitle_rag.config_lines import line_of, name_lines
+import pytest
+
+from subtitle_rag.config_lines import line_of, name_lines, with_text
 from tests.cases import cases
 
 WHOLE = '''# [not.this]
@@ -87,3 +89,25 @@ def names(table: dict[str, Any], prefix: str = "") -> set[str]:
 )
 def test_every_name_that_toml_reads_is_found(text: str) -> None:
     assert set(name_lines(text)) == names(tomllib.loads(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", '[qdrant]\nurl = "x"\n'),
+        ("a = 1 # one", 'a = 1 # one\n\n[qdrant]\nurl = "x"\n'),
+        ("[qdrant]\n# a\n[b]\n", '[qdrant]\nurl = "x"\n# a\n[b]\n'),
+        (
+            '[ qdrant ] # t\n\n# The address\n# url = ""\n\n[b]\n',
+            '[ qdrant ] # t\n\n# The address\n# url = ""\nurl = "x"\n\n[b]\n',
+        ),
+        ("[qdrant]\nurl='old' # why\n", '[qdrant]\nurl="x" # why\n'),
+        ('qdrant.url = "old"\nz = "[qdrant]"\n', 'qdrant.url = "x"\nz = "[qdrant]"\n'),
+        ('[z]\nt = """\n[qdrant]\n"""\n', '[z]\nt = """\n[qdrant]\n"""\n\n[qdrant]\nurl = "x"\n'),
+        ('qdrant = { url = "" }\n', None),
+        ('[qdrant]\nurl = """\nx"""\n', None),
+        ("[[qdrant]]\n", None),
+    ],
+)
+def test_a_setting_is_written_and_all_else_stays(text: str, expected: str | None) -> None:
+    assert with_text(text, "qdrant", "url", "x") == expected

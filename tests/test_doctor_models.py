@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from subtitle_rag import config
+from subtitle_rag.installation import extras
 from tests.commandline import Run, ran
+from tests.stand_ins.ollama import Model, StandIn
 from tests.tiny_models import encoder_folder as encoder_folder
 from tests.tiny_models import reranker_folder as reranker_folder
 
@@ -65,3 +68,21 @@ def test_a_device_that_is_not_here_is_told(run: Run, isolated_home: Path) -> Non
     missing = "cuda" if not torch.cuda.is_available() else "mps"
     found = checks(run, isolated_home, f'device = "{missing}"')["device"]
     assert (found["severity"], missing in found["message"], bool(found["hint"])) == ("error", True, True)
+
+
+def test_without_packages_ollama_is_the_first_remedy(
+    run: Run, isolated_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "_complete", set())
+    monkeypatch.setattr(extras, "find_spec", lambda _name: None)
+    packages = checks(run, isolated_home, "")["encoder"]["hint"]
+    assert "ollama:" not in packages
+    with StandIn() as ollama:
+        monkeypatch.setenv(config.HOSTS_VARIABLE, ollama.base)
+        hint = checks(run, isolated_home, "")["encoder"]["hint"]
+        assert 'write encoder = "ollama:bge-m3" under [models] in' in hint
+        assert "subtitle-rag models get ollama:bge-m3" in hint
+        ollama.add(Model("embeddinggemma", capabilities=("embedding",), dimensions=768))
+        hint = checks(run, isolated_home, "")["encoder"]["hint"]
+        assert ('encoder = "ollama:embeddinggemma"' in hint, "models get" in hint) == (True, False)
+        assert "ollama" not in checks(run, isolated_home, "")["reranker"]["hint"]

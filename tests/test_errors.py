@@ -1,5 +1,8 @@
 import ast
+import errno
+import os
 import pickle
+import re
 import string
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +14,16 @@ from subtitle_rag import errors, i18n
 from subtitle_rag.captions.refusals import RULES
 from subtitle_rag.captions.session import Session
 from subtitle_rag.config import YoutubeSettings
-from subtitle_rag.error_messages import SENTENCES, captions, evaluation, installation, local_models, requests, storage
+from subtitle_rag.error_messages import (
+    SENTENCES,
+    captions,
+    evaluation,
+    installation,
+    local_models,
+    requests,
+    storage,
+    system_reasons,
+)
 from subtitle_rag.errors import AppError, BusyError, CaptionError, FetchError, LlmError, UsageError
 from subtitle_rag.fetching.fetcher import STORED_RESTS
 from subtitle_rag.fetching.lister import STATED
@@ -20,8 +32,8 @@ from subtitle_rag.installation.missing import missing
 from tests.cases import cases
 
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}
-MAKERS = {*KINDS, "failure", "refusing"}
-"""`llm.wire.Call.failure` makes an LlmError, and `evaluation.json_lines.refusing` a UsageError."""
+MAKERS = {*KINDS, "failure"}
+"""`llm.wire.Call.failure` makes an LlmError."""
 PACKAGE = Path(subtitle_rag.__file__).parent
 
 
@@ -43,10 +55,8 @@ def raised() -> Iterator[tuple[str, str, set[str | None]]]:
 
 
 def given(name: str, call: ast.Call) -> set[str | None]:
-    """The details of an error; a failure of Ollama's always has host and model, a refused line its place."""
+    """The details of an error; a failure of Ollama's always has host and model."""
     names = {keyword.arg for keyword in call.keywords}
-    if name == "refusing":
-        return names | {"path", "line", "reason"}
     return names | {"host", "model"} if name == "failure" or None in names else names
 
 
@@ -64,6 +74,31 @@ def test_an_error_is_raised_with_every_detail_that_its_sentences_name(
 ) -> None:
     assert code in SENTENCES
     assert given >= placeholders(code)
+
+
+def korean(error: AppError) -> str:
+    i18n.activate("ko")
+    try:
+        return error.message
+    finally:
+        i18n.activate("en")
+
+
+@cases(
+    "number", [getattr(errno, name) for name in ("EACCES", "EPERM", "ENOENT", "EISDIR", "ENOTDIR", "EROFS", "ENOSPC")]
+)
+def test_the_systems_reasons_are_korean_in_a_korean_sentence(number: int) -> None:
+    error = OSError(number, os.strerror(number), "/captions")
+    for reason in (error.strerror, str(error), f"meta.json: {error.strerror}"):
+        failure = UsageError("unreadable", path="/captions", reason=reason)
+        assert not re.search("[A-Z]", korean(failure).replace("/captions", ""))
+    assert UsageError("unreadable", path="a", reason=str(OSError(number, "Is a directory"))).message == (
+        "a cannot be read: Is a directory."
+    )
+
+
+def test_a_reason_within_another_word_stays() -> None:
+    assert system_reasons.localized("untimed outer") == "untimed outer"
 
 
 def test_every_code_is_raised_somewhere() -> None:

@@ -32,6 +32,9 @@ OTHER_WORDS = ("동영상", "비디오", "쿼리", "인덱스", "윈도우", "�
 """Words for what already has a name: 영상, 검색어, 검색 색인, 구간, 문맥, 보관함, 자막, 검색기, 장면."""
 OLD_WORDS = (
     "닿지 못",
+    "다시 해 보세요",
+    "입력란",
+    "입력칸",
     "견주",
     "견준",
     "잰다",
@@ -48,9 +51,11 @@ OLD_WORDS = (
     "벡터",
     "구독을 끝냈",
     "십시오",
+    "주세요",
+    "들여오",
 )
 """Wordings with a better one: 연결하지 못, 비교, 측정, 숨깁니다, 실행되고, 백그라운드 작업, 보여 줍니다, 재정렬,
-미리보기 이미지, 뜻 색인, 해제했습니다, 하세요."""
+미리보기 이미지, 뜻 색인, 해제했습니다, 하세요, 가져오기."""
 OLD_ENGLISH = (r"\blook(s|ed|ing)? for\b", r"\bpictures? of (the |a )?(chosen )?scenes?\b", r"\bfor the time being\b")
 """Patterns of English wordings with a plainer one: check for, search for, preview images, for now."""
 READ_BY_USERS = ("*.md", "docs/**/*.md", "models/*.toml", "subtitle_rag/web_page/*", "scripts/start", "scripts/setup")
@@ -290,7 +295,7 @@ def test_help_is_korean() -> None:
 
 def test_help_of_a_verb_is_korean() -> None:
     done = run_program("--language=ko", "search", "--help")
-    assert "장면마다 검색기별 순위와 점수를 보여 줍니다." in done.stdout
+    assert "장면마다 검색기별 순위와 점수, 검색기의 비중을 보여 줍니다." in done.stdout
 
 
 def test_an_unknown_option_is_refused_in_korean() -> None:

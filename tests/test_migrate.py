@@ -8,11 +8,11 @@ import pytest
 from filelock import FileLock
 from qdrant_client import models
 
-from subtitle_rag import config, migrating
+from subtitle_rag import config, migrating, output
 from subtitle_rag.errors import AppError
 from subtitle_rag.library.app_state import EMBEDDED, index_address
 from subtitle_rag.migrating import Copied, Migrated, Migration, heaviest, same, same_order
-from subtitle_rag.retrieval.index import DenseVector, Hit, Index, Point, Vector
+from subtitle_rag.retrieval.index import DenseVector, Hit, Index, Point, TokenVectors, Vector
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_server import COLLECTION, open_server
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
@@ -20,15 +20,15 @@ from subtitle_rag.runtime import Runtime
 from tests.place import Place
 from tests.retrieval.points import dense, sparse
 from tests.served import QUERY, Machine, ranking, videos
-from tests.stand_ins.qdrant import StandIn
+from tests.stand_ins.qdrant import StandIn, qdrant_server
 
 META = {"analyzer": ANALYZER}
-DENSE, SPARSE = "dense-0badcafe", "sparse-0badcafe"
+DENSE, SPARSE, LATE = "dense-0badcafe", "sparse-0badcafe", "late-0badcafe"
 
 
 @pytest.fixture
 def server() -> Iterator[StandIn]:
-    with StandIn() as running:
+    with qdrant_server() as running:
         yield running
 
 
@@ -42,6 +42,9 @@ def place(tmp_path: Path, analyzer: Analyzer) -> Iterator[Place]:
         opened.index.add_vector(SPARSE)
         opened.index.replace_vector(DENSE, {id: dense(1.0, n, 0.3 * n) for n, id in enumerate(ids)})
         opened.index.replace_vector(SPARSE, {id: sparse({n: 0.1, 7: 1 / (n + 1)}) for n, id in enumerate(ids, 8)})
+        opened.index.add_vector(LATE, 2)
+        tokens = {id: TokenVectors.of([[1.0, -0.1 * n], [0.3, 1.0]]) for n, id in enumerate(ids)}
+        opened.index.replace_vector(LATE, tokens)
         yield opened
 
 
@@ -79,8 +82,8 @@ def test_there_and_back_all_is_as_it_was(place: Place, server: StandIn, tmp_path
     there = on(server)
     done = moved(place, place.index, there)
     assert (done.windows, done.points) == (len(all_ids(place)), min(migrating.SAMPLE, len(all_ids(place))))
-    assert migrating.QUERIES <= done.queries <= 3 * migrating.QUERIES
-    assert there.vectors() == {"bm25": None, DENSE: 3, SPARSE: None}
+    assert migrating.QUERIES <= done.queries <= 4 * migrating.QUERIES
+    assert there.vectors() == {"bm25": None, DENSE: 3, SPARSE: None, LATE: 2}
     assert alike(place.index, there)
     assert index_address(place.library) == there.place
     with closing(EdgeIndex(tmp_path / "back", META)) as back:
@@ -199,6 +202,10 @@ VECTORS: list[tuple[Vector, Vector | None, bool]] = [
     (sparse({1: 1.0}), sparse({2: 1.0}), False),
     (sparse({1: 1.0}), sparse({1: 1.01}), False),
     (sparse({}), sparse({}), True),
+    (TokenVectors.of([[3.0, 4.0], [0.0, 0.0]]), TokenVectors.of([[0.6, 0.8], [0.0, 0.0]]), True),
+    (TokenVectors.of([[3.0, 4.0], [1.0, 0.0]]), TokenVectors.of([[0.6, 0.8], [0.0, 1.0]]), False),
+    (TokenVectors.of([[1.0, 0.0]]), TokenVectors.of([[1.0, 0.0], [1.0, 0.0]]), False),
+    (TokenVectors.of([[1.0, 0.0]]), dense(1.0, 0.0), False),
     (sparse({1: 1.0}), dense(1.0), False),
     (sparse({1: 1.0}), None, False),
 ]
@@ -269,6 +276,59 @@ def test_the_command_moves_the_index_and_says_what_to_write(machine: Machine, se
     assert (again.code, again.out, again.err) == (0, back.out, back.err)
     machine.use("")
     assert ranking(machine(*QUERY)) == before
+
+
+def test_the_command_writes_the_config_and_search_works_at_once(machine: Machine, server: StandIn) -> None:
+    before = ranking(machine(*QUERY))
+    path = machine.home / "config.toml"
+    head, tail = "# mine\n[search]\nlimit = 9 # few\n\n[qdrant] # the index\n", "timeout = 30\n[player]\n# end\n"
+    path.write_text(head + 'url = ""  # here\n' + tail, encoding="utf-8")
+    there = machine("migrate", "--to", server.base, "--write-config")
+    assert (there.code, there.out) == (0, "")
+    assert str(path) in there.err
+    assert path.read_text(encoding="utf-8") == head + f'url = "{server.base}"  # here\n' + tail
+    assert ranking(machine(*QUERY)) == before
+    back = machine("migrate", "--to", "embedded", "--write-config", "--json")
+    assert back.result["written"] is True
+    assert path.read_text(encoding="utf-8") == head + 'url = ""  # here\n' + tail
+    assert ranking(machine(*QUERY)) == before
+
+
+def test_a_program_that_is_open_meanwhile_is_told(machine: Machine, server: StandIn) -> None:
+    with Runtime(config.load(machine.home)) as open_since:
+        assert open_since.moved_index() is None
+        assert machine("migrate", "--to", server.base, "--write-config").code == 0
+        moved = open_since.moved_index()
+        assert moved is not None
+        assert (moved.code, moved.details["place"]) == ("index_moved", server.base)
+    with Runtime(config.load(machine.home)) as opened_anew:
+        assert opened_anew.moved_index() is None
+
+
+@pytest.mark.parametrize("answer", [True, False])
+def test_a_terminal_is_asked_whether_to_write_the_config(
+    machine: Machine, server: StandIn, monkeypatch: pytest.MonkeyPatch, answer: bool
+) -> None:
+    questions: list[str] = []
+    monkeypatch.setattr(output, "on_terminal", lambda: True)
+
+    def confirm(question: str) -> bool:
+        questions.append(question)
+        return answer
+
+    monkeypatch.setattr(output, "confirm", confirm)
+    there = machine("migrate", "--to", server.base)
+    assert len(questions) == 1
+    assert there.out == ("" if answer else f'[qdrant]\nurl = "{server.base}"\n')
+    assert (server.base in (machine.home / "config.toml").read_text()) is answer
+
+
+def test_a_config_of_another_form_is_left_to_its_author(machine: Machine, server: StandIn) -> None:
+    path = machine.home / "config.toml"
+    path.write_text('qdrant = { url = "" }\n', encoding="utf-8")
+    there = machine("migrate", "--to", server.base, "--write-config")
+    assert there.out == f'[qdrant]\nurl = "{server.base}"\n'
+    assert path.read_text(encoding="utf-8") == 'qdrant = { url = "" }\n'
 
 
 def test_what_cannot_be_is_said(machine: Machine, server: StandIn) -> None:

@@ -68,6 +68,91 @@ def test_a_particle_behind_a_field_agrees_with_its_value(filled: tuple[str, obje
     assert KoreanSentence(template).format(x=value) == sentence
 
 
+@cases(
+    "text, kind",
+    [
+        *[
+            (t, "vowel")
+            for t in (
+                "YouTube",
+                "GPT-4",
+                "GPT-4o",
+                "Netflix",
+                "Disney+",
+                "C++",
+                "Twitter",
+                "Spotify",
+                "LG",
+                "BTS",
+                "IVE",
+                "aespa",
+                "JTBC",
+                "BBC",
+                "PDF",
+                "GPU",
+                "Windows",
+                "Firefox",
+                "Docker",
+                "SQLite",
+                "ChatGPT",
+                "iPad",
+                "Naver",
+                "Kakao",
+                "Claude",
+                "DeepSeek",
+                "“YouTube”",
+                "2,024",
+            )
+        ],
+        *[
+            (t, "consonant")
+            for t in (
+                "iPhone",
+                "3M",
+                "Qwen",
+                "EXAONE",
+                "Instagram",
+                "Facebook",
+                "Samsung",
+                "tvN",
+                "CNN",
+                "JSON",
+                "MacBook",
+                "Photoshop",
+                "K-pop",
+                "internet",
+                "Zoom",
+                "1,000",
+                "6",
+            )
+        ],
+        *[(t, "ㄹ") for t in ("NCT 127", "‘NCT 127’", "ASMR", "R1", "‘R1’", "HTML", "Mistral", "Apple", "vlog 8", "7")],
+    ],
+)
+def test_names_that_a_library_of_videos_has_end_as_they_are_read_aloud(text: str, kind: str) -> None:
+    assert ending(text) == kind
+
+
+@cases(
+    "template, value, sentence",
+    [
+        ("{x}은(는)", "iPhone", "iPhone은"),
+        ("{x}이(가)", "YouTube", "YouTube가"),
+        ("{x}을(를)", "GPT-4", "GPT-4를"),
+        ("‘{x}’(으)로", "NCT 127", "‘NCT 127’로"),
+        ("‘{x}’을(를)", "NCT 127", "‘NCT 127’을"),
+        ("{x}(으)로", "ASMR", "ASMR로"),
+        ("{x}(이)라는", "Netflix", "Netflix라는"),
+        ("{x}(으)로", "3M", "3M으로"),
+        ("{x}이(가)", "R1", "R1이"),
+        ("{x}을(를)", "Disney+", "Disney+를"),
+        ("{x}은(는)", "EXAONE", "EXAONE은"),
+    ],
+)
+def test_particles_after_such_names_agree(template: str, value: str, sentence: str) -> None:
+    assert KoreanSentence(template).format(x=value) == sentence
+
+
 def test_outside_text_keeps_its_parentheses() -> None:
     title = "고양이(가) 을(를)"
     assert (

@@ -11,11 +11,13 @@ from subtitle_rag import config
 from subtitle_rag.errors import BusyError
 from subtitle_rag.library.app_state import index_address
 from subtitle_rag.library.context_store import Context
+from subtitle_rag.retrieval import index_server
 from subtitle_rag.retrieval.index_server import COLLECTION
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.runtime import Runtime
+from tests.invented import caption_folder
 from tests.served import QUERY, Machine, found_videos, ranking, scenes, videos
-from tests.stand_ins.qdrant import StandIn
+from tests.stand_ins.qdrant import StandIn, qdrant_server
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +28,7 @@ def one_analyzer(monkeypatch: pytest.MonkeyPatch, analyzer: Analyzer) -> None:
 
 @pytest.fixture
 def server() -> Iterator[StandIn]:
-    with StandIn() as running:
+    with qdrant_server() as running:
         yield running
 
 
@@ -130,7 +132,7 @@ def test_a_rebuild_and_a_removal_spare_the_others(
 
 def test_a_rebuild_lets_go_of_what_a_removal_had_left(machine: Machine, server: StandIn, tmp_path: Path) -> None:
     machine("index", videos(tmp_path / "a", 0, 1))
-    server.failing = lambda _method, path: (500, b"") if path.endswith("/delete") else None
+    server.failing = lambda _method, path: (500, b"") if path.endswith("/points/batch") else None
     assert machine("remove", "invented000", "--yes", "--json").failure == "qdrant_unreachable"
     server.failing = lambda _method, _path: None
     assert found_videos(machine(*QUERY)) == {"invented001"}
@@ -145,6 +147,7 @@ def test_a_server_of_other_rules_is_made_anew_only_where_nobody_shares_it(
     machine("index", videos(tmp_path / "a", 0))
     other("index", videos(tmp_path / "b", 1))
     server.memory.update_collection(COLLECTION, metadata={"analyzer": "kiwi 0.1"})
+    machine.end()  # a host that is at work notices it after a while
     assert machine(*QUERY).failure == "index_mismatch"
     refused = machine("rebuild", "--json")
     assert (refused.code, refused.failure) == (1, "qdrant_others")
@@ -169,7 +172,7 @@ def test_without_the_server_nothing_is_lost_and_the_next_run_goes_on(
     writes = [0]
 
     def full(method: str, path: str) -> tuple[int, bytes] | None:
-        writes[0] += method == "PUT" and path.endswith("/points")
+        writes[0] += method == "POST" and path.endswith("/points/batch")
         return (503, b"") if writes[0] else None
 
     server.failing = full
@@ -181,6 +184,54 @@ def test_without_the_server_nothing_is_lost_and_the_next_run_goes_on(
     run = machine("index", captions, "--json").result
     assert (run["videos"]["unchanged"], run["windows_indexed"]) == (2, counts.windows)
     assert found_videos(machine(*QUERY)) == {"invented000", "invented001"}
+
+
+def test_windows_of_a_batch_that_failed_are_not_noted_as_indexed(
+    machine: Machine, server: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_server, "WRITE_BATCH", 1)
+    captions = videos(tmp_path / "captions", 0, 1, 2)
+    written = [0]
+
+    def third_is_refused(method: str, path: str) -> tuple[int, bytes] | None:
+        written[0] += method == "POST" and path.endswith("/points/batch")
+        return (507, b"no room") if written[0] == 3 else None
+
+    server.failing = third_is_refused
+    failed = machine("index", captions, "--json")
+    assert (failed.code, failed.failure) == (3, "qdrant_unreachable")
+    server.failing = lambda _method, _path: None
+    with opened(machine) as runtime:
+        assert runtime.library.counts().searchable == 0
+        windows = runtime.library.counts().windows
+    assert 0 < held(server) < windows
+    assert machine("index", captions, "--json").result["windows_indexed"] == held(server) == windows
+
+
+@pytest.mark.campaign(part="kills")
+def test_an_indexer_killed_while_batches_are_under_way_loses_nothing(
+    machine: Machine, server: StandIn, tmp_path: Path
+) -> None:
+    caption_folder(tmp_path / "captions", 5, minutes=70)
+    command = [sys.executable, "-m", "subtitle_rag", "--home", str(machine.home), "index", str(tmp_path / "captions")]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    written = [0]
+
+    def killed(method: str, path: str) -> None:
+        written[0] += method == "POST" and path.endswith("/points/batch")
+        if written[0] == 6:  # of the second call: the first has the windows of four videos
+            process.kill()
+
+    server.failing = killed
+    assert process.wait(120) < 0
+    server.failing = lambda _method, _path: None
+    with opened(machine) as runtime:
+        noted = runtime.library.counts().searchable
+        assert 0 < noted <= held(server)
+    assert machine("index", tmp_path / "captions", "--json").code == 0
+    with opened(machine) as runtime:
+        counts = runtime.library.counts()
+    assert counts.searchable == counts.windows == held(server) > noted
 
 
 def test_the_embedded_index_answers_while_the_server_is_away(machine: Machine, server: StandIn, tmp_path: Path) -> None:

@@ -18,7 +18,10 @@ from typing import Any
 import pytest
 
 from subtitle_rag import player
+from subtitle_rag.domain import Video
 from subtitle_rag.errors import AppError
+from subtitle_rag.exporting.exported_scene import ExportedScene
+from subtitle_rag.exporting.playlists import edl, m3u
 from subtitle_rag.player import mpv
 from subtitle_rag.player.launch import Launch
 from tests.invented import came_true, end_hosts
@@ -203,3 +206,76 @@ def test_open_plays_the_file_beside_the_captions(
         assert desk.ask("get_property", "pid") == first
     finally:
         end_hosts([isolated_home / "data" / "index"])
+
+
+FAST = "vo=null\nao=null\nspeed=4\nkeep-open=yes\n"
+
+
+def watched(desk: Desk, last: Path, end: float) -> list[tuple[str, float]]:
+    """Where mpv was (film and second), until it stands at the end of the last part."""
+    seen: list[tuple[str, float]] = []
+
+    def has_ended() -> bool:
+        path, at = desk.ask("get_property", "path"), desk.ask("get_property", "time-pos")
+        if path is not None and at is not None and desk.ask("get_property", "seeking") is False:
+            seen.append((path, at))
+        return bool(seen) and seen[-1][0] == str(last) and end - 0.3 < seen[-1][1] < end + 0.1
+
+    assert came_true(has_ended, 60), seen[-5:]
+    return seen
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_scenes_play_one_after_another_from_start_to_end(
+    desk: Desk, films: tuple[Path, Path], tmp_path: Path, is_open: bool
+) -> None:
+    (tmp_path / "mpv" / "mpv.conf").write_text(FAST)
+    if is_open:
+        desk.play(films[1], 50)
+        assert came_true(lambda: desk.ask("get_property", "time-pos") is not None, 20)
+    parts = [(films[0], 12.0, 15.0), (films[1], 31.5, 34.0), (films[0], 3.0, 6.0)]
+    titles = ("치킨, 소스 0:12", "100% 국수", "끝")
+    clips = [
+        mpv.Clip(str(film), int(start * 1000), int(end * 1000), title)
+        for (film, start, end), title in zip(parts, titles, strict=True)
+    ]
+    player.play_all(clips, desk.cache)
+    if is_open:
+        assert came_true(lambda: desk.ask("get_property", "path") == str(films[0]), 20)
+    seen = watched(desk, films[0], 6.0)
+    for film, start, end in parts:
+        assert any(path == str(film) and start - 0.1 <= at < end for path, at in seen), (film.name, start)
+    for path, at in seen:
+        assert any(path == str(film) and start - 0.1 <= at <= end + 0.1 for film, start, end in parts), (path, at)
+    assert desk.ask("get_property", "media-title") == titles[-1]
+    desk.play(films[0], 40)
+    assert came_true(lambda: (desk.ask("get_property", "time-pos") or 0) > 41, 20)
+
+
+def test_an_exported_edl_plays_its_parts_as_one(desk: Desk, films: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "mpv" / "mpv.conf").write_text(FAST)
+    scenes = [
+        ExportedScene(Video("a", "한글, 제목", "c", "채널"), 12_000, 15_000, 12_000, (), media=films[0]),
+        ExportedScene(Video("b", "둘째", "c", "채널"), 31_500, 34_000, 31_500, (), media=films[1]),
+    ]
+    path = tmp_path / "장면.edl"
+    path.write_text(edl(scenes, ""), encoding="utf-8")
+    desk.play(path, 0)
+    assert came_true(lambda: desk.ask("get_property", "duration") is not None, 20)
+    assert desk.ask("get_property", "duration") == pytest.approx(5.5, abs=0.1)
+    assert [chapter["title"] for chapter in desk.ask("get_property", "chapter-list")] == [
+        "한글, 제목 0:12",
+        "둘째 0:31",
+    ]
+
+
+def test_an_exported_m3u_lists_its_films(desk: Desk, films: tuple[Path, Path], tmp_path: Path) -> None:
+    scenes = [
+        ExportedScene(Video("a", "한글, 제목", "c", "채널"), 12_000, 15_000, 12_000, (), media=films[0]),
+        ExportedScene(Video("b", "둘째", "c", "채널"), 31_500, 34_000, 31_500, (), media=films[1]),
+    ]
+    path = tmp_path / "장면.m3u"
+    path.write_text(m3u(scenes, "모음"), encoding="utf-8")
+    desk.play(path, 0)
+    assert came_true(lambda: desk.ask("get_property", "time-pos") is not None, 20)
+    assert [entry["filename"] for entry in desk.ask("get_property", "playlist")] == list(map(str, films))

@@ -4,14 +4,17 @@ import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
+from yt_dlp.networking.exceptions import HTTPError
 
-from subtitle_rag.captions.session import COOKIE_LIMIT, Session
+from subtitle_rag.captions.session import COOKIE_LIMIT, MAX_REDIRECTS, Session
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.errors import FetchError
+from tests.stand_ins.loopback import Loopback, Server
 from tests.stand_ins.youtube import Clip, StandIn, stand_in
 
 QUICK = YoutubeSettings(pause_min=0, pause_max=0, pause_request=0, back_off=0, rest=0)
@@ -188,3 +191,102 @@ def test_a_session_without_a_request_closes_without_having_opened_anything() -> 
     session = Session(QUICK)
     session.close()
     assert "_ydl" not in vars(session)
+
+
+class _RedirectingHandler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        stand_in: Redirecting = self.server.stand_in
+        stand_in.paths.append(self.path)
+        location = stand_in.locations.get(self.path)
+        self.send_response(302 if location else 200)
+        if location:
+            self.send_header("Location", location)
+        self.send_header("Content-Length", "4")
+        self.end_headers()
+        self.wfile.write(b"body")
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+class Redirecting(Loopback):
+    """A server that sends its visitors elsewhere."""
+
+    HANDLER = _RedirectingHandler
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.paths: list[str] = []
+        self.locations: dict[str, str] = {}
+
+
+@pytest.fixture
+def servers() -> Iterator[tuple[Redirecting, Redirecting]]:
+    with Redirecting() as here, Redirecting() as elsewhere:
+        yield here, elsewhere
+
+
+@pytest.mark.parametrize("handler", ["Urllib", "Requests"])
+def test_a_redirect_leads_to_youtube_or_nowhere(servers: tuple[Redirecting, Redirecting], handler: str) -> None:
+    """With each of yt-dlp's own handlers; curl_cffi is not installed."""
+    here, elsewhere = servers
+    here.locations = {
+        "/foreign": elsewhere.base,
+        "/name": elsewhere.base.replace("127.0.0.1", "localhost"),
+        "/user": f"https://www.youtube.com@127.0.0.1:{elsewhere.base.rpartition(':')[2]}/",
+        "/file": "file:///etc/passwd",
+        "/data": "data:text/plain,x",
+        "/broken": "http://[::1",
+        "/own": "/end",
+        "/twice": "/foreign",
+        "/loop": "/loop",
+    }
+    session = Session(QUICK)
+    try:
+        director = session._ydl._request_director
+        assert handler in director.handlers
+        assert set(director.handlers) <= {"Urllib", "Requests", "CurlCFFI", "StandInYoutube"}
+        director.handlers = {handler: director.handlers[handler]}
+        assert session.body(f"{here.base}/own", "") == b"body"
+        for path in set(here.locations) - {"/own"}:
+            with pytest.raises(FetchError) as refused:
+                session.body(f"{here.base}{path}", "")
+            assert refused.value.code == "network"
+    finally:
+        session.close()
+    assert elsewhere.paths == []
+    assert here.paths.count("/loop") == MAX_REDIRECTS + 1
+
+
+@pytest.mark.parametrize("handler", ["Urllib", "Requests"])
+def test_a_response_with_an_error_is_closed(servers: tuple[Redirecting, Redirecting], handler: str) -> None:
+    here, _elsewhere = servers
+    here.locations = {"/loop": "/loop"}
+    session = Session(QUICK)
+    try:
+        director = session._ydl._request_director
+        director.handlers = {handler: director.handlers[handler]}
+        with pytest.raises(FetchError) as refused:
+            session.body(f"{here.base}/loop", "")
+    finally:
+        session.close()
+    assert isinstance(refused.value.__cause__, HTTPError)
+    assert refused.value.__cause__.response.closed
+
+
+def test_a_page_of_youtube_may_lead_to_another_one_of_its_hosts(youtube: StandIn) -> None:
+    youtube.refuse("other", 302, headers={"Location": "https://m.youtube.com/generate_204"})
+    session = Session(QUICK)
+    try:
+        session.body("https://www.youtube.com/generate_204", "")
+    finally:
+        session.close()
+    assert [asked.headers["host"] for asked in youtube.requests] == ["www.youtube.com", "m.youtube.com"]
+
+
+def test_the_page_for_those_who_are_blocked_is_a_block_and_not_read(youtube: StandIn) -> None:
+    youtube.refuse(None, 302, times=None, headers={"Location": "https://www.google.com/sorry/index?continue=x"})
+    assert refusal(QUICK).code == "rate_limited"
+    assert {asked.headers["host"] for asked in youtube.requests} == {"www.youtube.com"}

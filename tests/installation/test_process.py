@@ -144,8 +144,11 @@ def test_a_stop_ends_the_installer_and_what_it_has_started(
 def test_who_reads_no_further_leaves_nothing_behind(tmp_path: Path) -> None:
     said = lines(installer(tmp_path, CHILD.format(ignore="", end="time.sleep(60)", silent="")), threading.Event())
     pids = next([int(word) for word in line.split()[1:]] for line in said if line.startswith("pids"))
+    assert len(pids) == 2
+    assert not any(map(is_over, pids)), "they run as long as their lines are read"
     said.close()
     until(lambda: all(map(is_over, pids)))
+    assert list(map(is_over, pids)) == [True, True]
 
 
 def test_what_an_installer_leaves_running_after_its_success_stays(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 from tests.stand_ins.loopback import Loopback, Server
-from tests.stand_ins.ollama_models import Json, Model, Turn, full_name, show_answer, tag_entry
+from tests.stand_ins.ollama_models import Json, Model, Turn, embedding, full_name, show_answer, tag_entry
 from tests.stand_ins.ollama_requests import KINDS, Answer, Asked, Failure, Hold, shared_prefix, takes
-from tests.stand_ins.ollama_runner import Refused, Runner
+from tests.stand_ins.ollama_runner import DEFAULT_CONTEXT, Refused, Runner
 
 __all__ = ["Asked", "Hold", "Model", "StandIn", "Turn", "shared_prefix"]
 
@@ -53,7 +53,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer({})
 
     def do_POST(self) -> None:
-        self._answer(json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "{}"))
+        length = int(self.headers.get("Content-Length", 0))
+        body = self.rfile.read(length)
+        if len(body) < length:  # the client went away before it had said what it wants
+            self.close_connection = True
+            return
+        self._answer(json.loads(body or "{}"))
 
     def _answer(self, sent: Json) -> None:
         stand_in = self.server.stand_in
@@ -138,6 +143,9 @@ class StandIn(Loopback):
         self.split = 61  # bytes of a chunk
         self.strict = True  # refuse a prompt that leaves no room for the answer
         self.counts_cached = True  # servers before 0.33 do not tell what they found in the cache
+        self.one_model = False  # the memory has room for one model
+        self.no_internet = ""
+        """What a server without a connection says of each pull."""
         self.dies_after: int | None = None  # bytes of the next pull, which then breaks off
         self.requests: list[Asked] = []
         self.connections: set[socket.socket] = set()
@@ -243,6 +251,8 @@ class StandIn(Loopback):
             return self._pull(asked)
         if asked.kind == "chat":
             return self._chat(asked)
+        if asked.kind == "embed":
+            return self._embed(asked)
         raise Refused(404, "404 page not found")
 
     def _model(self, asked: Asked) -> Model:
@@ -266,6 +276,31 @@ class StandIn(Loopback):
             tokens, evaluation = runner.read(asked, strict=self.strict)
         lines = self._lines(asked, model, turn, tokens, evaluation)
         return lines if asked.sent.get("stream", True) else _joined(lines)
+
+    def _embed(self, asked: Asked) -> Json:
+        """As llama-server answers through Ollama 0.24."""
+        model = self._model(asked)
+        if "embedding" not in model.capabilities:
+            raise Refused(501, "this model does not support embeddings")
+        texts: list[str] = asked.sent["input"]
+        if not all(texts):
+            raise Refused(500, "Failed to create new sequence: no input provided")
+        self._load_for(asked, model)
+        if asked.truncate is False and any(model.count(text) > asked.num_ctx for text in texts):
+            raise Refused(400, "the input length exceeds the context length")
+        on_card = asked.options.get("num_gpu") != 0
+        if on_card and model.unreadable and any(model.unreadable in text for text in texts):
+            raise Refused(500, "failed to encode response: json: unsupported value: NaN")
+        return {"model": asked.model, "embeddings": [embedding(model, text) for text in texts]}
+
+    def _load_for(self, asked: Asked, model: Model) -> None:
+        """Load a model for an embedding, in the place of all others where there is room for one."""
+        with self._lock:
+            if self.one_model:
+                for name in [name for name in self._runners if name != model.name.lower()]:
+                    del self._runners[name]
+            runner = self._runners.setdefault(model.name.lower(), Runner(model))
+        asked.num_ctx = runner.num_ctx = min(int(asked.options.get("num_ctx", DEFAULT_CONTEXT)), model.context_length)
 
     def _lines(self, asked: Asked, model: Model, turn: Turn, tokens: int, evaluation: int) -> Iterator[bytes]:
         limit = int(asked.options.get("num_predict", -1))
@@ -295,6 +330,9 @@ class StandIn(Loopback):
     def _pull(self, asked: Asked) -> Iterator[bytes]:
         model = self._offered.get(full_name(asked.model).lower())
         yield _status("pulling manifest")
+        if self.no_internet:
+            yield json.dumps({"error": self.no_internet}).encode() + b"\n"
+            return
         if model is None:
             yield json.dumps({"error": "pull model manifest: file does not exist"}).encode() + b"\n"
             return

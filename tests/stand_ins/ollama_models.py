@@ -49,6 +49,8 @@ class Model:
     bos: bool = False  # a first special token, which a cut keeps too
     hybrid: bool = False  # its cache is lost where more than a batch follows the common prefix (llama.cpp #19794)
     layers: tuple[int, ...] = (4_000, 300, 20)  # bytes, for a pull
+    dimensions: int = 8  # of its embeddings
+    unreadable: str = ""  # a text with this word has no vector on a graphics card (ollama #15582)
     known_layers: dict[str, int] = field(default_factory=dict)  # digest → bytes that a pull has fetched
 
     def __post_init__(self) -> None:
@@ -75,14 +77,15 @@ def full_name(name: str) -> str:
 
 
 def context(sent: Json) -> str:
-    """A Korean sentence made of the window's longest words and the head's title: the same for the same prompt."""
+    """A Korean sentence of some words of the window and the head's title: the same for the same prompt alone."""
     said = {role: "\n".join(m["content"] for m in sent["messages"] if m["role"] == role) for role in ("system", "user")}
     window = re.search(r"<구간>(.*?)</구간>", said["user"], re.DOTALL)
-    words = sorted(set(re.findall(r"[가-힣]{2,}|\d+", window[1] if window else said["user"])))
+    words = list(dict.fromkeys(re.findall(r"[가-힣]{2,}|\d+", window[1] if window else said["user"])))
     longest = sorted(words, key=lambda word: (-len(word), word))[:3]
+    shown = dict.fromkeys([*longest, *words[:1], *words[-2:]])
     title = re.search(r"제목: *(.+)", said["system"])
     start = f"{title[1].strip()} 영상에서 " if title else ""
-    return f"{start}{', '.join(longest) or '말'} 이야기를 하는 부분입니다."
+    return f"{start}{', '.join(shown) or '말'} 이야기를 하는 부분입니다."
 
 
 def _normal(sent: Json) -> str:
@@ -113,6 +116,15 @@ BEHAVIOURS: dict[str, Callable[[Json], Turn | str]] = {
 }
 
 
+def embedding(model: Model, text: str) -> list[float]:
+    """A vector of length 1, alike for texts that share words: no model's, but the same for the same words."""
+    values = [1e-3] * model.dimensions
+    for word in re.findall(r"[가-힣]{2}|[a-z]+|\d+", text.lower()):
+        values[int(sha256(word.encode()).hexdigest(), 16) % model.dimensions] += 1.0
+    norm = sum(value * value for value in values) ** 0.5
+    return [value / norm for value in values]
+
+
 def tag_entry(model: Model) -> Json:
     """As `/api/tags` lists it (ollama api/types.go, `ListModelResponse`)."""
     entry = {
@@ -129,7 +141,16 @@ def tag_entry(model: Model) -> Json:
 
 def show_answer(model: Model) -> Json:
     """As `/api/show` tells it (ollama api/types.go, `ShowResponse`)."""
-    facts = {"general.architecture": "qwen2", "qwen2.context_length": model.context_length}
+    facts = {
+        "general.architecture": "qwen2",
+        "qwen2.context_length": model.context_length,
+        "qwen2.embedding_length": model.dimensions,
+        "qwen2.block_count": 28,
+        "qwen2.attention.head_count": 28,
+        "qwen2.attention.head_count_kv": 4,
+        "qwen2.attention.key_length": 128,
+        "qwen2.attention.value_length": 128,
+    }
     answer: Json = {"license": "Apache-2.0", "template": model.template, "details": _details(), "model_info": facts}
     answer |= {key: value for key, value in (("renderer", model.renderer), ("parser", model.parser)) if value}
     return answer | {"capabilities": list(model.capabilities)} | _remote(model)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.stand_ins.ollama_models import Json, Turn
 
-KINDS = {"/api/chat", "/api/generate", "/api/pull", "/api/show", "/api/tags", "/api/ps", "/api/version"}
+KINDS = {"/api/chat", "/api/embed", "/api/generate", "/api/pull", "/api/show", "/api/tags", "/api/ps", "/api/version"}
 
 
 @dataclass

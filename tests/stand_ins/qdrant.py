@@ -3,23 +3,43 @@
     with StandIn() as qdrant:
         settings = QdrantSettings(url=qdrant.base)
 
-It speaks what the app uses of the interface. What only a server has (payload indexes, HNSW, half precision, shards,
-replicas) it takes and leaves aside.
+It speaks what the app uses of the interface, and refuses what a server of 1.18 refuses, by its own validation
+(`lib/api/src/rest/validate.rs`, `lib/collection/src/operations/verification`): a body of more than 32 MiB, JSON with
+NaN, names with signs of paths, sparse vectors with a term twice or without as many values, token vectors of too many
+numbers or with an empty one, vectors that are updated by
+nothing or by empty ones, unknown ids in an update of vectors or payload, an unknown `update_mode` and, with
+`strict_mode`, filters by fields without an index.
+
+Its liberties, which no test here can notice: payload indexes, HNSW, half precision, quantization, `on_disk`, shards and
+replicas are taken and left aside. There is one answer per request, in the order of arrival; a server applies the
+operations of a batch one by one, with others' in between, and writes of several nodes in any order. IDF is of the whole
+collection, not per shard. Scores are of 32 or 64 bits, so that ties differ in the last digit. Of strict mode only the
+filters are checked, not its limits of sizes and rates. Telemetry, aliases, snapshots and gRPC do not exist.
+
+`SUBTITLE_RAG_TEST_QDRANT=http://…` names a real server: `qdrant_server` then returns a `Relay` in front of it, whose
+collections have a random suffix there and are deleted in the end.
 """
 
 import json
+import os
 import re
+import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from typing import Any
+from urllib.parse import unquote
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from qdrant_client import QdrantClient, models
 
 from tests.stand_ins.loopback import Loopback, Server
 
 Json = dict[str, Any]
+LARGEST_BODY = 33_554_432
+MOST_NUMBERS = 1_048_576
+"""In the token vectors of a point (`MAX_MULTIVECTOR_FLATTENED_LEN` of `lib/common/common/src/validation.rs`)."""
+VARIABLE = "SUBTITLE_RAG_TEST_QDRANT"
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -33,7 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
         stand_in: StandIn = self.server.stand_in
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         path = self.path.partition("?")[0]
-        status, answer = stand_in.serve(self.command, path, self.headers, json.loads(body or "{}"))
+        status, answer = stand_in.answer(self.command, path, self.headers, body)
         sent = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Length", str(len(sent)))
@@ -53,12 +73,29 @@ class StandIn(Loopback):
         self.version = version
         self.key = key
         self.memory = QdrantClient(":memory:")
+        self.strict_mode = False
+        """Refuse filters by fields without an index."""
         self.asked: list[tuple[str, str, Json]] = []
         """Method, path and body of every request."""
         self.failing: Callable[[str, str], tuple[int, Json | bytes] | None] = lambda _method, _path: None
         """Answers a request in the server's place."""
         self._indexes: Json = {}
+        self._storage: Json = {}
+        """What the collection's dense vectors were told of disk, graph and quantization."""
         self._one = threading.Lock()
+
+    def answer(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, Json | bytes]:
+        """Answer a request, or refuse its body as a server does before it looks at it."""
+        if len(body) > LARGEST_BODY:
+            text = (
+                f"Payload error: JSON payload ({len(body)} bytes) is larger than allowed (limit: {LARGEST_BODY} bytes)."
+            )
+            return 400, {"status": {"error": text}, "time": 0.0}
+        try:
+            sent = json.loads(body or b"{}", parse_constant=_no_number)
+        except ValueError as error:
+            return 400, {"status": {"error": f"Format error in JSON body: {error}"}, "time": 0.0}
+        return self.serve(method, path, headers, sent)
 
     def serve(self, method: str, path: str, headers: Any, sent: Json) -> tuple[int, Json | bytes]:
         self.asked.append((method, path, sent))
@@ -69,7 +106,13 @@ class StandIn(Loopback):
             return 401, b"Must provide an API key or an Authorization bearer token"
         with self._one:
             try:
+                if fault := _fault(path, sent):
+                    return 422, {"status": {"error": f"Validation error in JSON body: [{fault}]"}, "time": 0.0}
+                if self.strict_mode:
+                    self._require_indexes(sent)
                 result = self._result(method, path, sent)
+            except ValidationError as error:
+                return 400, {"status": {"error": f"Format error in JSON body: {error.errors()[0]['msg']}"}, "time": 0.0}
             except (ValueError, KeyError) as error:  # as the in-memory engine refuses
                 missing = isinstance(error, KeyError) or "not found" in str(error)
                 return 404 if missing else 400, {"status": {"error": str(error)}, "time": 0.0}
@@ -87,6 +130,11 @@ class StandIn(Loopback):
             return _plain(self._name(method, match[1], vector[1], sent))
         return _plain(_CALLS[method, rest](self, match[1], sent))
 
+    def _require_indexes(self, sent: Any) -> None:
+        for key in _filtered_fields(sent):
+            if key not in self._indexes:
+                raise ValueError(f'Bad request: Index required but not found for "{key}"')
+
     def _name(self, method: str, collection: str, vector: str, sent: Json) -> Any:
         if method == "DELETE":
             return self.memory.delete_vector_name(collection, vector)
@@ -94,16 +142,21 @@ class StandIn(Loopback):
 
     def create(self, collection: str, sent: Json) -> Any:
         asked = models.CreateCollection.model_validate(sent)
-        self._indexes = {}
+        self._indexes, self._storage = {}, {}
         return self.memory.create_collection(
             collection, asked.vectors, sparse_vectors_config=asked.sparse_vectors, metadata=asked.metadata
         )
 
     def described(self, collection: str, _sent: Json) -> Any:
-        return {**_plain(self.memory.get_collection(collection)), "payload_schema": self._indexes}
+        described = {**_plain(self.memory.get_collection(collection)), "payload_schema": self._indexes}
+        dense = described["config"]["params"].get("vectors", {})
+        for name in dense.keys() & self._storage.keys():
+            dense[name] |= self._storage[name]
+        return described
 
     def update(self, collection: str, sent: Json) -> Any:
         asked = models.UpdateCollection.model_validate(sent)
+        self._storage |= sent.get("vectors", {})
         return self.memory.update_collection(collection, vectors_config=asked.vectors)
 
     def index(self, _collection: str, sent: Json) -> Any:
@@ -125,6 +178,11 @@ class StandIn(Loopback):
             with_payload=asked.with_payload or False,
         )
 
+    def query_batch(self, collection: str, sent: Json) -> Any:
+        queries = models.QueryRequestBatch.model_validate(sent).searches
+        exact = [query.model_copy(update={"params": None}) for query in queries]  # its engine only searches exactly
+        return self.memory.query_batch_points(collection, exact)
+
     def scroll(self, collection: str, sent: Json) -> Any:
         asked = models.ScrollRequest.model_validate(sent)
         points, after = self.memory.scroll(
@@ -136,6 +194,137 @@ class StandIn(Loopback):
             with_vectors=asked.with_vector or False,
         )
         return models.ScrollResult(points=points, next_page_offset=after)
+
+
+class Relay(StandIn):
+    """In front of a real server: requests are seen, refused and counted as by a `StandIn`, and answered there.
+
+    The server's own key stands in `SUBTITLE_RAG_TEST_QDRANT_KEY`.
+    """
+
+    def __init__(self, url: str, version: str = "1.20.0", key: str = "") -> None:
+        super().__init__(version, key)
+        self._url = url.rstrip("/")
+        self._suffix = f"-test-{secrets.token_hex(6)}"
+        own_key = os.environ.get(f"{VARIABLE}_KEY") or None
+        self._real = QdrantClient(url=url, api_key=own_key, check_compatibility=False, timeout=60)
+        self.memory = _Suffixed(self._real, self._suffix)  # type: ignore[assignment]
+        self._used: set[str] = set()
+
+    def __exit__(self, *how: Any) -> None:
+        for name in self._used:
+            self._real.delete_collection(name)
+        self._real.close()
+        super().__exit__(*how)
+
+    def serve(self, method: str, path: str, headers: Any, sent: Json) -> tuple[int, Json | bytes]:
+        self.asked.append((method, path, sent))
+        failure = self.failing(method, path)
+        if failure is not None:
+            return failure
+        if path == "/":
+            return 200, {"title": "qdrant - vector search engine", "version": self.version}
+        if self.key and headers.get("api-key") != self.key:
+            return 401, b"Must provide an API key or an Authorization bearer token"
+        match = re.fullmatch(r"/collections/([^/]+)(/.*)?", path)
+        assert match, path
+        self._used.add(match[1] + self._suffix)
+        client = self._real.http.client
+        url = f"{self._url}/collections/{match[1]}{self._suffix}{match[2] or ''}"
+        params = {"wait": "true"} if method != "GET" else {}
+        response = client._client.request(method, url, params=params, json=sent if method in BODIES else None)
+        return response.status_code, response.content
+
+
+class _Suffixed:
+    """A client whose collections have a suffix on the server."""
+
+    def __init__(self, client: QdrantClient, suffix: str) -> None:
+        self._client = client
+        self._suffix = suffix
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._client, name)
+        return lambda collection, *arguments, **options: method(collection + self._suffix, *arguments, **options)
+
+
+BODIES = ("PUT", "POST", "PATCH")
+
+
+def qdrant_server() -> StandIn:
+    """Return a stand-in or, where a maintainer names a real server, a relay to it."""
+    url = os.environ.get(VARIABLE)
+    return Relay(url) if url else StandIn()
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
+
+
+def _fault(path: str, sent: Json) -> str | None:
+    """Return what a server's validation finds wrong with a request, or None."""
+    match = re.match(r"/collections/([^/]+)", path)
+    if match and (set(unquote(match[1])) & set('<>:"/\\|?*\0\x1f') or len(match[1]) > 255):
+        return "collection_name: collection name cannot contain this char"
+    for at, vector in _sparse_vectors(sent):
+        if len(vector["indices"]) != len(vector["values"]):
+            return f"{at}.values: must be the same length as indices"
+        if len(set(vector["indices"])) != len(vector["indices"]):
+            return f"{at}.indices: must be unique"
+    for at, rows in _token_vectors(sent):
+        if not all(rows):
+            return f"{at}: all vectors must be non-empty"
+        if sum(map(len, rows)) >= MOST_NUMBERS:
+            return f"{at}: Total size of all vectors ({sum(map(len, rows))}) must be less than {MOST_NUMBERS}"
+    updates = [sent] if path.endswith("/points/vectors") else []
+    updates += [
+        operation["update_vectors"] for operation in sent.get("operations", ()) if "update_vectors" in operation
+    ]
+    for update in updates:
+        for number, point in enumerate(update.get("points", ())):
+            if all(vector in ([], {"indices": [], "values": []}) for vector in point["vector"].values()):
+                return f"points[{number}].vector: must specify vectors to update for point"
+    return None
+
+
+def _sparse_vectors(sent: Any, at: str = "") -> Iterator[tuple[str, Json]]:
+    if isinstance(sent, dict):
+        if sent.keys() == {"indices", "values"}:
+            yield at, sent
+            return
+        for key, value in sent.items():
+            if key != "payload":
+                yield from _sparse_vectors(value, f"{at}.{key}".lstrip("."))
+    elif isinstance(sent, list) and sent and isinstance(sent[0], dict):
+        for number, value in enumerate(sent):
+            yield from _sparse_vectors(value, f"{at}[{number}]")
+
+
+def _token_vectors(sent: Any, at: str = "") -> Iterator[tuple[str, list[list[float]]]]:
+    if isinstance(sent, dict):
+        for key, value in sent.items():
+            if key != "payload":
+                yield from _token_vectors(value, f"{at}.{key}".lstrip("."))
+    elif isinstance(sent, list) and sent and isinstance(sent[0], list):
+        yield at, sent
+    elif isinstance(sent, list) and sent and isinstance(sent[0], dict):
+        for number, value in enumerate(sent):
+            yield from _token_vectors(value, f"{at}[{number}]")
+
+
+def _filtered_fields(sent: Any) -> Iterator[str]:
+    """Yield the fields that conditions of filters name."""
+    if isinstance(sent, dict):
+        if isinstance(sent.get("key"), str) and ("match" in sent or "range" in sent):
+            yield sent["key"]
+        elif isinstance(sent.get("is_empty"), dict):
+            yield sent["is_empty"]["key"]
+        for key, value in sent.items():
+            if key != "payload":
+                yield from _filtered_fields(value)
+    elif isinstance(sent, list) and sent and isinstance(sent[0], dict):
+        for value in sent:
+            yield from _filtered_fields(value)
 
 
 def _read(kind: Any, sent: Any) -> Any:
@@ -157,14 +346,21 @@ _CALLS: dict[tuple[str, str], Callable[[StandIn, str, Json], Any]] = {
     ("POST", "/points"): lambda own, name, sent: own.memory.retrieve(
         name, sent["ids"], sent["with_payload"], sent["with_vector"]
     ),
+    ("POST", "/points/payload"): lambda own, name, sent: own.memory.set_payload(
+        name, sent["payload"], _read(models.Filter, sent["filter"])
+    ),
     ("POST", "/points/delete"): lambda own, name, sent: own.memory.delete(name, _read(models.PointsSelector, sent)),
     ("PUT", "/points/vectors"): lambda own, name, sent: own.memory.update_vectors(
         name, models.UpdateVectors.model_validate(sent).points
+    ),
+    ("POST", "/points/vectors/delete"): lambda own, name, sent: own.memory.delete_vectors(
+        name, sent["vector"], sent["points"]
     ),
     ("POST", "/points/batch"): lambda own, name, sent: own.memory.batch_update_points(
         name, models.UpdateOperations.model_validate(sent).operations
     ),
     ("POST", "/points/query"): StandIn.query,
+    ("POST", "/points/query/batch"): StandIn.query_batch,
     ("POST", "/points/scroll"): StandIn.scroll,
     ("POST", "/points/count"): lambda own, name, sent: own.memory.count(
         name, models.CountRequest.model_validate(sent).filter, exact=sent["exact"]

@@ -41,7 +41,9 @@ def post(server: StandIn, **body: Any) -> httpx.Response:
 
 def test_it_answers_with_a_context_of_the_window(client: ollama.Client) -> None:
     said = client.chat(NAME, prompt("멸치육수를 냄비에 붓고 끓입니다"), options={"num_ctx": 8192})
-    assert said.message.content == "멸치 국수 끓이기 영상에서 멸치육수를, 끓입니다, 냄비에 이야기를 하는 부분입니다."
+    assert (
+        said.message.content == "멸치 국수 끓이기 영상에서 멸치육수를, 끓입니다, 냄비에, 붓고 이야기를 하는 부분입니다."
+    )
     assert (said.done, said.done_reason) == (True, "stop")
     assert said.message.content == client.chat(NAME, prompt("멸치육수를 냄비에 붓고 끓입니다")).message.content
 

@@ -11,7 +11,7 @@ import os
 import sys
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -58,7 +58,9 @@ class _Handler(BaseHTTPRequestHandler):
             rule.hold.wait()
         if rule and rule.close:
             return
-        if rule and rule.cut is None and not rule.hold:
+        if asked.kind == "media" and not rule:
+            self._send_media(stand_in.media(asked.video), asked.headers.get("range", ""))
+        elif rule and rule.cut is None and not rule.hold:
             self._send((rule.status, _HTML, rule.body), rule.headers, None)
         else:
             self._send(stand_in.answer(asked), {}, rule.cut if rule else None)
@@ -71,6 +73,17 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body[:cut])
+
+    def _send_media(self, media: bytes, span: str) -> None:
+        """Answer with the bytes from the first of the range on (RFC 9110, 14)."""
+        first, _dash, last = span.removeprefix("bytes=").partition("-")
+        start = int(first or 0)
+        part = media[start : int(last) + 1 if last else None]
+        headers = {"Accept-Ranges": "bytes"}
+        if span:
+            headers["Content-Range"] = f"bytes {start}-{start + len(part) - 1}/{len(media)}"
+        with suppress(ConnectionError):  # ffmpeg leaves when it has what it wants
+            self._send((206 if span else 200 if media else 404, "video/mp4", part), headers, None)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Says nothing: what was asked is in `StandIn.requests`."""
@@ -97,6 +110,8 @@ class StandIn(Loopback):
     def add(self, *things: Channel | Playlist | Clip) -> None:
         """Serve them from now on. A clip that is added by itself stands in no list."""
         for thing in things:
+            for clip in thing.clips if isinstance(thing, Channel) else [thing] if isinstance(thing, Clip) else []:
+                clip.media_url = f"{self.base}/videoplayback/{clip.id}"
             if isinstance(thing, Channel):
                 self.site.channels.append(thing)
             elif isinstance(thing, Playlist):
@@ -161,6 +176,10 @@ class StandIn(Loopback):
         path = os.pathsep.join(filter(None, [str(PLUGINS), os.environ.get("PYTHONPATH")]))
         folders = {"HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config")}
         return {VARIABLE: self.base, "PYTHONPATH": path, **folders}
+
+    def media(self, id: str) -> bytes:
+        clip = self.site.clip(id)
+        return clip.media if clip else b""
 
     def answer(self, asked: Asked) -> Found:
         answers: dict[str, Callable[[Asked], Found]] = {

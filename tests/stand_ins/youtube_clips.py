@@ -77,6 +77,8 @@ class Clip:
     kind: Literal["video", "short", "stream"] = "video"
     state: State = "public"
     starts_at: int | None = None  # seconds since 1970, of what is upcoming
+    media: bytes = b""  # an MP4 of picture and sound; without it no format is told
+    media_url: str = ""  # where the stand-in serves it
     chapters: list[tuple[int, str]] = field(default_factory=list)  # (start in seconds, title)
     heatmap: list[float] = field(default_factory=list)  # 0 to 1, evenly spaced over the video
     storyboard: bool = True

@@ -27,6 +27,8 @@ def player(clip: Clip | None, channel: Channel | None, client: str) -> Json:
         answer["microformat"] = {"playerMicroformatRenderer": _microformat(clip, channel)}
     if clip.state not in ("public", "was_live"):  # what is live has no captions yet
         return answer
+    if clip.media:
+        answer["streamingData"] = {"expiresInSeconds": "21540", "formats": [_format(clip)]}
     if tracks := [caption for caption in clip.captions if caption.clients is None or client in caption.clients]:
         answer["captions"] = {"playerCaptionsTracklistRenderer": _tracklist(clip, tracks, client)}
     if clip.storyboard and client in _TRANSLATING:
@@ -135,6 +137,25 @@ def _details(clip: Clip, channel: Channel) -> Json:
     if clip.state == "upcoming":
         details["isUpcoming"] = True
     return details
+
+
+def _format(clip: Clip) -> Json:
+    return {
+        "itag": 18,
+        "url": clip.media_url,
+        "mimeType": 'video/mp4; codecs="avc1.42001E, mp4a.40.2"',
+        "bitrate": 500_000,
+        "width": 320,
+        "height": 240,
+        "contentLength": str(len(clip.media)),
+        "quality": "medium",
+        "fps": 25,
+        "qualityLabel": "240p",
+        "audioQuality": "AUDIO_QUALITY_LOW",
+        "approxDurationMs": str(clip.duration * 1000),
+        "audioSampleRate": "44100",
+        "audioChannels": 1,
+    }
 
 
 def _seconds(clip: Clip) -> str:

@@ -13,7 +13,10 @@ _API = {"browse": "browse", "player": "player", "next": "next", "navigation/reso
 
 @dataclass(frozen=True)
 class Asked:
-    """One request. `kind`: tab, playlist, browse, watch, next, resolve, player, timedtext, embed, image or other."""
+    """One request.
+
+    `kind`: tab, playlist, browse, watch, next, resolve, player, timedtext, embed, image, media or other.
+    """
 
     kind: str
     path: str
@@ -81,6 +84,8 @@ def read_request(target: str, headers: dict[str, str], sent: Json) -> Asked:
         kind, video = _API.get(path.removeprefix("/youtubei/v1/"), "other"), str(sent.get("videoId", ""))
     elif path == "/api/timedtext":
         kind, video = "timedtext", query.get("v", "")
+    elif path.startswith("/videoplayback/"):
+        kind, video = "media", path.removeprefix("/videoplayback/")
     elif host.endswith("ytimg.com"):
         kind, video = "image", (re.findall(r"/(?:vi|vi_webp|sb)/([^/]+)/", path) or [""])[0]
     elif path == "/watch":

@@ -1,0 +1,280 @@
+"""Generated addresses, headers and messages against everything that keeps strangers out."""
+
+import pickle
+import random
+import string
+import time
+from collections.abc import Callable
+from ipaddress import ip_address
+from multiprocessing.connection import Client, Listener
+from threading import Thread
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.session import HOSTS, _is_of
+from subtitle_rag.errors import AppError, LlmError, UsageError
+from subtitle_rag.llm import host_guard
+from subtitle_rag.models.download import _Hub
+from subtitle_rag.models.manifest import encoders
+from subtitle_rag.web_place import ServedPlace, is_same_origin
+from tests.addresses import REFUSED, TYPED
+from tests.campaign.figures import SEED, Figures, Say, count, say
+
+__all__ = ["say"]
+pytestmark = pytest.mark.campaign(part="guards")
+
+COUNT = count("SUBTITLE_RAG_GUARDS", 4_000)
+MAX_S = 0.5
+EVIL = ("evil.example", "169.254.169.254", "10.0.0.1", "xn--80ak6aa92e.com", "[::2]", "metadata.google.internal")
+OWN = ("www.youtube.com", "youtube.com", "youtu.be", "m.youtube.com", "music.youtube.com")
+LOOPBACK = ("127.0.0.1", "localhost", "LOCALHOST", "localhost.", "[::1]", "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]")
+LOOKS: tuple[Callable[[str, str], str], ...] = (
+    lambda evil, own: evil,
+    lambda evil, own: f"{own}.{evil}",
+    lambda evil, own: f"{own}@{evil}",
+    lambda evil, own: f"{own}:x@{evil}",
+    lambda evil, own: f"{evil}#{own}",
+    lambda evil, own: f"{evil}\\@{own}",
+    lambda evil, own: f"{evil}/{own}",
+    lambda evil, own: f"{evil}%2f{own}",
+    lambda evil, own: f"{evil}%00.{own}",
+    lambda evil, own: f"{evil}?{own}",
+    lambda evil, own: f"x{own}",
+    lambda evil, own: f"{own}x",
+    lambda evil, own: own.replace("o", "о", 1) if "o" in own else evil,
+    lambda evil, own: own.replace("e", "ｅ", 1) if "e" in own else evil,
+    lambda evil, own: own.replace(".", "。", 1) if "." in own else evil,
+    lambda evil, own: f"{own}\t.{evil}",
+    lambda evil, own: f"{evil} {own}",
+    lambda evil, own: f"{own},{evil}",
+    lambda evil, own: f"{own}\r\nHost: {evil}",
+    lambda evil, own: f"{own}:99999",
+    lambda evil, own: f"[{own}]",
+    lambda evil, own: f"user@{own}",
+    lambda evil, own: f"{own}..",
+)
+"""A host that looks like one's own, or hides another."""
+SCHEMES = ("http", "https", "HTTPS", "file", "ftp", "data", "javascript", "ws", "//", "http:/", "http:\\\\", "")
+TAILS = (
+    "",
+    "/",
+    "/watch?v=aB3_-xYz019",
+    "/@market",
+    "/%2e%2e/",
+    "/..;/",
+    "?list=x",
+    "#x",
+    "/redirect?q=http://evil.example",
+)
+
+
+def noisy(text: str, chance: random.Random) -> str:
+    """The text with some of its characters changed."""
+    letters = list(text)
+    for _change in range(chance.choice([0, 0, 1, 2])):
+        at = chance.randrange(len(letters) + 1)
+        letters[at : at + chance.randrange(2)] = chance.choice(
+            [*string.printable, "\u202e", "\u200d", "한", "\ud800", "％"]
+        )
+    return "".join(letters)
+
+
+def stranger(chance: random.Random, own: tuple[str, ...]) -> str:
+    """A host that is none of one's own."""
+    return chance.choice(LOOKS)(chance.choice(EVIL), chance.choice(own))
+
+
+def timed(figures: Figures, label: str, call: Callable[[], str]) -> None:
+    began = time.process_time()
+    try:
+        result = call()
+    except Exception as error:  # every one is listed, by its number
+        result = "crashed"
+        figures.wrong.append(f"{label}: {error!r}"[:300])
+    took = time.process_time() - began
+    figures.tried += 1
+    figures.results[result] += 1
+    if took > MAX_S:
+        figures.wrong.append(f"{label}: {took:.1f} s")
+
+
+def ended(figures: Figures, say: Say) -> None:
+    say(figures.line())
+    assert figures.wrong == []
+    assert figures.results["refused"]
+    assert figures.results["let through"]
+
+
+def test_an_address_leads_to_youtube_or_nowhere(say: Say) -> None:
+    figures = Figures("guards addresses")
+    for number in range(COUNT):
+        chance = random.Random(f"{SEED} address {number}")
+        kind = chance.random()
+        if kind < 0.5:
+            text = f"{chance.choice(SCHEMES)}://{stranger(chance, OWN)}{chance.choice(TAILS)}"
+        else:
+            text = chance.choice([one for one, _source in TYPED])
+        expected = None
+        if kind >= 0.8:
+            text, expected = chance.choice(TYPED)
+        text = text if kind >= 0.8 else noisy(text, chance)
+
+        def judge(text: str = text, expected: Any = expected, label: str = f"{number} {text!r}") -> str:
+            try:
+                source = parse(text)
+            except UsageError:
+                if expected is not None:
+                    figures.wrong.append(f"{label} is turned away")
+                return "refused"
+            parts = urlsplit(source.url)
+            if (parts.scheme, parts.netloc) != ("https", "www.youtube.com") or not source.url.isascii():
+                figures.wrong.append(f"{label} leads to {source.url}")
+            if ".." in parts.path or "\\" in source.url or any(char in source.url for char in "\r\n\t @"[:4]):
+                figures.wrong.append(f"{label} leads to {source.url!r}")
+            if expected is not None and source != expected:
+                figures.wrong.append(f"{label} is {source}")
+            return "let through"
+
+        timed(figures, f"{number} {text!r}", judge)
+    for text in REFUSED:
+        with pytest.raises(UsageError):
+            parse(text if isinstance(text, str) else text[0])
+    ended(figures, say)
+
+
+def test_serve_answers_to_its_own_names_and_origins(say: Say) -> None:
+    figures = Figures("guards serve")
+    for number in range(COUNT):
+        chance = random.Random(f"{SEED} serve {number}")
+        place = ServedPlace("127.0.0.1", "127.0.0.1", 8000)
+        port = chance.choice(["", ":80", ":8000", ":1", ":65535"])
+        is_own = chance.random() < 0.4
+        host = (chance.choice(LOOPBACK) if is_own else stranger(chance, LOOPBACK)) + port
+
+        other = stranger(random.Random(f"{SEED} origin {number}"), LOOPBACK)
+
+        def judge(place: ServedPlace = place, host: str = host, is_own: bool = is_own, other: str = other) -> str:
+            is_let = place.answers(host) and is_same_origin(f"http://{host}", host)
+            if is_let != is_own:
+                figures.wrong.append(f"{host!r} is {'let in' if is_let else 'turned away'}")
+            if is_let and is_same_origin(f"http://{other}", host):
+                figures.wrong.append(f"{other!r} is an origin of {host!r}")
+            return "let through" if is_let else "refused"
+
+        timed(figures, f"{number} {host!r}", judge)
+    ended(figures, say)
+
+
+def _is_loopback(name: str) -> bool:
+    number = ip_address(name)
+    return (getattr(number, "ipv4_mapped", None) or number).is_loopback
+
+
+def test_a_context_model_is_asked_on_this_computer(say: Say) -> None:
+    figures = Figures("guards ollama")
+    for number in range(COUNT):
+        chance = random.Random(f"{SEED} ollama {number}")
+        is_own = chance.random() < 0.4
+        host = chance.choice([*LOOPBACK[:3], "[::1]", "127.9.9.9", "0.0.0.0"]) if is_own else stranger(chance, LOOPBACK)
+        text = chance.choice(["", "http://", "https://"]) + host + chance.choice(["", ":11434"])
+
+        def judge(text: str = text, is_own: bool = is_own) -> str:
+            try:
+                address = host_guard.address(text, remote=False)
+            except LlmError:
+                if is_own:
+                    figures.wrong.append(f"{text!r} is turned away")
+                return "refused"
+            name = urlsplit(address).hostname or ""
+            if name != "localhost" and not _is_loopback(name):
+                figures.wrong.append(f"{text!r} leads to {address!r}")
+            return "let through"
+
+        timed(figures, f"{number} {text!r}", judge)
+    ended(figures, say)
+
+
+def test_a_redirect_leads_to_the_hosts_that_it_may(say: Say) -> None:
+    figures = Figures("guards redirects")
+    hub = _Hub(encoders()[0], "https://huggingface.co")
+    own = ("huggingface.co", "cdn-lfs.hf.co", "cas-bridge.xethub.hf.co")
+    for number in range(COUNT):
+        chance = random.Random(f"{SEED} redirect {number}")
+        is_own = chance.random() < 0.4
+        host = chance.choice(own) if is_own else stranger(chance, own)
+        url = f"https://{host}/x?y=z"
+
+        def judge(url: str = url, is_own: bool = is_own) -> str:
+            is_let = hub._leads_to_hub(url)
+            name = None
+            if is_let:
+                name = urlsplit(url).hostname or ""
+                if not _is_of(name, ("huggingface.co", "hf.co")):
+                    figures.wrong.append(f"{url!r} leads to {name}")
+            if is_own and not is_let:
+                figures.wrong.append(f"{url!r} is turned away")
+            return "let through" if is_let else "refused"
+
+        timed(figures, f"{number} {url!r}", judge)
+    assert not any(_is_of(host, HOSTS) for host in EVIL)
+    ended(figures, say)
+
+
+class _Trap:
+    """Notes that it was unpickled."""
+
+    sprung: list[int] = []  # noqa: RUF012
+
+    def __reduce__(self) -> tuple[Callable[[int], None], tuple[int]]:
+        return _Trap.sprung.append, (1,)
+
+
+def test_a_host_unpickles_nothing_of_a_stranger(say: Say) -> None:
+    """Hosts prove the key before they read an object, as `multiprocessing.connection` does it."""
+    figures = Figures("guards pickles")
+    from subtitle_rag.hosting import handshake
+
+    key = b"k" * 32
+    for number in range(max(20, COUNT // 200)):
+        chance = random.Random(f"{SEED} pickle {number}")
+        knows_key = chance.random() < 0.3
+
+        def judge(knows_key: bool = knows_key, chance: random.Random = chance) -> str:
+            with Listener() as listener:
+                thread = Thread(
+                    target=_stranger, args=(listener.address, key if knows_key else None, chance), daemon=True
+                )
+                thread.start()
+                with listener.accept() as connection:
+                    try:
+                        handshake.greet_client(connection, key)
+                        received = connection.recv()
+                    except Exception:
+                        return "refused"
+                if not knows_key or received != "hello":
+                    figures.wrong.append(f"{received!r} was read")
+                return "let through"
+
+        timed(figures, str(number), judge)
+    assert _Trap.sprung == []
+    ended(figures, say)
+
+
+def _stranger(address: Any, key: bytes | None, chance: random.Random) -> None:
+    try:
+        if key is not None:
+            with Client(address, authkey=key) as connection:
+                connection.send("hello")
+            return
+        with Client(address) as connection:
+            for _message in range(3):
+                connection.send_bytes(
+                    chance.choice(
+                        [pickle.dumps(_Trap()), b"#WELCOME#", b"#CHALLENGE#" + b"x" * 20, b"", chance.randbytes(99)]
+                    )
+                )
+    except (OSError, EOFError, AppError):
+        return

@@ -1,0 +1,161 @@
+"""The index on a Qdrant server that lies, stalls, floods and sends its visitors elsewhere."""
+
+import json
+import math
+import random
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from subtitle_rag.config import QdrantSettings
+from subtitle_rag.errors import AppError
+from subtitle_rag.retrieval.index import DenseVector, Filter, VectorSearch
+from subtitle_rag.retrieval.index_rules import check_id, check_points
+from subtitle_rag.retrieval.index_server import ServerIndex, open_server
+from subtitle_rag.retrieval.payload import read_payload
+from tests.campaign.figures import SEED, Figures, Say, count, say
+from tests.campaign.hostile_http import ATTACKS, Answer, HostileServer, Pieces, Query, chosen, plain
+from tests.retrieval.points import META, dense, pid, point, sparse
+from tests.stand_ins.qdrant import StandIn
+
+__all__ = ["say"]
+pytestmark = pytest.mark.campaign(part="hostile")
+
+COUNT = count("SUBTITLE_RAG_ATTACKS", 150)
+MAX_S = 15.0
+MAX_BYTES = 100 << 20
+DENSE = "dense-tiny"
+POINTS = 12
+OURS = {pid(number) for number in range(POINTS)}
+
+
+class HostileQdrant:
+    """A server whose answers to some requests are attacks."""
+
+    def __init__(self) -> None:
+        self.server = StandIn()
+        self.attack: tuple[str, range, random.Random] | None = None
+        self.foreign = ""
+        self.seen = 0
+
+    def respond(self, query: Query) -> Pieces:
+        status, sent = self.server.serve(
+            query.method, query.path.partition("?")[0], query.headers, json.loads(query.body or b"{}")
+        )
+        body = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
+        answer = Answer(status, {"Content-Type": "application/json"}, body)
+        self.seen += 1
+        if self.attack is None or self.seen - 1 not in self.attack[1]:
+            return plain(answer)
+        name, _numbers, chance = self.attack
+        return ATTACKS[name](answer, chance, self.foreign)
+
+
+@pytest.fixture
+def hostile() -> Iterator[tuple[HostileQdrant, HostileServer]]:
+    hostile = HostileQdrant()
+    with HostileServer(hostile.respond) as server:
+        index = open_server(QdrantSettings(url=server.base), META)
+        index.add_vector(DENSE, 2)
+        index.insert([point(number, {1: 1.0, 2: float(number)}, video=f"v{number % 3}") for number in range(POINTS)])
+        index.replace_vector(DENSE, {pid(number): dense(1.0, number) for number in range(POINTS)})
+        index.close()
+        yield hostile, server
+
+
+def searched(index: ServerIndex) -> None:
+    for query, name in ((sparse({1: 1.0, 2: 1.0}), "bm25"), (dense(1.0, 0.5), DENSE)):
+        whole = VectorSearch(name, query, 5, with_shared=True)
+        for hits in index.search_all([whole, VectorSearch(name, query, 3, Filter(videos=("v1",)))]):
+            assert len(hits) <= 5, "more hits than were wanted"
+            for hit in hits:
+                check_id(hit.id)
+                assert math.isfinite(hit.score), "a score that is no number"
+                read_payload(hit.id, hit.payload)
+
+
+def points_read(index: ServerIndex) -> None:
+    page = index.points(limit=5)
+    page += index.points(page[-1].id, limit=50) if page else []
+    check_points(page)
+    assert [each.id for each in page] == sorted({each.id for each in page}), "not in order"
+
+
+def got(index: ServerIndex) -> None:
+    wanted = [pid(1), pid(2), pid(99)]
+    points = index.get(wanted)
+    check_points(points)
+    assert {each.id for each in points} <= set(wanted), "points that nobody asked for"
+    assert set(index.shared_payloads(wanted)) <= set(wanted), "payloads that nobody asked for"
+    for id, payload in index.shared_payloads(wanted).items():
+        read_payload(id, payload)
+
+
+def counted(index: ServerIndex) -> None:
+    assert 0 <= index.count() < 1 << 53
+    for id in index.ids("v1"):
+        check_id(id)
+
+
+def written(index: ServerIndex) -> None:
+    index.insert([point(3, video="v0")])
+    index.replace_vector(DENSE, {pid(3): dense(1.0, 3.0)})
+
+
+CALLS: tuple[Callable[[ServerIndex], Any], ...] = (
+    searched,
+    searched,
+    points_read,
+    got,
+    counted,
+    written,
+    lambda index: index.vectors(),
+    lambda index: index.check(),
+)
+
+
+def test_a_hostile_qdrant_is_understood_or_refused(hostile: tuple[HostileQdrant, HostileServer], say: Say) -> None:
+    figures = Figures("hostile qdrant", foreign=0)
+    qdrant, server = hostile
+    with HostileServer(lambda _query: plain(Answer(200, {}, b"{}"))) as foreign:
+        qdrant.foreign = foreign.base
+        for number in range(COUNT):
+            chance = random.Random(f"{SEED} qdrant {number}")
+            name, first, call = chosen(chance), chance.choice([0, 1, 2, 3, 3, 3, 4]), chance.choice(CALLS)
+            last = chance.choice([first, 99])
+            label = f"{number} {name} from {first} to {last}"
+            qdrant.attack, qdrant.seen = (name, range(first, last + 1), chance), 0
+            server.sent, began = 0, time.monotonic()
+            try:
+                index = open_server(QdrantSettings(url=server.base, timeout=1), META)
+                try:
+                    call(index)
+                finally:
+                    index.close()
+                result = "understood"
+            except AppError as error:
+                result = "refused"
+                if not (error.message and error.hint) or "\x1b" in str(error.details):
+                    figures.wrong.append(f"{label}: {error!r}")
+            except Exception as error:  # every one is listed, by its number
+                result = "crashed"
+                figures.wrong.append(f"{label}: {error!r}"[:300])
+            took = time.monotonic() - began
+            figures.tried += 1
+            figures.results[result] += 1
+            figures.slowest = max(figures.slowest, (took, label))
+            if took > MAX_S or server.sent > MAX_BYTES:
+                figures.wrong.append(f"{label}: {took:.1f} s, {server.sent} bytes")
+        qdrant.attack = None
+        figures.foreign = len(foreign.queries)
+        index = open_server(QdrantSettings(url=server.base), META)
+        assert set().union(*(index.ids(f"v{video}") for video in range(3))) >= OURS  # nothing is lost
+        assert all(isinstance(each.vectors[DENSE], DenseVector) for each in index.get([pid(3)]))
+        index.close()
+    say(figures.line())
+    assert figures.wrong == []
+    assert figures.foreign == 0
+    assert figures.results["refused"]
+    assert figures.results["understood"]
