@@ -22,8 +22,19 @@ KILLS = "20"
 """Of each kind; with --ci as many as the tests choose themselves, which is three to five."""
 FUZZ = "2000"
 """Mutated caption files; with --ci as many as the test chooses itself. SUBTITLE_RAG_SEED names another seed."""
+PACKS = "1000"
+"""Damaged packs; with --ci as many as the test chooses itself."""
+HOURS = "2"
+"""Of the soak; with --ci as long as the test chooses itself, which is seconds."""
 CI_EXAMPLES = "100"
 """Of each property with --ci, in the place of the campaign profile's own number."""
+GUARDS = "50000"
+"""Generated addresses; with --ci as many as the tests choose themselves."""
+ATTACKS = "500"
+"""Of each hostile server; with --ci as many as the tests choose themselves."""
+SINGULAR = {"kill": "kills"}
+"""Other names of parts."""
+COUNTS = tuple(f"SUBTITLE_RAG_{name}" for name in ("KILLS", "FUZZ", "PACKS", "DAMAGES", "GUARDS", "ATTACKS"))
 FAST = "not campaign and not youtube and not ollama"
 """What the fast suite is, as pyproject.toml has it."""
 PROCESS_TESTS = (
@@ -31,7 +42,7 @@ PROCESS_TESTS = (
     *("tests/test_mcp.py", "tests/encoding/test_cli_vectors.py"),
     *(f"tests/retrieval/test_index{part}.py" for part in ("", "_folder", "_vectors")),
 )
-USAGE = "%(prog)s [--ci] [--list] [PART…] [-- PYTEST ARGUMENTS]"
+USAGE = "%(prog)s [--ci] [--list] [--count N] [--hours H] [--seed N] [PART…] [-- PYTEST ARGUMENTS]"
 EPILOG = "Without a part: all, one after the other, also after a failure. Exits with 1 if any has failed."
 INTERRUPTED = 130
 
@@ -137,11 +148,35 @@ PARTS = (
     ),
     Part(
         "fuzz",
-        "Giants and mutations of caption files: each is read within bounds or refused in words, and stops no other.",
+        "Giants and mutations of caption files, and damaged packs: read within bounds or refused in words.",
         3,
         ci=True,
         parallel=False,
-        variables={"SUBTITLE_RAG_FUZZ": FUZZ},
+        variables={"SUBTITLE_RAG_FUZZ": FUZZ, "SUBTITLE_RAG_PACKS": PACKS},
+    ),
+    Part(
+        "soak",
+        "Hours of index, sync, search, keys, removals and kills on one library: nothing is lost, nothing grows.",
+        120,
+        ci=True,
+        parallel=False,
+        variables={"SUBTITLE_RAG_HOURS": HOURS},
+    ),
+    Part(
+        "guards",
+        "Generated addresses and headers against all that keeps strangers out: none is let in, none is turned away.",
+        1,
+        ci=True,
+        parallel=False,
+        variables={"SUBTITLE_RAG_GUARDS": GUARDS},
+    ),
+    Part(
+        "hostile",
+        "A hub of models, a Qdrant server and an mpv that lie, stall, flood and lead elsewhere: bounded, in words.",
+        6,
+        ci=True,
+        parallel=False,
+        variables={"SUBTITLE_RAG_ATTACKS": ATTACKS},
     ),
     Part("documents", "The commands of README*.md and docs/ run in a throw-away home and end as they say.", 2, ci=True),
     Part(
@@ -212,8 +247,12 @@ def parse(arguments: Sequence[str], parts: Sequence[Part]) -> tuple[argparse.Nam
     parser = argparse.ArgumentParser("scripts/campaign", USAGE, "Run the long and heavy tests.", EPILOG)
     parser.add_argument("--ci", action="store_true", help="the short half, which needs no program of Debian's")
     parser.add_argument("--list", action="store_true", help="print the parts and run nothing")
+    parser.add_argument("--count", type=int, metavar="N", help="kills, damages, mutations, addresses, or attacks")
+    parser.add_argument("--hours", type=float, metavar="H", help="how long the soak works; 0.05 will do for a look")
+    parser.add_argument("--seed", type=int, metavar="N", help="another choice of moments, damages, mutations and steps")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(part.name for part in parts))
     options = parser.parse_args(arguments[:at])
+    options.parts = [SINGULAR.get(name, name) for name in options.parts]
     unknown = [name for name in options.parts if name not in {part.name for part in parts}]
     if unknown:
         parser.error(f"there is no part {', '.join(unknown)}; the parts are {', '.join(part.name for part in parts)}")
@@ -248,6 +287,16 @@ def command(part: Part, report: Path, rest: Sequence[str]) -> list[str]:
         *(sys.executable, "-m", "pytest", *plugins, f"--numprocesses={processes}", "-m", part.marks),
         *(f"--junitxml={report}", *part.arguments, *rest),
     ]
+
+
+def option_variables(options: argparse.Namespace) -> dict[str, str]:
+    """How the tests get the options."""
+    values = {
+        **dict.fromkeys(COUNTS, options.count),
+        "SUBTITLE_RAG_HOURS": options.hours,
+        "SUBTITLE_RAG_SEED": options.seed,
+    }
+    return {name: str(value) for name, value in values.items() if value is not None}
 
 
 def environment(part: Part, root: Path, *, ci: bool) -> dict[str, str]:
@@ -320,6 +369,7 @@ def main(arguments: Sequence[str], parts: Sequence[Part] = PARTS, root: Path = R
     if options.list:
         print(*catalogue(parts), sep="\n")
         return 0
+    os.environ.update(option_variables(options))
     selected = [
         part for part in parts if (part.name in options.parts) or not (options.parts or (options.ci and not part.ci))
     ]

@@ -66,6 +66,14 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         " contexts, the machine's memory chooses.",
     ),
     "context_models": ("문맥과 답을 쓰는 모델 (Ollama)", "Models that write contexts and answers (Ollama)"),
+    "context_verdicts": (
+        "문맥 모델 다섯을 권하거나 권하지 않는 까닭",
+        "Why five models for contexts are offered or not",
+    ),
+    "context_tokens": ("한 번에 읽는 토큰", "tokens at once"),
+    "offered": ("권함", "offered"),
+    "yes": ("예", "yes"),
+    "no": ("아니요", "no"),
     "encoders": ("뜻으로 찾는 인코더", "Encoders, which search by meaning"),
     "rerankers": ("순서를 다듬는 재정렬 모델", "Rerankers, which put the best scenes first"),
     "model": ("모델", "model"),
@@ -311,13 +319,29 @@ def models(language: str) -> Iterator[str]:
         name = code(each.name) if each.default_from_gb is None else f"**{code(each.name)}**"
         rows.append((name, f"{each.disk_gb:g} GB", f"{each.memory_gb:g} GB", each.licence, note))
     yield from table(heads, rows)
-    for title, offered in (("encoders", manifest.encoders()), ("rerankers", manifest.rerankers())):
+    yield from (f"## {own_text('context_verdicts', language)}", "")
+    yield from table(
+        [own_text(name, language) for name in ("model", "context_tokens", "licence", "offered", "meaning")],
+        (
+            (
+                *(code(each.name), f"{each.context:,}", each.licence),
+                own_text("yes" if each.offered else "no", language),
+                each.reason[language],
+            )
+            for each in manifest.context_verdicts()
+        ),
+    )
+    offers: Mapping[str, Sequence[manifest.NeuralModel | manifest.OllamaEncoderModel]] = {
+        "encoders": (*manifest.encoders(), *manifest.ollama_encoders()),
+        "rerankers": manifest.rerankers(),
+    }
+    for title, offered in offers.items():
         yield from (f"## {own_text(title, language)}", "")
         yield from table(
             heads,
             (
                 (
-                    f"**{code(each.name)}**" if each.default else code(each.name),
+                    f"**{code(each.name)}**" if getattr(each, "default", False) else code(each.name),
                     *(f"{each.disk_gb:g} GB", f"{each.memory_gb:g} GB", each.licence, each.note[language]),
                 )
                 for each in offered
