@@ -14,10 +14,11 @@ from subtitle_rag.library.migrations import MIGRATIONS, migrate
 from subtitle_rag.private_files import private_file, private_folder
 
 BUSY_TIMEOUT_MS = 5_000
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading a damaged file raises; the second where sqlite3 cannot read SQLite's message, which quotes the bytes."""
 
 _LIBRARY_FILES = 4
 """Descriptors that a connection takes at most."""
-"""The system has no more threads, memory or files for this process."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -83,6 +84,8 @@ def translated(path: Path) -> Iterator[None]:
     """Translate SQLite's errors into `AppError`."""
     try:
         yield
+    except UnicodeDecodeError as error:
+        raise AppError("library_damaged", path=str(path), reason=str(error)) from error
     except sqlite3.DatabaseError as error:
         extended = getattr(error, "sqlite_errorcode", 0)
         code = extended & 0xFF

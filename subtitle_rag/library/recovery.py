@@ -18,7 +18,7 @@ from typing import cast
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.library.backup import Backup, backups, open_read_only, quick_check
-from subtitle_rag.library.connection import connect, translated, unwritable
+from subtitle_rag.library.connection import DAMAGE, connect, translated, unwritable
 from subtitle_rag.platforms import delete_file, replace_path
 
 logger = logging.getLogger(__name__)
@@ -145,7 +145,7 @@ def _read_damaged(db: sqlite3.Connection, path: Path, recovery: Recovery) -> set
                 names = [name for name in _columns(db, table) if name in reader.columns()]
                 recovery.read[table], rejected = _insert(db, table, names, reader.rows(names))
                 reader.is_whole = reader.is_whole and not rejected
-            except sqlite3.DatabaseError:
+            except DAMAGE:
                 logger.warning("the table %s cannot be read", table, exc_info=True)
                 reader.is_whole = False
             if not reader.is_whole:
@@ -186,7 +186,7 @@ class TableReader:
                     first = rowid + 1
                     yield tuple(values)
                 return
-            except sqlite3.DatabaseError:
+            except DAMAGE:
                 self.is_whole = False
                 after = self._next_readable(query, max(first, 0))
                 if after is None:
@@ -209,7 +209,7 @@ class TableReader:
     def _is_readable(self, query: str, first: int) -> bool:
         try:
             return self._db.execute(f"{query} LIMIT 1", (first,)).fetchone() is not None
-        except sqlite3.DatabaseError:
+        except DAMAGE:
             return False
 
     def _rows_by_key(self, names: Sequence[str]) -> Iterator[tuple[object, ...]]:
@@ -222,7 +222,7 @@ class TableReader:
             try:
                 yield from self._db.execute(f"SELECT {columns} FROM {self._table} ORDER BY {order}")  # noqa: S608
                 return
-            except sqlite3.DatabaseError:
+            except DAMAGE:
                 self.is_whole = False
 
 

@@ -244,7 +244,7 @@ class TestTheJob:
             await settle(pilot)
             assert app.job
             assert app.job.stopped
-            assert "fewer requests" in said(app, "#job")
+            assert "limits requests" in said(app, "#job")
             assert "Ctrl+R resumes" in said(app, "#job")
             youtube.forgive()
             await until(pilot, lambda: hasty.library.sources.due(int(time.time())))
