@@ -183,6 +183,9 @@ class LlmSettings:
     remote: bool = setting(False, N_("Whether hosts may name other computers; captions are then sent there."))
     timeout: int = setting(600, N_("Seconds to wait for a response; a long prompt gets more by itself."), least=1)
     keep_alive: str = setting("30m", N_("How long the model stays in memory after an answer."))
+    summaries: bool = setting(
+        True, N_("Whether contexts come with a summary of each video, by one more request that reads the same prompt.")
+    )
     scenes: int = setting(7, N_("How many scenes an answer is given, up to 20."), least=1, most=20)
 
 

@@ -119,6 +119,8 @@ class ContextsDue:
     """Windows with a context by another prompt, which counts until it is replaced."""
     seconds: int = 0
     """The expected time, by the model's contexts so far; 0 if unknown."""
+    summaries: int = 0
+    """Summaries of videos, each behind its video's windows; not known for a run of so many windows at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,18 @@ class ContextWritten:
 
 
 @dataclass(frozen=True, slots=True)
+class SummaryWritten:
+    """The model was asked for a video's summary; `text` is empty if its answers were unusable."""
+
+    video: str
+    title: str
+    text: str
+    prompt_tokens: int
+    tokens: int
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class ContextFailed:
     """The model's server failed for a window or video, which stays due."""
 
@@ -172,6 +186,9 @@ class ContextReport:
     """Contexts that repeat others or name what the video does not."""
     suspect: int = 0
     failed: int = 0
+    summaries: int = 0
+    empty_summaries: int = 0
+    """Videos that stay without a summary: nothing of the answers could be used."""
     prompt_tokens: int = 0
     tokens: int = 0
     ms: int = 0
@@ -188,6 +205,12 @@ class ContextReport:
                 self.empty += not (event.text or event.left_out)
                 self.left_out += event.left_out
                 self.suspect += event.suspect
+                self.prompt_tokens += event.prompt_tokens
+                self.tokens += event.tokens
+                self.ms += event.ms
+            case SummaryWritten():
+                self.summaries += bool(event.text)
+                self.empty_summaries += not event.text
                 self.prompt_tokens += event.prompt_tokens
                 self.tokens += event.tokens
                 self.ms += event.ms
@@ -400,5 +423,5 @@ AnswerEvent = Evidence | AnswerPiece | Answer
 VectorEvent = VectorsDue | VectorsMade | VectorsWaiting | EncoderActive | VectorsReport
 ModelEvent = ModelFetching | ModelFetched
 PackagesEvent = PackagesAdvanced | PackagesInstalled
-ContextEvent = ContextsDue | OverviewWritten | ContextWritten | ContextFailed | ContextReport
+ContextEvent = ContextsDue | OverviewWritten | ContextWritten | SummaryWritten | ContextFailed | ContextReport
 IndexEvent = Found | Listed | VideoDone | VideoFailed | Resting | WindowsIndexed | IndexReport

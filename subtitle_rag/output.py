@@ -31,6 +31,7 @@ from subtitle_rag.events import (
     Listed,
     OverviewWritten,
     Resting,
+    SummaryWritten,
     VectorEvent,
     VectorsDue,
     VectorsMade,
@@ -65,6 +66,7 @@ EVENT_NAMES: dict[type, str] = {
     ContextsDue: "contexts_due",
     OverviewWritten: "overview_written",
     ContextWritten: "context_written",
+    SummaryWritten: "summary_written",
     ContextFailed: "context_failed",
     ContextReport: "report",
     VectorsDue: "vectors_due",
@@ -287,7 +289,7 @@ def report_values(report: IndexReport | ContextReport | VectorsReport) -> dict[s
         case IndexReport():
             return {"videos": fields(report, "found new changed unchanged failed"), "windows_indexed": report.windows}
         case ContextReport():
-            names = "written empty left_out suspect failed prompt_tokens tokens"
+            names = "written empty left_out suspect failed summaries empty_summaries prompt_tokens tokens"
             return {**fields(report, names), "seconds": report.ms / 1000}
         case VectorsReport():
             return fields(report, "encoder made left waiting failed cut")

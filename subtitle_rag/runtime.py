@@ -406,7 +406,16 @@ class Runtime:
 
         with self.llms() as hosts:
             default = model or self.context_model
-            yield Writer(self.library, self.indexer, hosts, default, stop, by_channel=model is None, prompts=prompts)
+            yield Writer(
+                self.library,
+                self.indexer,
+                hosts,
+                default,
+                stop,
+                by_channel=model is None,
+                prompts=prompts,
+                summaries=self.settings.llm.summaries,
+            )
 
     def encoding(self, stop: threading.Event | None = None) -> "EncodingRun":
         """Return a run that encodes windows; `stop` ends it from another thread.

@@ -9,6 +9,7 @@ from typing import Any
 
 from subtitle_rag.domain import Window
 from subtitle_rag.library.context_store import Context
+from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.packing.pack_file import PackFile
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.packing.packer import Packed, Packer, PackSelection
@@ -56,13 +57,17 @@ def context_of(window: Window, text: str, *, model: str = "gemma3:4b", written_a
 
 
 def with_contexts(place: Place) -> int:
-    """Write a context for every second window, as a model would, and return their number."""
+    """Write a context for every second window and a summary of each video, as a model would; count the contexts."""
     count = 0
     for state in place.library.videos():
         windows = place.library.windows_of(state.video.id)[::2]
         for window in windows:
             assert place.library.contexts.put(context_of(window, f"캠핑장에서 {window.ordinal}번째로 국수를 끓입니다."))
             count += 1
+        numbers = {"tries": 1, "prompt_tokens": 900, "tokens": 80, "ms": 900, "written_at": 1_700_000_000}
+        recipe = {"model": "gemma3:4b", "digest": "d" * 12, "prompt": "s1", "settled": True}
+        values: Record = {"text": f"{state.video.title}에서 국수를 끓입니다.", **recipe, **numbers}
+        assert place.library.summaries.put(VideoSummary(video_id=state.video.id, **values))
         place.indexer.add_contexts({state.video.id: [window.id for window in windows]})
     return count
 

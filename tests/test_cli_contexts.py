@@ -23,6 +23,7 @@ from tests.stand_ins.ollama import Model, StandIn
 
 NAME = "writer:q4"
 CONTEXT = "두레반 삼촌이 국수 육수의 간을 보는 장면입니다."
+SUMMARY = "두레반 삼촌이 시장에서 국수를 삶습니다. 손님들이 국수를 먹습니다."
 DOUBTFUL = "'두레반칼국수'라는 가게에서 5000그릇을 파는 장면입니다."
 
 
@@ -58,14 +59,23 @@ def lines(run: Run, *arguments: object) -> list[dict[str, Any]]:
 
 
 def test_writing_tells_what_came_of_it(run: Run, ollama: StandIn) -> None:
-    ollama.answer(CONTEXT, DOUBTFUL, DOUBTFUL, CONTEXT.replace("간", "맛"), "", "")
+    ollama.answer(CONTEXT, DOUBTFUL, DOUBTFUL, SUMMARY, CONTEXT.replace("간", "맛"), "", "", "", "")
     result = run("contexts", "write", "--json").result
     seconds = result.pop("seconds")
     assert seconds > 0
     assert result.pop("tokens") > 0
     assert result.pop("prompt_tokens") > 0
     library = result.pop("library")
-    assert result == {"written": 2, "empty": 1, "left_out": 1, "suspect": 0, "failed": 0}
+    assert result == {
+        "written": 2,
+        "empty": 1,
+        "left_out": 1,
+        "suspect": 0,
+        "failed": 0,
+        "summaries": 1,
+        "empty_summaries": 1,
+    }
+    assert library["summaries"] == {"written": 1, "due": 0, "empty": 1}
     assert [library[name] for name in ("windows", "written", "due", "empty", "left_out")] == [4, 2, 0, 1, 1]
 
 
@@ -73,7 +83,7 @@ def test_writing_says_it_in_words(run: Run, ollama: StandIn) -> None:
     told = run("contexts", "write", "--limit", "1")
     assert (told.code, told.err) == (0, "")
     assert told.out.startswith("1 context written.\nCost: ")
-    assert run("contexts", "write").out.startswith("3 contexts written.\n")
+    assert run("contexts", "write").out.startswith("3 contexts written.\n2 videos were summarised.\nCost: ")
     assert run("contexts", "write").out == "0 contexts written.\n"
 
 
@@ -87,8 +97,9 @@ def test_events_come_as_lines(run: Run, ollama: StandIn) -> None:
     ollama.refuse("chat", 500, "the runner died", times=3)
     told = lines(run, "contexts", "write")
     names = [line["event"] for line in told]
-    assert names == ["contexts_due", "context_failed", *["context_written"] * 3, "report"]
-    due = {"videos": 2, "windows": 4, "sections": 0, "by_other_prompts": 0, "seconds": 0}
+    begin = ["contexts_due", "context_failed", "context_written", "summary_written"]
+    assert names == [*begin, "context_written", "context_written", "summary_written", "report"]
+    due = {"videos": 2, "windows": 4, "sections": 0, "by_other_prompts": 0, "seconds": 0, "summaries": 2}
     assert told[0] == {"event": "contexts_due", **due}
     assert (told[1]["code"], "the runner died" in told[1]["message"]) == ("llm_failed", True)
     assert set(told[2]) == {
@@ -106,7 +117,8 @@ def test_events_come_as_lines(run: Run, ollama: StandIn) -> None:
             "ms",
         ),
     }
-    assert (told[-1]["written"], told[-1]["failed"]) == (3, 1)
+    assert set(told[3]) == {"event", "video", "title", "text", "prompt_tokens", "tokens", "ms"}
+    assert (told[-1]["written"], told[-1]["failed"], told[-1]["summaries"]) == (3, 1, 2)
     both = run("contexts", "write", "--json", "--jsonl")
     assert (both.code, both.failure) == (2, "usage")
 
@@ -144,10 +156,23 @@ def test_redo_writes_anew_what_is_named(run: Run, ollama: StandIn) -> None:
     run("contexts", "write")
     ollama.clear()
     result = run("contexts", "redo", "--video", "영상 1", "--json").result
-    assert (result["written"], ollama.count("chat")) == (2, 2)
+    assert (result["written"], result["summaries"], ollama.count("chat")) == (2, 1, 3)
     ollama.clear()
     assert run("contexts", "redo", "--channel", "captions", "--limit", "3", "--json").result["written"] == 3
     assert run("contexts", "write", "--json").result["written"] == 1
+
+
+def test_summaries_are_counted_and_can_be_switched_off(run: Run, ollama: StandIn, isolated_home: Path) -> None:
+    settings = isolated_home / "config.toml"
+    settings.write_text(settings.read_text() + "summaries = false\n")
+    assert run("contexts", "write", "--json").result["summaries"] == 0
+    assert run("contexts", "status", "--json").result["summaries"] == {"written": 0, "due": 2, "empty": 0}
+    settings.write_text(settings.read_text().replace("false", "true"))
+    ollama.clear()
+    told = run("contexts", "write")
+    assert told.out.startswith("0 contexts written.\n2 videos were summarised.\nCost: ")
+    assert ollama.count("chat") == 2
+    assert re.search(r"Videos with a summary +2\n", run("contexts", "status").out)
 
 
 def test_what_is_not_there_is_told(run: Run, ollama: StandIn) -> None:

@@ -62,7 +62,7 @@ def test_only_what_came_in_gets_contexts(run: Run, ollama: StandIn, captions: Pa
 
 def test_the_host_is_asked_about_the_model_once(run: Run, ollama: StandIn, captions: Path) -> None:
     assert run("index", captions, "--json").result["contexts"]["written"] == 2
-    assert (ollama.count("show"), ollama.count("chat")) == (1, 2)
+    assert (ollama.count("show"), ollama.count("chat")) == (1, 4)
 
 
 def test_without_a_model_nothing_is_missed(run: Run, ollama: StandIn, captions: Path) -> None:

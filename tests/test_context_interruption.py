@@ -53,10 +53,18 @@ def thing(number: int) -> str:
 def context(sent: Json) -> Turn:
     """Says what is in the window: what its captions do not."""
     content = sent["messages"][-1]["content"]
+    if is_summary(sent):
+        (title,) = re.findall(r"제목: (.+)", sent["messages"][0]["content"])
+        return Turn(f"{title} 영상에서 손님이 차례로 국수를 삶아 먹습니다.", pace=0.002)
     found = re.search(r"암호는 (\d+)", content)
     if found is None:
         return Turn(f"긴 방송에서 {thing(len(content))} 이야기를 하며 국수를 먹습니다.", pace=0.02)
     return Turn(f"손님이 {thing(int(found[1]))} 옆에서 국수를 삶아 먹는 장면입니다.", pace=0.002)
+
+
+def is_summary(sent: Json) -> bool:
+    """Whether a request is for the summary of a whole video."""
+    return "영상 전체를 요약" in sent["messages"][-1]["content"]
 
 
 @pytest.fixture
@@ -112,14 +120,15 @@ def kill_at(ollama: StandIn, home: Path, chats: int, delay: float, *, server_too
 
 
 def asked_again(ollama: StandIn) -> int:
-    """How many requests were about a window that had been asked about."""
-    counts = Counter(asked.messages[-1]["content"] for asked in ollama.asked("chat"))
+    """How many requests were about a window or video that had been asked about."""
+    counts = Counter(json.dumps(asked.messages) for asked in ollama.asked("chat"))
     return sum(count - 1 for count in counts.values())
 
 
 def stored(home: Path) -> int:
+    """How many contexts and summaries there are."""
     with Runtime(config.load(home)) as runtime:
-        return runtime.library.contexts.counts().written
+        return runtime.library.contexts.counts().written + runtime.library.summaries.counts().written
 
 
 def test_a_run_killed_again_and_again_loses_a_context_at_most_each_time(ollama: StandIn, home: Path) -> None:
@@ -134,7 +143,7 @@ def test_a_run_killed_again_and_again_loses_a_context_at_most_each_time(ollama: 
     assert killed == KILLS
     assert start(home).wait() == 0
     assert asked_again(ollama) <= KILLS
-    assert stored(home) == WINDOWS
+    assert stored(home) == WINDOWS + VIDEOS
     with Runtime(config.load(home)) as runtime:
         assert runtime.library.contexts.unindexed() == {}
         for state in runtime.library.videos():
@@ -210,4 +219,23 @@ def test_a_run_killed_in_a_long_videos_overview_goes_on_behind_the_stored_sectio
 
 def overviews(ollama: StandIn) -> list[Asked]:
     """Requests for sections of an overview, by the stand-in's own count."""
-    return [asked for asked in ollama.asked("chat") if "<구간>" not in asked.messages[-1]["content"]]
+    others = [asked for asked in ollama.asked("chat") if "<구간>" not in asked.messages[-1]["content"]]
+    return [asked for asked in others if not is_summary(asked.sent)]
+
+
+def test_a_run_killed_in_a_summary_asks_for_no_context_of_that_video_again(ollama: StandIn, home: Path) -> None:
+    ollama.answer(*[context] * MINUTES, Turn("손님이 차례로 국수를 " * 40, pace=0.05))
+    process = start(home)
+    while ollama.count("chat") <= MINUTES and process.poll() is None:
+        time.sleep(0.002)
+    process.kill()
+    process.wait()
+    cut_short = ollama.asked("chat")[-1]
+    assert is_summary(cut_short.sent)
+    ollama.clear()
+    assert start(home).wait() == 0
+    asked = ollama.asked("chat")
+    assert len(asked) == WINDOWS - MINUTES + VIDEOS
+    of_the_video = [each.messages for each in asked if each.messages[0] == cut_short.messages[0]]
+    assert of_the_video == [cut_short.messages]
+    assert stored(home) == WINDOWS + VIDEOS

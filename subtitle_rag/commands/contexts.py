@@ -22,6 +22,7 @@ from subtitle_rag.runtime import Runtime
 if TYPE_CHECKING:
     from subtitle_rag.evaluation.context_transfer import ContextImport
     from subtitle_rag.library.context_store import ContextCounts
+    from subtitle_rag.library.summary_store import SummaryCounts
 
 NAMES = 3
 """Names of videos in a note."""
@@ -50,7 +51,7 @@ def _write(command: str, settings: Settings, options: StageOptions, *, anew: boo
     with Runtime(settings) as runtime:
         selection = stage_runs.select_windows(runtime, options, anew=anew)
         report = stage_runs.write_contexts(runtime, selection, options.model, jsonl=options.jsonl)
-        counts = _count_values(runtime.library.contexts.counts())
+        counts = _count_values(runtime.library.contexts.counts(), runtime.library.summaries.counts())
     return stage_runs.print_report(command, report, counts, options)
 
 
@@ -65,7 +66,7 @@ def contexts_status(settings: Settings, suspect: bool, as_json: bool) -> int:
     from subtitle_rag.contexts.cleaning import clean
 
     with Runtime(settings) as runtime:
-        counts = runtime.library.contexts.counts()
+        counts, summaries = runtime.library.contexts.counts(), runtime.library.summaries.counts()
         stored = runtime.library.contexts
         contexts = {**stored.suspects(), **stored.left_out()} if suspect else {}
         windows = runtime.library.windows(list(contexts))
@@ -84,9 +85,9 @@ def contexts_status(settings: Settings, suspect: bool, as_json: bool) -> int:
         }
         for id, context in contexts.items()
     ]
-    values = {**_count_values(counts), "model": runtime.context_model, "channel_models": models}
+    values = {**_count_values(counts, summaries), "model": runtime.context_model, "channel_models": models}
     values |= {"prompt": settings.prompts.contexts, "channel_prompts": dict(settings.prompts.channels)}
-    lines = [*_status_lines(counts), *_model_lines(runtime.context_model, models)]
+    lines = [*_status_lines(counts, summaries), *_model_lines(runtime.context_model, models)]
     lines += _prompt_lines(settings.prompts, channels)
     for entry, (id, context) in zip(suspects, contexts.items(), strict=True):
         lines.append(f"{clock(windows[id].start_ms):>8}  {entry['title']}")
@@ -256,7 +257,7 @@ def _import_notes(values: Mapping[str, Any]) -> Iterator[str]:
         ).format(n=len(names), names=", ".join(names[:NAMES]) + (" …" if len(names) > NAMES else ""))
 
 
-def _status_lines(counts: "ContextCounts") -> Iterator[str]:
+def _status_lines(counts: "ContextCounts", summaries: "SummaryCounts") -> Iterator[str]:
     rows = [
         (_("Windows"), f"{counts.windows:,}"),
         (_("With a context"), f"{counts.written:,}"),
@@ -264,6 +265,8 @@ def _status_lines(counts: "ContextCounts") -> Iterator[str]:
         (_("Left out"), f"{counts.left_out:,}"),
         (_("Suspect"), f"{counts.suspect:,}"),
         *([(_("Of long videos, from a part"), f"{counts.in_part:,}")] if counts.in_part else []),
+        (_("Videos with a summary"), f"{summaries.written:,}"),
+        *([(_("No usable summary"), f"{summaries.empty:,}")] if summaries.empty else []),
     ]
     yield from output.table(rows, right=frozenset({1}))
     if counts.tokens:
@@ -308,10 +311,11 @@ def _prompt_lines(prompts: PromptSettings, channels: Sequence[tuple[str, str]]) 
             yield "  ! " + _("No channel of the library has this name.")
 
 
-def _count_values(counts: "ContextCounts") -> dict[str, Any]:
+def _count_values(counts: "ContextCounts", summaries: "SummaryCounts") -> dict[str, Any]:
     return {
         **output.fields(counts, "windows written due empty left_out suspect"),
         "from_a_part": counts.in_part,
         **output.fields(counts, "prompt_tokens tokens"),
         "seconds": counts.ms / 1000,
+        "summaries": output.fields(summaries, "written due empty"),
     }

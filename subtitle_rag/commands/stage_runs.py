@@ -20,6 +20,7 @@ from subtitle_rag.events import (
     ContextsDue,
     ContextWritten,
     OverviewWritten,
+    SummaryWritten,
     VectorEvent,
     VectorsDue,
     VectorsMade,
@@ -129,14 +130,14 @@ def write_contexts(
             case ContextsDue(windows=windows, sections=sections):
                 if event.by_other_prompts:
                     output.say(_prompt_change(event))
-                return {"total": windows + sections}
+                return {"total": windows + sections + event.summaries}
             case OverviewWritten():
                 tokens += event.prompt_tokens + event.tokens
                 text = _("{title}, overview {section}/{sections}, {tokens} tokens").format(
                     title=event.title[:TITLE], section=event.section, sections=event.sections, tokens=f"{tokens:,}"
                 )
                 return {"advance": 1, "description": text}
-            case ContextWritten():
+            case ContextWritten() | SummaryWritten():
                 tokens += event.prompt_tokens + event.tokens
                 text = _("{title}, {tokens} tokens").format(title=event.title[:TITLE], tokens=f"{tokens:,}")
                 return {"advance": 1, "description": text}
@@ -315,7 +316,17 @@ def report_lines(report: ContextReport | VectorsReport) -> Iterator[str]:
             "{n} only retell their windows: subtitle-rag contexts status --suspect",
             report.suspect,
         ).format(n=report.suspect)
-    if report.written or report.empty or report.left_out:
+    if report.summaries:
+        yield n_("{n} video was summarised.", "{n} videos were summarised.", report.summaries).format(
+            n=report.summaries
+        )
+    if report.empty_summaries:
+        yield n_(
+            "{n} video stays without a summary: nothing of the answers could be used.",
+            "{n} videos stay without a summary: nothing of the answers could be used.",
+            report.empty_summaries,
+        ).format(n=report.empty_summaries)
+    if report.tokens:
         yield cost(report.prompt_tokens, report.tokens, report.ms)
 
 

@@ -6,8 +6,9 @@ import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean
@@ -16,11 +17,13 @@ from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
 from subtitle_rag.contexts.large_prompts import LargePrompts
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt
 from subtitle_rag.contexts.repetition import SAME, ContextWords
+from subtitle_rag.contexts.sentence_filters import split_sentences
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.errors import AppError
-from subtitle_rag.events import ContextEvent, ContextFailed, ContextWritten, OverviewWritten
+from subtitle_rag.events import ContextEvent, ContextFailed, ContextWritten, OverviewWritten, SummaryWritten
 from subtitle_rag.library.context_store import TRIES, Context, OverviewSection, Recipe
 from subtitle_rag.library.store import Library
+from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply
 from subtitle_rag.platforms import wait_for
 
@@ -30,6 +33,8 @@ SEEDS = (7, 1_234)
 """Of the first try and of the second."""
 REMINDER = "한국어 한두 문장으로, 이 구간이 영상의 어떤 부분인지 설명만 쓰세요."
 REPETITION_REMINDER = "다른 구간과 같은 설명입니다. 이 구간에만 있는 내용을 쓰세요."
+SUMMARY_REMINDER = "한국어 두 문장에서 네 문장으로, 영상 전체의 요약만 쓰세요."
+SUMMARY_REPETITION_REMINDER = "다른 영상과 같은 요약입니다. 이 영상에만 있는 내용을 쓰세요."
 UNGROUNDED_REMINDER = "영상에 없는 말은 빼고 쓰세요: {words}."
 REMINDER_WORDS = 40
 """Characters of the words that the second reminder names."""
@@ -81,7 +86,10 @@ class ContextHostRun:
     """The largest so far: going back to a smaller one would make the server load the model anew."""
     takes_large: bool = True
     """Whether videos that exceed the usual prompts may be shown whole."""
+    with_summaries: bool = False
+    """Whether each video is summarised behind its windows."""
     _words: ContextWords | None = None
+    _summary_words: ContextWords | None = None
 
     @property
     def words(self) -> ContextWords:
@@ -90,6 +98,14 @@ class ContextHostRun:
             if self._words is None:
                 self._words = ContextWords(self.library.contexts.texts())
             return self._words
+
+    @property
+    def summary_words(self) -> ContextWords:
+        """The words of all summaries by video, read at the first use."""
+        with self.lock:
+            if self._summary_words is None:
+                self._summary_words = ContextWords(self.library.summaries.all())
+            return self._summary_words
 
     def work(self, host: Llm, info: ModelInfo) -> None:
         """Write contexts until the queue is empty; each host runs this in a thread of its own."""
@@ -173,7 +189,8 @@ class _VideoRun:
 
     def _write_missing(self, video: Video, windows: Sequence[Window]) -> None:
         missing = self.run.library.contexts.missing(video.id, self.run.recipe)
-        if not missing:
+        summary_tries = self._summary_tries(video.id)
+        if not windows or not (missing or summary_tries is not None):
             return
         self.run.check_open()
         self.text_hash = context_prompt.transcript_hash(windows)
@@ -188,6 +205,69 @@ class _VideoRun:
                 except (AppError, _CaptionsChangedError, _LargePromptError):  # it comes again
                     self.run.return_window()
                     raise
+        if summary_tries is not None:
+            self.run.check_open()
+            self._summarise(video, windows, plan, summary_tries)
+
+    def _summary_tries(self, video_id: str) -> int | None:
+        """Return how often a missing summary was asked for; None if none is missing."""
+        if not self.run.with_summaries:
+            return None
+        return self.run.library.summaries.missing(summary_recipe(self.run.recipe), videos=[video_id]).get(video_id)
+
+    def _summarise(self, video: Video, windows: Sequence[Window], plan: context_prompt.PromptPlan, tries: int) -> None:
+        """Ask for the video's summary behind the prompt of its windows; if the answer cannot be used, once more.
+
+        The second request names the fault. Each try is stored, so that a run which is killed does not ask again.
+        """
+        recipe = summary_recipe(self.run.recipe)
+        fault = ""
+        for number in range(tries, TRIES):
+            messages = plan.summary_request(reminder=f"{fault} {SUMMARY_REMINDER}".strip() if number else "")
+            reply = self._request(
+                messages,
+                plan.num_ctx,
+                SEEDS[number],
+                schema=context_prompt.SUMMARY_SCHEMA,
+                num_predict=context_prompt.SUMMARY_PREDICT,
+            )
+            if isinstance(reply, AppError):
+                self.run.events.put(ContextFailed(video.id, video.title, reply.code, reply.details))
+                return
+            last = number + 1 == TRIES
+            text, fault = self._summary_text(video, windows, reply, last=last)
+            summary = VideoSummary(
+                video_id=video.id,
+                text=text,
+                model=self.run.model,
+                digest=recipe.digest,
+                prompt=recipe.prompt,
+                tries=number + 1,
+                settled=bool(text) or last,
+                prompt_tokens=reply.prompt_tokens,
+                tokens=reply.tokens,
+                ms=reply.ms,
+                written_at=int(time.time()),
+            )
+            if not self.run.library.summaries.put(summary, self.transcript):
+                raise _CaptionsChangedError
+            if summary.settled:
+                self.run.summary_words.put(video.id, text)
+                self.run.events.put(_summary_event(video, summary))
+                return
+
+    def _summary_text(self, video: Video, windows: Sequence[Window], reply: Reply, *, last: bool) -> tuple[str, str]:
+        """Return the usable text of an answer, empty for one with a fault, and the fault in words for the model."""
+        known = self._known_text(video, windows)
+        text = "" if reply.done_reason == LOOP and not last else clean(reply.text)
+        fault = SCRIPT_REMINDER if foreign_script(reply.text, known) else ""
+        if foreign_script(text, known):
+            text = without_foreign_script(text, known) if last else ""
+        text = "".join(split_sentences(text)[: context_prompt.SUMMARY_SENTENCES]).strip()
+        if self.run.summary_words.are_of_another(video.id, text):
+            return "", SUMMARY_REPETITION_REMINDER
+        reminder = _fault_reminder(self._ungrounded(video, windows, text))
+        return ("", reminder) if reminder else (text, fault)
 
     def _plan(self, video: Video, windows: Sequence[Window]) -> context_prompt.PromptPlan:
         plan = _plan(self.run.library, self.run.recipe, self.run.prompt, self.info, video, windows)
@@ -310,20 +390,34 @@ class _VideoRun:
     ) -> tuple[tuple[str, str], ...]:
         if not text:
             return ()
+        pairs = self._ungrounded(video, windows, text, window=window.text, previous=previous)
+        if self.run.words.are_of_another(window.id, text):
+            pairs.append((SAME, text))
+        return tuple(dict.fromkeys(pairs))
+
+    def _ungrounded(
+        self, video: Video, windows: Sequence[Window], text: str, *, window: str = "", previous: str = ""
+    ) -> list[tuple[str, str]]:
+        """List the doubts about a text that is to be about this video, or about `window` of it."""
         doubts_found = doubts(
             text,
             transcript=" ".join(window.text for window in windows),
             title=_head(video),
             glossary=self.run.library.contexts.glossary(video.channel_id),
-            window=window.text,
+            window=window,
             previous=previous,
         )
-        pairs: list[tuple[str, str]] = [(doubt.kind, doubt.text) for doubt in doubts_found]
-        if self.run.words.are_of_another(window.id, text):
-            pairs.append((SAME, text))
-        return tuple(dict.fromkeys(pairs))
+        return [(doubt.kind, doubt.text) for doubt in doubts_found]
 
-    def _request(self, messages: context_prompt.Messages, num_ctx: int, seed: int) -> Reply | AppError:
+    def _request(
+        self,
+        messages: context_prompt.Messages,
+        num_ctx: int,
+        seed: int,
+        *,
+        schema: Mapping[str, Any] = context_prompt.SCHEMA,
+        num_predict: int = context_prompt.NUM_PREDICT,
+    ) -> Reply | AppError:
         """Ask the host, with retries; return its reply, or its last failure."""
         attempt = 1
         while True:
@@ -332,9 +426,9 @@ class _VideoRun:
                     messages.as_list(),
                     model=self.run.model,
                     num_ctx=num_ctx,
-                    num_predict=context_prompt.NUM_PREDICT,
+                    num_predict=num_predict,
                     seed=seed,
-                    schema=context_prompt.SCHEMA,
+                    schema=schema,
                     stop=self.run.stop,
                 )
             except AppError as error:
@@ -373,6 +467,11 @@ def known_text(library: Library, video: Video, windows: Sequence[Window]) -> str
     """Join title, chapters, glossary and captions of a video."""
     glossary = library.contexts.glossary(video.channel_id)
     return " ".join([_head(video), *glossary, *(window.text for window in windows)])
+
+
+def summary_recipe(recipe: Recipe) -> Recipe:
+    """Return what summaries are by, where contexts are by `recipe`."""
+    return replace(recipe, prompt=f"{context_prompt.SUMMARY_VERSION}-{recipe.prompt}")
 
 
 def context_key(recipe: Recipe, window_id: str, text_hash: str) -> str:
@@ -479,6 +578,17 @@ def _overview_event(video: Video, section: int, sections: int, reply: Reply) -> 
         prompt_tokens=reply.prompt_tokens,
         tokens=reply.tokens,
         ms=reply.ms,
+    )
+
+
+def _summary_event(video: Video, summary: VideoSummary) -> SummaryWritten:
+    return SummaryWritten(
+        video=video.id,
+        title=video.title,
+        text=summary.text,
+        prompt_tokens=summary.prompt_tokens,
+        tokens=summary.tokens,
+        ms=summary.ms,
     )
 
 

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, largest_num_ctx, missing_sections
+from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, largest_num_ctx, missing_sections, summary_recipe
 from subtitle_rag.contexts.large_prompts import LargePrompts
 from subtitle_rag.contexts.prompt_choice import ContextPrompts
 from subtitle_rag.contexts.prompt_layout import ContextPrompt
@@ -41,7 +41,8 @@ class _Share:
     recipe: Recipe
     prompt: ContextPrompt
     work: dict[str, int]
-    """Video → windows."""
+    """Video → windows; 0: its summary alone."""
+    summaries: int = 0
     by_other_prompts: int = 0
     """Windows with a context by another prompt."""
 
@@ -83,11 +84,13 @@ class Writer:
         pause: float = PAUSE_S,
         answered: Callable[[Context], object] | None = None,
         prompts: ContextPrompts | None = None,
+        summaries: bool = False,
     ) -> None:
         """Setting `stop` from another thread ends a run at once; `pause` is the first wait after a failed request.
 
         With `by_channel`, channels whose model was chosen are written by that one, and all others by `model`.
-        `answered` gets every answer, also one that is asked for again, from the threads of the hosts.
+        `answered` gets every answer, also one that is asked for again, from the threads of the hosts. With `summaries`
+        each video is summarised behind its windows, and those whose windows are done at last.
         """
         self._library = library
         self._indexer = indexer
@@ -98,6 +101,7 @@ class Writer:
         self._pause = pause
         self._answered = answered
         self._prompts = prompts or ContextPrompts()
+        self._summaries = summaries
 
     def run(self, selection: WindowSelection | None = None) -> Iterator[ContextEvent]:
         """Write the missing contexts. The last event is the `ContextReport`.
@@ -116,7 +120,7 @@ class Writer:
             windows_due = sum(sum(share.work.values()) for share in shares)
             videos = sum(len(share.work) for share in shares)
             windows_due = windows_due if selection.limit is None else min(windows_due, selection.limit)
-            yield self._due(shares, videos, windows_due)
+            yield self._due(shares, videos, windows_due, limited=selection.limit is not None)
             for event in self._write_shares(shares, selection.limit, report):
                 report.count(event)
                 counts.update(counts_of(report))
@@ -143,6 +147,7 @@ class Writer:
                     num_ctx=num_ctx if share.model == model else 0,
                 )
                 run.answered = self._answered
+                run.with_summaries = self._summaries
                 yield from self._collect(run, share.ready)
                 limit = run.limit
                 model, num_ctx = share.model, run.num_ctx
@@ -170,11 +175,18 @@ class Writer:
                 continue
             if selection.anew:
                 contexts.redo(channels=channels, videos=selection.videos)
+                if self._summaries:
+                    self._library.summaries.redo(channels=channels, videos=selection.videos)
             for prompt, group in self._prompt_groups(channels, selection):
                 recipe = Recipe(ready[0][1].digest, prompt.version, keeps)
                 work = contexts.work(recipe, channels=group, videos=selection.videos)
                 others = contexts.count_replaced(recipe, channels=group, videos=selection.videos)
-                shares.append(_Share(model, ready, recipe, prompt, work, others))
+                summaries: Collection[str] = ()
+                if self._summaries:
+                    own = summary_recipe(recipe)
+                    summaries = self._library.summaries.missing(own, channels=group, videos=selection.videos)
+                    work |= dict.fromkeys([id for id in summaries if id not in work], 0)
+                shares.append(_Share(model, ready, recipe, prompt, work, len(summaries), others))
         if failure and not shares:
             raise failure
         return shares, failure
@@ -188,7 +200,7 @@ class Writer:
         groups = self._prompts.groups(channels or self._selected_channels(selection))
         return groups or [(self._prompts.usual, tuple(channels))]
 
-    def _due(self, shares: Sequence[_Share], videos: int, windows: int) -> ContextsDue:
+    def _due(self, shares: Sequence[_Share], videos: int, windows: int, *, limited: bool) -> ContextsDue:
         """Return the scope of the run, with the expected time."""
         ms, rest = 0.0, windows
         for share in shares:
@@ -201,6 +213,7 @@ class Writer:
             self._sections_due(shares, windows),
             min(windows, sum(share.by_other_prompts for share in shares)),
             round(ms / 1000),
+            0 if limited else sum(share.summaries for share in shares),
         )
 
     def _sections_due(self, shares: Iterable[_Share], windows: int) -> int:

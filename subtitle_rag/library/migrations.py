@@ -253,3 +253,24 @@ def m010_context_terms(db: sqlite3.Connection) -> None:
            ) STRICT, WITHOUT ROWID"""
     )
     db.execute("CREATE INDEX context_term_window ON context_term (window_id)")
+
+
+@MIGRATIONS.append
+def m011_video_summaries(db: sqlite3.Connection) -> None:
+    """Summaries of videos; `transcript` names the captions and the rule of their windows, as in `context`."""
+    db.execute(
+        """CREATE TABLE video_summary (
+             video_id TEXT PRIMARY KEY REFERENCES video (id) ON DELETE CASCADE,
+             text TEXT NOT NULL,
+             model TEXT NOT NULL,
+             digest TEXT NOT NULL,
+             prompt TEXT NOT NULL,
+             transcript TEXT NOT NULL,
+             tries INTEGER NOT NULL,
+             settled INTEGER NOT NULL,
+             prompt_tokens INTEGER NOT NULL,
+             tokens INTEGER NOT NULL,
+             ms INTEGER NOT NULL,
+             written_at INTEGER NOT NULL
+           ) STRICT, WITHOUT ROWID"""
+    )

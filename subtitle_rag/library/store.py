@@ -20,6 +20,7 @@ from subtitle_rag.library.context_store import Contexts, drop_outdated
 from subtitle_rag.library.mark_store import MarkStore
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metadata
+from subtitle_rag.library.summary_store import SummaryStore
 from subtitle_rag.library.vector_store import Vectors
 
 ALL = "*"
@@ -41,6 +42,7 @@ class Library:
         self.contexts = Contexts(self.database)
         self.answers = Answers(self.database)
         self.marks = MarkStore(self.database)
+        self.summaries = SummaryStore(self.database)
         self.vectors = Vectors(self.database)
         self._read = self.database.read
         self._write = self.database.write

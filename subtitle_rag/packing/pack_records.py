@@ -22,6 +22,7 @@ from subtitle_rag.library.answers import CitedScene, StoredAnswer
 from subtitle_rag.library.context_store import Context, OverviewSection
 from subtitle_rag.library.mark_store import Mark
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
+from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.packing.fields import FieldError, Fields
 
 Values = dict[str, Any]
@@ -55,6 +56,7 @@ class PackedVideo:
     contexts: Sequence[Context] = ()
     overviews: Mapping[str, str] = field(default_factory=dict)
     sections: Sequence[OverviewSection] = ()
+    summary: VideoSummary | None = None
     failure: tuple[str, Mapping[str, Any]] | None = None
 
 
@@ -117,6 +119,7 @@ def video_values(packed: PackedVideo, windows: Sequence[Window]) -> Values:
         "overview_sections": [
             {"key": each.key, "source": each.source, "text": each.text[:MAX_TEXT]} for each in packed.sections
         ],
+        "summary": _summary_values(packed.summary) if packed.summary else None,
     }
 
 
@@ -150,7 +153,8 @@ def read_video(fields: Fields) -> PackedVideo:
     if not all(re.fullmatch(KEY, key) for key in keys):
         raise FieldError("overviews")
     failure = _failure(fields.record("failure")) if fields.has("failure") and track is None else None
-    return PackedVideo(video, details, track, windows, contexts, keys, sections, failure)
+    summary = _summary(fields.record("summary"), id) if windows and fields.has("summary") else None
+    return PackedVideo(video, details, track, windows, contexts, keys, sections, summary, failure)
 
 
 def shareable_failure(code: str | None, details: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]] | None:
@@ -292,6 +296,26 @@ def _context(fields: Fields, video_id: str, windows: Mapping[str, str]) -> Conte
 def _section(fields: Fields, video_id: str) -> OverviewSection:
     return OverviewSection(
         fields.match("key", KEY), video_id, fields.text("source", MAX_NAME), fields.text("text", MAX_TEXT)
+    )
+
+
+def _summary_values(summary: VideoSummary) -> Values:
+    return {name: value for name, value in asdict(summary).items() if name != "video_id"}
+
+
+def _summary(fields: Fields, video_id: str) -> VideoSummary:
+    return VideoSummary(
+        video_id=video_id,
+        text=fields.text("text", MAX_TEXT),
+        model=fields.text("model", MAX_NAME),
+        digest=fields.text("digest", MAX_NAME),
+        prompt=fields.text("prompt", MAX_NAME),
+        tries=fields.integer("tries", 0, MAX_NAME),
+        settled=fields.flag("settled"),
+        prompt_tokens=fields.integer("prompt_tokens", 0, MAX_NUMBER),
+        tokens=fields.integer("tokens", 0, MAX_NUMBER),
+        ms=fields.integer("ms", 0, MAX_NUMBER),
+        written_at=_past(fields, "written_at"),
     )
 
 

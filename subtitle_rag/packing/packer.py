@@ -186,6 +186,7 @@ class Packer:
                 contexts.all_valid(video.id),
                 contexts.overviews(video.id),
                 contexts.sections_of(video.id),
+                self._library.summaries.get(video.id),
             )
             self._count("windows", len(windows))
             self._count("contexts", sum(bool(context.text) for context in packed.contexts))

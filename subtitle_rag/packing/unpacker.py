@@ -182,6 +182,8 @@ class Unpacker:
         same = {w.id for w in self._library.windows_of(video_id) if packed.windows.get(w.id) == w.text}
         before = contexts.of_video(video_id)
         contexts.adopt(video_id, [context for context in packed.contexts if context.window_id in same])
+        if packed.summary and packed.summary.text and not self._library.summaries.of([video_id]):
+            self._library.summaries.put(packed.summary)
         if packed.overviews or packed.sections:
             contexts.adopt_overviews(video_id, packed.overviews, packed.sections)
         self._report.contexts += len(contexts.of_video(video_id)) - len(before)

@@ -72,11 +72,15 @@ class Desk:
         pause: float = 0,
         timeout: int = 20,
         prompts: ContextPrompts | None = None,
+        summaries: bool = False,
     ) -> Iterator[Writer]:
         with ExitStack() as opened:
             bases = [server.base for server in servers or (self.ollama,)]
             hosts = [opened.enter_context(closing(Llm(base, LlmSettings(timeout=timeout)))) for base in bases]
-            yield Writer(self.place.library, self.place.indexer, hosts, model, stop, pause=pause, prompts=prompts)
+            place = self.place
+            yield Writer(
+                place.library, place.indexer, hosts, model, stop, pause=pause, prompts=prompts, summaries=summaries
+            )
 
     def write(
         self,
@@ -88,9 +92,12 @@ class Desk:
         pause: float = 0,
         timeout: int = 20,
         prompts: ContextPrompts | None = None,
+        summaries: bool = False,
     ) -> ContextReport:
         """A whole run, and its sum."""
-        with self.writer(*servers, model=model, stop=stop, pause=pause, timeout=timeout, prompts=prompts) as writer:
+        with self.writer(
+            *servers, model=model, stop=stop, pause=pause, timeout=timeout, prompts=prompts, summaries=summaries
+        ) as writer:
             self.events = list(writer.run(chosen))
         report = self.events[-1]
         assert isinstance(report, ContextReport)

@@ -26,6 +26,7 @@ TABLES = (
     | {"answer", "channel_model", "context_term"}
     | {"overview_section"}
     | {"mark"}
+    | {"video_summary"}
 )
 
 

@@ -123,6 +123,8 @@ HOSTILE_VALUES: dict[str, tuple[str, Change]] = {
     "a context from nowhere": (VIDEOS, put("contexts", 0, "scope", value="all")),
     "no contexts at all": (VIDEOS, lambda record: record.pop("contexts")),
     "an overview's key that is none": (VIDEOS, put("overviews", value={"../x": "a"})),
+    "a summary without a text": (VIDEOS, put("summary", value={"model": "m"})),
+    "a summary with markup for a number": (VIDEOS, put("summary", "ms", value="[red]")),
     "a heat that is no number": (VIDEOS, put("heatmap", value=[[0, 1, float("nan")]])),
     "a heat without end": (VIDEOS, put("heatmap", value=[[0, 1, 1e400]])),
     "a failure of the program": (VIDEOS, fail),

@@ -23,7 +23,7 @@ from subtitle_rag.packing.pack_format import MEMBERS
 from subtitle_rag.packing.packer import PackSelection
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.invented import caption_folder
-from tests.packs import checked, context_of, members, pack, unpack, with_contexts
+from tests.packs import checked, context_of, forged, members, pack, unpack, with_contexts
 from tests.place import Place
 
 NEVER = ("detail", "setting", "purge", "answer")
@@ -274,3 +274,25 @@ def test_captions_that_cannot_be_read_here_stop_no_other(giver: Place, open_plac
     report = unpack(receiver, tmp_path / "a.pack")
     assert [failure.video for failure in report.failures] == ["invented001"]
     assert (report.new, receiver.sound()) == (2, True)
+
+
+def test_a_summary_of_ones_own_stays_and_a_pack_without_one_is_read(
+    giver: Place, open_place: Open, tmp_path: Path
+) -> None:
+    pack(giver, tmp_path / "a.pack")
+    receiver = open_place("receiver")
+    unpack(receiver, tmp_path / "a.pack")
+    summary = receiver.library.summaries.get("invented000")
+    assert summary is not None
+    receiver.library.summaries.put(replace(summary, text="나의 요약입니다."))
+    unpack(receiver, tmp_path / "a.pack")
+    assert receiver.library.summaries.of(["invented000"]) == {"invented000": "나의 요약입니다."}
+    earlier = forged(
+        tmp_path / "a.pack",
+        tmp_path / "earlier.pack",
+        "videos.jsonl",
+        lambda records: [{name: value for name, value in each.items() if name != "summary"} for each in records],
+    )
+    other = open_place("other")
+    assert unpack(other, earlier).new == 3
+    assert other.library.summaries.all() == {}

@@ -11,6 +11,7 @@ from subtitle_rag.events import (
     ContextsDue,
     ContextWritten,
     OverviewWritten,
+    SummaryWritten,
     VectorEvent,
     VectorsDue,
     VectorsMade,
@@ -153,6 +154,12 @@ class ContextProgress(WindowProgress):
                     output_tokens=self.output_tokens + event.tokens,
                     left_out=self.left_out + event.left_out,
                     has_contexts=True,
+                )
+            case SummaryWritten():
+                return replace(
+                    self,
+                    prompt_tokens=self.prompt_tokens + event.prompt_tokens,
+                    output_tokens=self.output_tokens + event.tokens,
                 )
             case ContextFailed():
                 return replace(self, failed=self.failed + 1)
