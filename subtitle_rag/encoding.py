@@ -27,7 +27,7 @@ from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.platforms import wait_for
 from subtitle_rag.retrieval.index import DenseVector, Index, SparseVector, TokenVectors, Vector
 from subtitle_rag.retrieval.index_document import IndexDocument
-from subtitle_rag.retrieval.index_rules import BM25
+from subtitle_rag.retrieval.index_rules import BM25, LEVELS
 from subtitle_rag.retrieval.neural import (
     POOLED,
     Encoded,
@@ -205,7 +205,7 @@ class EncodingRun:
         try:
             with hold_lock(self._library.path.with_suffix(".lock"), BusyError("library_busy", path="")):
                 ids = {*self._vectors.encoders(), self._encoder.id, self._vectors.active() or self._encoder.id}
-                names = {BM25, *(name for id in ids for name in (*vector_names(id), late_name(id)))}
+                names = {BM25, *LEVELS.values(), *(name for id in ids for name in (*vector_names(id), late_name(id)))}
                 for name in self._index.vectors().keys() - names:
                     self._index.drop_vector(name)
         except BusyError as error:

@@ -4,6 +4,7 @@ Both stages resume: captions commit per video; vectors are made in batches for w
 the index has them on disk. A run that is stopped at any point leaves work to do, never work to undo.
 """
 
+import hashlib
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -32,7 +33,8 @@ from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.retrieval.analysis_ahead import AnalysisAhead
 from subtitle_rag.retrieval.index import Index, Point, SharedIndex, StagedIndex
 from subtitle_rag.retrieval.index_document import DEFAULT_PARAMS, Bm25Params, IndexDocument
-from subtitle_rag.retrieval.index_rules import BM25
+from subtitle_rag.retrieval.index_rules import BM25, LEVELS
+from subtitle_rag.retrieval.levels import level_points, level_texts
 from subtitle_rag.retrieval.morphemes import ANALYZER, TextMorphemes
 from subtitle_rag.retrieval.payload import to_payload
 from subtitle_rag.retrieval.vector_backup import VectorBackup, backup_path
@@ -44,6 +46,9 @@ logger = logging.getLogger(__name__)
 
 BATCH = 256
 """Windows analysed and written together."""
+
+LEVEL_VIDEOS = 50
+"""Videos whose points above windows are replaced together."""
 
 REMOVALS = 250
 """Videos removed together: one transaction, one deletion from the index."""
@@ -99,12 +104,20 @@ class Indexer:
     """
 
     def __init__(
-        self, library: Library, index: Index, analyzer: TextMorphemes, params: Bm25Params = DEFAULT_PARAMS
+        self,
+        library: Library,
+        index: Index,
+        analyzer: TextMorphemes,
+        params: Bm25Params = DEFAULT_PARAMS,
+        *,
+        levels: bool = False,
     ) -> None:
+        """With `levels` sections and videos are made searchable as well."""
         self._library = library
         self._index = index
         self._analyzer = analyzer
         self._params = params
+        self._has_levels = levels
         self._latest: _IndexedVideo | None = None
         """The video of the last contexts, read under the library's lock."""
 
@@ -143,6 +156,7 @@ class Indexer:
         yield from self._make_searchable(self._read_tracks(entries))
         self._restore()
         yield from self._make_searchable(self._pending())
+        self._write_levels()
 
     def add(self, video: Video, track: Track, details: Details) -> Iterator[VideoDone | WindowsIndexed]:
         """Store the track of one video and make it searchable, after waiting for other indexers.
@@ -159,6 +173,7 @@ class Indexer:
             video_windows = cut_windows(video, track, video.title)
             yield self._put_video(video, track, video_windows, details)
             yield from self._make_searchable([[(video, video_windows)]])
+            self._write_levels([video])
 
     def finish(self) -> Iterator[WindowsIndexed]:
         """Make the pending windows of a stopped run searchable, and those that a shared index has lost.
@@ -169,6 +184,7 @@ class Indexer:
             self._rewindow()
             self._restore()
             yield from self._make_searchable(self._pending())
+            self._write_levels()
 
     def _restore(self) -> None:
         """Mark the windows as pending that a shared index has lost, after a purge.
@@ -198,6 +214,7 @@ class Indexer:
             for event in self._rebuild_in_place() if staged is None else self._rebuild_aside(staged):
                 counts["windows"] = counts.get("windows", 0) + event.count
                 yield event
+            self._write_levels()
 
     def _rebuild_in_place(self) -> Iterator[WindowsIndexed]:
         with closing(VectorBackup(backup_path(self._library))) as backup:
@@ -346,6 +363,46 @@ class Indexer:
                 batch = []
         if batch:
             yield batch
+
+    def _write_levels(self, videos: Sequence[Video] | None = None) -> None:
+        """Write the points above the windows of these videos, or of all, where they have changed or are missing.
+
+        They are deleted before: a run that is killed between leaves a video without them until the next.
+        """
+        if not self._has_levels:
+            return
+        if videos is None:
+            videos = [state.video for state in self._library.videos() if state.windows]
+        noted = self._library.levels.sources()
+        summaries = self._library.summaries.of([video.id for video in videos])
+        sources = {video.id: self._levels_source(video, summaries.get(video.id, "")) for video in videos}
+        changed = [video for video in videos if noted.get(video.id) != sources[video.id]]
+        if not changed:
+            return
+        for name in LEVELS.values():
+            self._index.add_vector(name)
+        for start in range(0, len(changed), LEVEL_VIDEOS):
+            some = changed[start : start + LEVEL_VIDEOS]
+            self._index.delete_levels([video.id for video in some])
+            for video in some:
+                self._write_levels_of(video, sources[video.id], summaries.get(video.id, ""))
+
+    def _write_levels_of(self, video: Video, source: str, summary: str) -> None:
+        video_windows = self._library.windows_of(video.id)
+        analyses = self._library.morphemes([window.id for window in video_windows])
+        if len(analyses) < len(video_windows):  # they are not searchable yet
+            return
+        texts = list(level_texts(video, video_windows, analyses, summary))
+        points, places = level_points(video, texts, analyses, self._analyzer, source)
+        self._index.insert(points)
+        self._library.levels.put(video.id, source, places)
+
+    def _levels_source(self, video: Video, summary: str) -> str:
+        """Return what a video's levels are made from: index, captions, title, chapters and summary."""
+        transcript = self._library.contexts.transcript(video.id)
+        chapters = [repr(chapter) for chapter in video.chapters]
+        parts = (self._index.place, ANALYZER, transcript, video.title, summary, *chapters)
+        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:32]
 
     def add_contexts(self, late: Mapping[str, Collection[str]]) -> None:
         """Add later contexts (video id → window ids) to the vectors of their windows; wait for other indexers."""

@@ -264,10 +264,11 @@ class Runtime:
         from subtitle_rag.retrieval.reranking import RerankBudget
         from subtitle_rag.retrieval.search import Searcher
 
-        fusion, budget = self.settings.search.fusion, RerankBudget(self.settings.search.rerank_depth)
+        settings = self.settings.search
+        fusion, levels, budget = settings.fusion, settings.levels, RerankBudget(settings.rerank_depth)
         if not self.settings.qdrant.url:
             hosted = HostedQueryAnalyzer(self.host, self.library.path)
-            return Searcher(self.library, self.index, hosted, self.neural, fusion=fusion, budget=budget)
+            return Searcher(self.library, self.index, hosted, self.neural, fusion=fusion, levels=levels, budget=budget)
         from subtitle_rag.retrieval.shared_index import SharedIndexWindows
 
         queries = HostedQueryAnalyzer(self.server, self.library.path, self.fallback)
@@ -279,6 +280,7 @@ class Runtime:
             self.neural,
             shared,
             fusion=fusion,
+            levels=levels,
             budget=budget,
             notice=lambda: self.missing_windows,
         )
@@ -287,7 +289,8 @@ class Runtime:
     def indexer(self) -> "Indexer":
         from subtitle_rag.indexing import Indexer
 
-        return Indexer(self.library, self.index, self.background_analyzer if self.prioritize_queries else self.analyzer)
+        analyzer = self.background_analyzer if self.prioritize_queries else self.analyzer
+        return Indexer(self.library, self.index, analyzer, levels=self.settings.search.levels)
 
     @property
     def background_analyzer(self) -> "TextMorphemes":
@@ -481,7 +484,7 @@ class Runtime:
         """Return an indexer for `rebuild`."""
         from subtitle_rag.indexing import Indexer
 
-        return Indexer(self.library, self.usable_index(), self.analyzer)
+        return Indexer(self.library, self.usable_index(), self.analyzer, levels=self.settings.search.levels)
 
     def usable_index(self) -> "Index":
         """Return the settings' index without a check; an unusable one is replaced, after a backup of its vectors.

@@ -56,12 +56,15 @@ def filled(path: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> L
 class Searchable:
     """A library with all that searches it."""
 
-    def __init__(self, folder: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> None:
+    def __init__(
+        self, folder: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes], *, levels: bool = False
+    ) -> None:
         self.library = filled(folder / "library.db", analyzer, videos)
         self.index = open_index(folder / "index", {"analyzer": ANALYZER}, hosted=False)
-        for _event in Indexer(self.library, self.index, analyzer).rebuild():
+        self.indexer = Indexer(self.library, self.index, analyzer, levels=levels)
+        for _event in self.indexer.rebuild():
             pass
-        self.searcher = Searcher(self.library, self.index, QueryAnalyzer(self.library, analyzer))
+        self.searcher = Searcher(self.library, self.index, QueryAnalyzer(self.library, analyzer), levels=levels)
 
     def close(self) -> None:
         self.index.close()

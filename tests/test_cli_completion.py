@@ -90,7 +90,7 @@ def test_names_of_the_library_and_the_settings_are_offered(home: Path, complete:
     assert complete("open", "x", "--player", "''") == ["browser", "mpv", "iina", "vlc", "내 것"]
     assert complete("contexts", "write", "--model", "own") == ["own:1b"]
     assert "BAAI/bge-m3" in complete("models", "get", "BA")
-    assert complete("config", "show", "search.l") == ["search.limit"]
+    assert complete("config", "show", "search.li") == ["search.limit"]
     assert complete("keys", "app.l") == ["app.library"]
     assert complete("help", "exi") == ["exit-codes"]
 

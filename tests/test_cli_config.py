@@ -87,6 +87,7 @@ def test_show_is_a_table_and_a_key_narrows_it(run: Run, file: Path) -> None:
     assert told.out.splitlines() == [
         "search.limit         7         config file, line 1",
         'search.fusion        "scores"  default',
+        "search.levels        false     default",
         "search.rerank_depth  0         default",
         "search.remember      true      default",
         "player.lead_in       2         default",

@@ -285,3 +285,31 @@ def test_keys_of_libraries_are_indexed_and_shown_to_nobody(server: StandIn) -> N
     assert fields[LAST_MEMBER] == "keyword"
     assert index.points()[0].payload == {"video": "v"}
     assert opened(server, B).shared_payloads([pid(1)]) == {pid(1): {"video": "v"}}
+
+
+def levels(server: StandIn, member: str) -> int:
+    """Return how many sections and videos of the collection a library holds."""
+    records, _next = server.memory.scroll(COLLECTION, limit=10_000)
+    held = [record.payload or {} for record in records if f"{MEMBER_PREFIX}{member}" in (record.payload or {})]
+    return sum("level" in payload for payload in held)
+
+
+def test_sections_and_videos_count_for_nobody_and_stay_for_the_other(
+    machines: list[Machine], server: StandIn, tmp_path: Path
+) -> None:
+    for machine in machines:
+        machine.use(server.base, "[search]", "levels = true")
+        assert machine("index", videos(tmp_path / machine.home.name / "captions", 0, 1)).code == 0
+    one, two = machines
+    before = ranking(two(*QUERY))
+    (members_of_both,) = {
+        tuple(sorted(key.removeprefix(MEMBER_PREFIX) for key in record.payload if key.startswith(MEMBER_PREFIX)))
+        for record in server.memory.scroll(COLLECTION, limit=10_000)[0]
+        if record.payload
+    }
+    assert [levels(server, member) > 0 for member in members_of_both] == [True, True]
+    status = two("status", "--json").result
+    assert status["stages"]["bm25"] == {"done": status["windows"], "due": 0}
+    assert one("remove", "invented000", "--yes").code == 0
+    assert ranking(two(*QUERY)) == before
+    assert two("search", "국수를 먹었어요", "--retrievers", "bm25,levels").code == 0

@@ -160,7 +160,7 @@ class AskOptions:
 @click.option(
     "--retrievers",
     metavar="NAMES",
-    help=N_("With --questions: the retrievers to use, separated by commas: bm25, dense, sparse, late."),
+    help=N_("With --questions: the retrievers to use, separated by commas: bm25, dense, sparse, levels, late."),
 )
 @click.option(
     "--contexts/--no-contexts",

@@ -208,7 +208,9 @@ def _decide(review: "Review", id: str, query: str) -> bool:
     "--scenes", type=click.IntRange(1, 20), default=5, help=N_("How many scenes of each search to judge (5).")
 )
 @click.option(
-    "--retrievers", metavar="NAMES", help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, late.")
+    "--retrievers",
+    metavar="NAMES",
+    help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, levels, late."),
 )
 @click.option(
     "--arms",

@@ -60,7 +60,9 @@ PATIENCE_S = 1.0
     "--kind", "kinds", metavar="KIND", multiple=True, help=N_("Only videos of this kind: video, short, stream.")
 )
 @click.option(
-    "--retrievers", metavar="NAMES", help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, late.")
+    "--retrievers",
+    metavar="NAMES",
+    help=N_("The retrievers to use, separated by commas: bm25, dense, sparse, levels, late."),
 )
 @click.option("--no-rerank", is_flag=True, help=N_("Keep the order of the retrievers."))
 @click.option(

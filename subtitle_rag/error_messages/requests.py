@@ -32,8 +32,15 @@ SENTENCES = {
         N_("Retrievers that are ready: {ready}."),
     ),
     "late_alone": (
-        N_("The comparison of tokens (late) finds nothing by itself: it orders what retrievers find."),
+        N_(
+            "Neither the comparison of tokens (late) nor sections and videos (levels) find scenes by themselves: they "
+            "order what retrievers find."
+        ),
         N_("Name retrievers too: {ready}."),
+    ),
+    "levels_off": (
+        N_("Sections and videos are not in the index: levels is false under [search] in the config."),
+        N_("Set levels = true there, and run subtitle-rag rebuild."),
     ),
     "retriever_not_ready": (
         N_("The retriever {name} has nothing to search in: no model has made vectors for it."),

@@ -13,12 +13,12 @@ from subtitle_rag.installation import extras
 from subtitle_rag.installation.missing import missing
 from subtitle_rag.library.store import Library
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, is_ollama
-from subtitle_rag.retrieval.fusion import Ranked, merge_neighbours
+from subtitle_rag.retrieval.fusion import HIERARCHY, Ranked, merge_neighbours
 from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoder, Reranker
 from subtitle_rag.retrieval.query import Query, parse
 from subtitle_rag.retrieval.reranking import FULL, RerankCache, reorder
 from subtitle_rag.retrieval.scenes import OwnWindows, passages, scenes
-from subtitle_rag.retrieval.search import LEXICAL, PARTS, RETRIEVERS, Ranking, Searcher
+from subtitle_rag.retrieval.search import LEXICAL, ORDERS, PARTS, RETRIEVERS, Ranking, Searcher
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ file in their place."""
 _SUFFIX = {NONE: " bare", NO_MODEL: "", MODEL: " + model contexts", GIVEN: " + contexts"}
 _BEFORE = {NO_MODEL: (NONE,), MODEL: (NO_MODEL, NONE), GIVEN: (NO_MODEL, NONE), NONE: ()}
 
-NOT_READY = ("retriever_not_ready", "unknown_retriever")
+NOT_READY = ("retriever_not_ready", "unknown_retriever", "levels_off")
 """Errors of a search that concern the arm; any other `UsageError` refuses the query."""
 
 Retrievers = tuple[str, ...]
@@ -55,7 +55,7 @@ class ArmChoice:
         for name in (name for names in sets for name in names):
             if name not in PARTS:
                 raise UsageError("unknown_retriever", name=name, ready=", ".join(PARTS))
-        if (LATE,) in sets:
+        if any(set(names) <= set(ORDERS) for names in sets):
             raise UsageError("late_alone", ready=", ".join(RETRIEVERS))
         ordered = (tuple(sorted(names, key=PARTS.index)) for names in sets)
         return cls(tuple(dict.fromkeys(ordered)), neural, rerank)
@@ -68,12 +68,15 @@ class EvalModels:
     encoder: Encoder | None = None
     reranker: Reranker | None = None
     absent: dict[str, str] = field(default_factory=dict)
+    levels: bool = False
+    """Whether sections and videos are in the index."""
 
     @classmethod
     def of(cls, runtime: Runtime, choice: ArmChoice) -> "EvalModels":
         """Return the models of the settings; the encoder is the one whose vectors the library is searched by."""
+        levels = runtime.settings.search.levels
         if not choice.neural:
-            return cls(absent=dict.fromkeys(("encoder", "reranker"), _("left out by --no-neural")))
+            return cls(absent=dict.fromkeys(("encoder", "reranker"), _("left out by --no-neural")), levels=levels)
         encoder = reranker = None
         absent = {}
         try:
@@ -90,13 +93,13 @@ class EvalModels:
         except AppError as error:
             logger.info("no reranker", exc_info=True)
             absent["reranker"] = error.message
-        return cls(encoder, reranker, absent)
+        return cls(encoder, reranker, absent, levels)
 
     def retrievers(self, choice: ArmChoice) -> list[Retrievers]:
         """Return the retrievers of the arms, the fullest last.
 
         Raises:
-            UsageError: `retriever_not_ready` for a chosen one that this machine cannot run.
+            UsageError: `retriever_not_ready` for a chosen one that this machine cannot run, `levels_off`.
         """
         encoder = self.encoder
         neural = tuple(
@@ -106,9 +109,12 @@ class EvalModels:
         if choice.retrievers is None:
             singles = [LEXICAL, *((name,) for name in reversed(neural))]
             sets = singles + ([neural] if len(neural) > 1 else []) + ([(*LEXICAL, *neural)] if neural else [])
+            sets += [(*LEXICAL, *neural, HIERARCHY)] if self.levels else []
             return sets + ([(*LEXICAL, *neural, *late)] if late else [])
-        ready = (*LEXICAL, *neural, *late)
+        ready = (*LEXICAL, *neural, *((HIERARCHY,) if self.levels else ()), *late)
         for name in (name for names in choice.retrievers for name in names):
+            if name == HIERARCHY and name not in ready:
+                raise UsageError("levels_off")
             if name not in ready:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
         return sorted(choice.retrievers, key=len)
@@ -267,8 +273,9 @@ def reranked(ranked: Sequence[Ranked], scores: Mapping[str, float]) -> list[Rank
 def all_arms(views: Sequence[View], sets: Sequence[Retrievers], reranker: Reranker | None) -> list[Arm]:
     """Return all arms over these views; the reranker follows the fullest of the sets, except over bare windows."""
     arms = []
+    fullest = next((names for names in reversed(sets) if HIERARCHY not in names), sets[-1])
     for view in views:
         arms += [Arm(view, retrievers) for retrievers in sets]
         if reranker is not None and view.level != NONE:
-            arms.append(Arm(view, sets[-1], reranker))
+            arms.append(Arm(view, fullest, reranker))
     return arms

@@ -28,7 +28,7 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation.extras import EVAL
 from subtitle_rag.installation.missing import require
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.fusion import PARTS, Candidates, Ranked, fuse_scores, shares
+from subtitle_rag.retrieval.fusion import HIERARCHY, LEVEL_PARTS, PARTS, Candidates, Ranked, fuse_scores, lift, shares
 from subtitle_rag.retrieval.index_document import KEYWORDS, Bm25Params
 from subtitle_rag.retrieval.morphemes import SHIPPED as SHIPPED_NUMBERS
 from subtitle_rag.retrieval.morphemes import Bm25
@@ -248,6 +248,7 @@ class LexicalSpace:
 
 
 FUSION_VALUES = {"dense": (0.3, 0.6, 1.0, 1.5, 2.5), "sparse": (0.0, 0.08, 0.15, 0.3, 0.6)}
+LEVEL_VALUES = {"section": (0.0, 0.05, 0.1, 0.2, 0.3, 0.5), "video": (0.0, 0.1, 0.2, 0.4)}
 DEPTHS = (0, 5, 10, 20, 50)
 OVERLAPS = (0, 6, 12, 24)
 
@@ -263,9 +264,10 @@ class _QuestionHits:
 
 
 class FusionSpace:
-    """Fusion of the retrievers' lists and the reranker, over the library as it is.
+    """Fusion of the retrievers' lists, sections, videos and the reranker, over the library as it is.
 
-    No query is asked and no passage read twice. Without a `reranker` its axes are missing.
+    No query is asked and no passage read twice. Without a `reranker` its axes are missing, as those of sections and
+    videos where the settings leave these out of the index.
     """
 
     name = "lists"
@@ -274,6 +276,8 @@ class FusionSpace:
         self._runtime, self._questions, self._reranker = runtime, questions, reranker
         ready = runtime.searcher.ready() if neural else LEXICAL
         axes = [Axis(name, values, PARTS[name]) for name, values in FUSION_VALUES.items() if name in ready]
+        if HIERARCHY in runtime.searcher.ready():
+            axes += [Axis(level, values, LEVEL_PARTS[level]) for level, values in LEVEL_VALUES.items()]
         if reranker is not None:
             depth = reranker.depth or UNMEASURED_DEPTH
             axes.append(Axis("rerank", tuple(sorted({*DEPTHS, depth})), depth))
@@ -290,6 +294,7 @@ class FusionSpace:
         for hits in self._hits:
             found = hits.candidates
             ranked = fuse_scores(found, shares(found, parts)) if found.lists else []
+            ranked = lift(ranked, found.above, {level: setting.get(level, 0.0) for level in LEVEL_VALUES})
             depth = int(setting.get("rerank", 0))
             if self._reranker is not None and depth and ranked:
                 passages = self._passages(ranked[:depth], setting["overlap"])
@@ -299,7 +304,8 @@ class FusionSpace:
         return metrics.per_question(self._questions.windows, rankings)
 
     def _search(self, question: Question) -> _QuestionHits:
-        names = LEXICAL + tuple(axis.name for axis in self.axes if axis.name in NEURAL)
+        axes = {axis.name for axis in self.axes}
+        names = (*LEXICAL, *(name for name in NEURAL if name in axes), *((HIERARCHY,) if "section" in axes else ()))
         try:
             query = parse(question.query)
             return _QuestionHits(query.text, self._runtime.searcher.candidates(query, retrievers=names))
@@ -408,6 +414,8 @@ AXES = {
     "b": "b",
     "dense": N_("weight of dense"),
     "sparse": N_("weight of sparse"),
+    "section": N_("part of the section's score"),
+    "video": N_("part of the video's score"),
     "rerank": N_("windows reranked"),
     "overlap": N_("overlap reranked, s"),
 }

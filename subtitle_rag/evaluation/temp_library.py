@@ -79,6 +79,7 @@ def create(
     making: Bm25Params = DEFAULT_PARAMS,
     models: Models | None = None,
     fusion: str = BY_SCORES,
+    levels: bool = False,
 ) -> Iterator[TempLibrary]:
     """Create a library of these videos, gone at the end; `contexts` by window. `models` search the vectors it has."""
     # Windows deletes nothing that is still open
@@ -91,10 +92,10 @@ def create(
                 library.put_video(video, Track("ko", "file", "vtt", b"", digest, 0), windows, RULE)
             library.put_rule(RULE)
             context_file.store(library, contexts or {})
-            for _event in Indexer(library, index, analyzer, making).rebuild():
+            for _event in Indexer(library, index, analyzer, making, levels=levels).rebuild():
                 pass
             queries = QueryAnalyzer(library, analyzer)
-            yield TempLibrary(library, index, Searcher(library, index, queries, models, fusion=fusion))
+            yield TempLibrary(library, index, Searcher(library, index, queries, models, fusion=fusion, levels=levels))
         finally:
             index.close()
             library.close()

@@ -9,6 +9,7 @@ from subtitle_rag.evaluation import context_file, temp_library
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, EvalModels, ProgressCallback, View
 from subtitle_rag.evaluation.questions import Dataset, windows_by_name
 from subtitle_rag.retrieval.index_document import DEFAULT_PARAMS, Bm25Params
+from subtitle_rag.retrieval.neural import NEURAL
 from subtitle_rag.runtime import Runtime
 
 Documents = Sequence[tuple[Video, Sequence[Window]]]
@@ -84,7 +85,7 @@ class Views:
     def _has_vectors(self, encoder_id: str) -> bool:
         vectors = self.runtime.library.vectors
         is_current = vectors.active() == encoder_id and not vectors.counts(encoder_id).due
-        return is_current and len(self.runtime.searcher.ready()) > 1
+        return is_current and not set(NEURAL).isdisjoint(self.runtime.searcher.ready())
 
     def _copy(
         self,
@@ -95,9 +96,17 @@ class Views:
         making: Bm25Params = DEFAULT_PARAMS,
     ) -> View:
         models = self.runtime.neural if self.neural else None
-        fusion = self.runtime.settings.search.fusion
+        settings = self.runtime.settings.search
         copy = self.opened.enter_context(
-            temp_library.create(documents, self._analyzer, contexts, making=making, models=models, fusion=fusion)
+            temp_library.create(
+                documents,
+                self._analyzer,
+                contexts,
+                making=making,
+                models=models,
+                fusion=settings.fusion,
+                levels=settings.levels,
+            )
         )
         if models is not None and self.models.encoder is not None:
             total, done = sum(len(windows) for _video, windows in documents), 0

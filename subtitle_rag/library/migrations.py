@@ -274,3 +274,19 @@ def m011_video_summaries(db: sqlite3.Connection) -> None:
              written_at INTEGER NOT NULL
            ) STRICT, WITHOUT ROWID"""
     )
+
+
+@MIGRATIONS.append
+def m012_levels(db: sqlite3.Connection) -> None:
+    """Points above windows in the index: the ordinals of the windows below, and in `source` what they are made from."""
+    db.execute(
+        """CREATE TABLE level (
+             id TEXT PRIMARY KEY,
+             video_id TEXT NOT NULL REFERENCES video (id) ON DELETE CASCADE,
+             level TEXT NOT NULL,
+             first INTEGER NOT NULL,
+             last INTEGER NOT NULL,
+             source TEXT NOT NULL
+           ) STRICT, WITHOUT ROWID"""
+    )
+    db.execute("CREATE INDEX level_video ON level (video_id, source)")

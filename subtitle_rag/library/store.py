@@ -17,6 +17,7 @@ from subtitle_rag.library import rows
 from subtitle_rag.library.answers import Answers
 from subtitle_rag.library.connection import Database
 from subtitle_rag.library.context_store import Contexts, drop_outdated
+from subtitle_rag.library.level_store import LevelStore
 from subtitle_rag.library.mark_store import MarkStore
 from subtitle_rag.library.rows import Counts, VideoState
 from subtitle_rag.library.sources import Sources, drop_empty_channels, put_metadata
@@ -43,6 +44,7 @@ class Library:
         self.answers = Answers(self.database)
         self.marks = MarkStore(self.database)
         self.summaries = SummaryStore(self.database)
+        self.levels = LevelStore(self.database)
         self.vectors = Vectors(self.database)
         self._read = self.database.read
         self._write = self.database.write
@@ -388,8 +390,10 @@ class Library:
         with self._write() as db:
             if ALL in video_ids:
                 db.execute("DELETE FROM purge")
+                db.execute("DELETE FROM level")
             else:
-                db.executemany("DELETE FROM purge WHERE video_id = ?", ((id,) for id in video_ids))
+                for table in ("purge", "level"):
+                    db.executemany(f"DELETE FROM {table} WHERE video_id = ?", ((id,) for id in video_ids))
 
     def searchable_ids(self) -> set[str]:
         """Return the windows that the index holds."""

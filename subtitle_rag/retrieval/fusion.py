@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.retrieval.index import Hit
 
+HIERARCHY = "levels"
+"""The lift of windows by the scores of their section and video."""
 RRF_K = 60
 """Cormack, Clarke & Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet"."""
 WEIGHTS = {"bm25": 1.0, "dense": 1.0, "sparse": 0.3}
@@ -53,6 +55,13 @@ LATE_SHARE = 0.5
 """The share of MaxSim beside the fused score, both between the least and the best of the candidates.
 
 Chen et al. 2024, "M3-Embedding", give it as much as the dense score; it is not measured with trained token vectors.
+"""
+
+LEVEL_PARTS = {"section": 0.1, "video": 0.2}
+"""How much of the best window's score the best section gives to its windows, and the best video to its own.
+
+`eval sweep --axes section,video` measures them. On halves of scene_bench the other half gains 0.01 of mrr@10 or loses
+0.003, so that a search uses them only where the settings say so.
 """
 
 MAX_MERGED = 3
@@ -146,6 +155,17 @@ def fuse(
 
 
 @dataclass(frozen=True, slots=True)
+class LevelHit:
+    """A section or a video that a query has found, with the ordinals of its windows."""
+
+    level: str
+    video_id: str
+    first: int
+    last: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
 class Candidates:
     """The windows that retrievers have found for a query."""
 
@@ -160,6 +180,8 @@ class Candidates:
     """Windows without vectors, which only `bm25` can find yet."""
     known: float = 1.0
     """How much of the query's words the library says."""
+    above: Sequence[LevelHit] = ()
+    """The sections and videos found."""
 
     @property
     def lead(self) -> float:
@@ -230,6 +252,36 @@ def _values(hits: Sequence[Hit], computed: Mapping[str, float], least: float) ->
     for hit in reversed(hits):
         best = values[hit.id] = max(best, values[hit.id])
     return values
+
+
+def lift(ranked: Sequence[Ranked], hits: Sequence[LevelHit], parts: Mapping[str, float] = LEVEL_PARTS) -> list[Ranked]:
+    """Add to each window a part of the scores of its section and of its video; ties by the earlier order.
+
+    A level's scores count as parts of its best one, and that as a part of the best window's score.
+    """
+    if not hits:
+        return list(ranked)
+    top = max((entry.score for entry in ranked), default=0.0)
+    best: dict[str, float] = {}
+    spans: dict[str, dict[str, list[LevelHit]]] = {}
+    for hit in hits:
+        best[hit.level] = max(best.get(hit.level, 0.0), hit.score)
+        spans.setdefault(hit.level, {}).setdefault(hit.video_id, []).append(hit)
+
+    def lifted(entry: Ranked) -> Ranked:
+        gain = 0.0
+        for level, of_videos in spans.items():
+            above = [h.score for h in of_videos.get(entry.video_id, ()) if h.first <= entry.ordinal <= h.last]
+            if above and best[level] > 0:
+                gain += top * parts[level] * max(above) / best[level]
+        scores = {**entry.scores, HIERARCHY: RetrieverScore(None, gain)} if gain else entry.scores
+        return replace(entry, score=entry.score + gain, scores=scores)
+
+    ordered = sorted(map(lifted, ranked), key=lambda entry: -entry.score)
+    return [
+        replace(entry, scores={**entry.scores, "fused": RetrieverScore(rank, entry.score)})
+        for rank, entry in enumerate(ordered, start=1)
+    ]
 
 
 def fuse_late(ranked: Sequence[Ranked], hits: Sequence[Hit], *, by_ranks: bool = False) -> list[Ranked]:

@@ -160,6 +160,9 @@ class Searched(Protocol):
 class Index(Searched, Protocol):
     """All calls are safe from several threads and processes at once. Writes are durable when the call returns.
 
+    The points are windows, beside which there may be points of levels above them (`index_rules.LEVELS`): sections and
+    videos. Only `insert`, `replace_vector`, `search` by their named vectors and the deletions concern those.
+
     Raises:
         BusyError: `index_locked`, `index_unreachable`, `disk_full`, `system_limit`, `disk_error`; of a server
             `qdrant_unreachable`.
@@ -180,7 +183,8 @@ class Index(Searched, Protocol):
     def add_vector(self, name: str, dimensions: int | None = None) -> None:
         """Add a named vector to the layout. Repeating a call is harmless.
 
-        Names begin with `dense-` or `late-`, with `dimensions`, or with `sparse-`. Under `late-` are token vectors.
+        Names begin with `dense-` or `late-`, with `dimensions`, or with `sparse-`, or are among `index_rules.LEVELS`.
+        Under `late-` are token vectors.
         """
 
     def drop_vector(self, name: str) -> None:
@@ -196,16 +200,19 @@ class Index(Searched, Protocol):
         """Replace the payloads of existing points (point id → payload); other ids are ignored."""
 
     def delete_video(self, video_id: str, *, keep: Collection[str] = ()) -> None:
-        """Delete a video's points except the ids in `keep`."""
+        """Delete a video's points of all levels except the ids in `keep`."""
+
+    def delete_levels(self, video_ids: Sequence[str]) -> None:
+        """Delete the points above the windows of these videos, a few hundred at most, in one write."""
 
     def delete_videos(self, video_ids: Sequence[str]) -> None:
         """Delete all points of these videos, a few hundred at most, in one write."""
 
     def ids(self, video_id: str) -> set[str]:
-        """Return the ids of a video's points."""
+        """Return the ids of a video's windows."""
 
     def points(self, after: str | None = None, *, limit: int = 256) -> list[Point]:
-        """Return the points with ids greater than `after`, by id, with vectors and payloads; none behind the last one.
+        """Return the windows with ids greater than `after`, by id, with vectors and payloads; none behind the last one.
 
         Fewer than `limit` come at once where they have token vectors.
         Weights come back in half precision, dense vectors with unit length.
@@ -218,7 +225,7 @@ class Index(Searched, Protocol):
         """Return the existing points among these ids, a few hundred at most, without payloads and `bm25` vectors."""
 
     def count(self) -> int:
-        """Return the exact number of points."""
+        """Return the exact number of windows."""
 
     def clear(self, videos: Collection[str] = ()) -> None:
         """Empty the index for a library with these videos.

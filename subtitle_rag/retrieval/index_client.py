@@ -96,6 +96,9 @@ class HostedPoints(Client):
     def delete_videos(self, video_ids: Sequence[str]) -> None:
         self._call("delete_videos", list(video_ids))
 
+    def delete_levels(self, video_ids: Sequence[str]) -> None:
+        self._call("delete_levels", list(video_ids))
+
     def search(
         self,
         name: str,

@@ -47,6 +47,7 @@ from subtitle_rag.retrieval.edge_terms import (
 from subtitle_rag.retrieval.index import Filter, Hit, Point, Vector, VectorSearch
 from subtitle_rag.retrieval.index_rules import (
     BM25,
+    LEVELS,
     check_id,
     check_layout,
     check_name,
@@ -55,6 +56,7 @@ from subtitle_rag.retrieval.index_rules import (
     check_vectors,
     finds_nothing,
     is_late,
+    level_names,
     mismatch,
     page_size,
     record_of,
@@ -275,7 +277,8 @@ class EdgeIndex:
         check_name(name, dimensions)
         half = edge.VectorStorageDatatype.Float16
         if dimensions is None:
-            operation = edge.UpdateOperation.create_sparse_vector(name, None, half)
+            rarity = edge.Modifier.Idf if name in LEVELS.values() else None
+            operation = edge.UpdateOperation.create_sparse_vector(name, rarity, half)
         else:
             tokens = max_sim() if is_late(name) else None
             operation = edge.UpdateOperation.create_dense_vector(name, dimensions, edge.Distance.Cosine, tokens, half)
@@ -345,12 +348,30 @@ class EdgeIndex:
         if video_ids:
             self._delete(Filter(videos=tuple(video_ids)))
 
+    def delete_levels(self, video_ids: Sequence[str]) -> None:
+        import qdrant_edge as edge
+
+        above: list[Any] = [edge.HasVectorCondition(name) for name in level_names(self._layout)]
+        if video_ids and above:
+            of_videos = edge_filter(Filter(videos=tuple(video_ids)))
+            self._delete_where(edge.Filter(must=[of_videos], should=above))
+
     def _delete(self, where: Filter) -> None:
+        self._delete_where(edge_filter(where))
+
+    def _delete_where(self, where: "qdrant_edge.Filter") -> None:
         import qdrant_edge as edge
 
         with self._call(writing=True, growing=False) as shard:
-            shard.update(edge.UpdateOperation.delete_points_by_filter(edge_filter(where)))
+            shard.update(edge.UpdateOperation.delete_points_by_filter(where))
             self._has_deleted = True
+
+    def _windows(self, where: "qdrant_edge.Filter | None" = None) -> "qdrant_edge.Filter | None":
+        """Restrict a filter to windows, where the layout has other levels."""
+        import qdrant_edge as edge
+
+        above: list[Any] = [edge.HasVectorCondition(name) for name in level_names(self._layout)]
+        return edge.Filter(must=[where] if where else [], must_not=above) if above else where
 
     def search(
         self,
@@ -381,9 +402,9 @@ class EdgeIndex:
         import qdrant_edge as edge
 
         ids: set[str] = set()
-        where = edge_filter(Filter(videos=(video_id,)))
         offset: qdrant_edge.PointId | None = None
         with self._call() as shard:
+            where = self._windows(edge_filter(Filter(videos=(video_id,))))
             while True:
                 request = edge.ScrollRequest(
                     offset=offset, limit=10_000, filter=where, with_payload=False, with_vector=False
@@ -403,7 +424,9 @@ class EdgeIndex:
         offset = None if after is None else str(UUID(int=UUID(after).int + 1))
         with self._call() as shard:
             count = page_size(self._layout, limit)
-            request = edge.ScrollRequest(offset=offset, limit=count, with_payload=True, with_vector=True)
+            request = edge.ScrollRequest(
+                offset=offset, limit=count, filter=self._windows(), with_payload=True, with_vector=True
+            )
             records, _next = shard.scroll(request)
         return [point_from(record) for record in records]
 
@@ -433,7 +456,7 @@ class EdgeIndex:
         import qdrant_edge as edge
 
         with self._call() as shard:
-            return shard.count(edge.CountRequest(exact=True))
+            return shard.count(edge.CountRequest(filter=self._windows(), exact=True))
 
     def clear(self, videos: Collection[str] = (), *, meta: dict[str, Any] | None = None) -> None:  # noqa: ARG002
         """See `Index.clear`; `meta` becomes the record of the new collection."""

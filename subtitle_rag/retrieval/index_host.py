@@ -41,7 +41,8 @@ logger = logging.getLogger(__name__)
 
 INDEX_METHODS = frozenset(
     {"insert", "add_vector", "drop_vector", "vectors", "replace_vector", "delete_video", "search", "ids", "points"}
-    | {"delete_videos", "get_neural", "adopt", "search_all", "replace_payload", "get", "count", "clear"}
+    | {"delete_videos", "delete_levels", "get_neural", "adopt", "search_all", "replace_payload", "get", "count"}
+    | {"clear"}
 )
 WRITES = frozenset({"insert", "delete_video", "delete_videos", "clear", "hold"})
 """Methods that change the numbers of points."""
@@ -318,7 +319,7 @@ def _failure(folder: Path, error: OSError) -> AppError:
 
 KIND = HostKind(
     module=__name__,
-    protocol=(14, len(MIGRATIONS)),  # a host reads the library too
+    protocol=(15, len(MIGRATIONS)),  # a host reads the library too
     open_service=_open_service,
     linger_s=20.0,
     linger_variable="SUBTITLE_RAG_HOST_LINGER",

@@ -25,8 +25,16 @@ from subtitle_rag.retrieval.index import (
 
 BM25 = "bm25"
 """The named vector of every collection; others are added later."""
-_ADDED = re.compile(r"(dense|late|sparse)-[0-9a-z-]{1,40}")
-_KINDS: dict[str, type[Vector]] = {"dense": DenseVector, "late": TokenVectors, "sparse": SparseVector}
+LEVELS = {"section": "words-section", "video": "words-video"}
+"""The named vectors of the levels above windows: weights of words, which the index multiplies by the inverse document
+frequency within the level. A point with one of them is no window."""
+_ADDED = re.compile(r"(dense|late|sparse|words)-[0-9a-z-]{1,40}")
+_KINDS: dict[str, type[Vector]] = {
+    "dense": DenseVector,
+    "late": TokenVectors,
+    "sparse": SparseVector,
+    "words": SparseVector,
+}
 MAX_DIMENSIONS = 65_536
 FLOAT32_MAX = 3.4028234e38
 U32_MAX = 2**32 - 1
@@ -53,7 +61,7 @@ def check_id(point_id: str) -> None:
 def check_name(name: str, dimensions: int | None = None) -> None:
     """Raise ValueError unless this is a name for vectors with `dimensions`, or for sparse ones without."""
     kind = _ADDED.fullmatch(name)
-    if kind is None or (kind[1] != "sparse") != (dimensions is not None):
+    if kind is None or (kind[1] in ("dense", "late")) != (dimensions is not None):
         raise ValueError(f"no vector can be called {name!r} with dimensions {dimensions}")
     if dimensions is not None and not 1 <= dimensions <= MAX_DIMENSIONS:
         raise ValueError(f"{name}: {dimensions} dimensions")
@@ -174,6 +182,11 @@ def read_vectors(named: Any) -> dict[str, Vector]:
 def read_numbers(value: list[Any]) -> DenseVector | TokenVectors:
     """Return the vector of an answer: a list of numbers or, for token vectors, of lists."""
     return TokenVectors.of(value) if value and isinstance(value[0], list) else DenseVector(tuple(value))
+
+
+def level_names(layout: Collection[str]) -> list[str]:
+    """Return the named vectors of a layout that no window has."""
+    return [name for name in LEVELS.values() if name in layout]
 
 
 def is_late(name: str) -> bool:

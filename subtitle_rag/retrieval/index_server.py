@@ -22,6 +22,7 @@ from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.retrieval.index import Filter, Hit, Point, SparseVector, TokenVectors, Vector, VectorSearch
 from subtitle_rag.retrieval.index_rules import (
     BM25,
+    LEVELS,
     PAGE_NUMBERS,
     check_id,
     check_layout,
@@ -31,6 +32,7 @@ from subtitle_rag.retrieval.index_rules import (
     check_vectors,
     finds_nothing,
     is_late,
+    level_names,
     mismatch,
     page_size,
     record_of,
@@ -329,17 +331,24 @@ class ServerIndex:
     def _held(self) -> Json:
         return {"must": [{"key": member_key(self.member), "match": {"value": True}}]}
 
+    def _windows(self, where: Json | None = None) -> Json | None:
+        """Restrict a filter to windows, where the layout has other levels."""
+        above = [{"has_vector": name} for name in level_names(self._layout)]
+        return {"must": [where] if where else [], "must_not": above} if above else where
+
     def held(self) -> int:
         """See `SharedIndex.held`."""
         if not self._has_member_index():
             return 0
-        return self._send("POST", "/points/count", {"filter": self._held, "exact": True}, read=read_count)
+        return self._send(
+            "POST", "/points/count", {"filter": self._windows(self._held), "exact": True}, read=read_count
+        )
 
     def held_ids(self) -> set[str]:
         """See `SharedIndex.held_ids`."""
         if not self._has_member_index():
             return set()
-        return {str(record["id"]) for record in self._scroll(self._held, with_payload=False)}
+        return {str(record["id"]) for record in self._scroll(self._windows(self._held), with_payload=False)}
 
     def _scroll(self, where: Json | None, *, with_payload: bool | Json) -> Iterator[Json]:
         page: Json = {"filter": where, "limit": PAGE, "with_payload": with_payload, "with_vector": False}
@@ -369,7 +378,8 @@ class ServerIndex:
             config: models.VectorNameConfig
             if dimensions is None:
                 half = models.VectorStorageDatatype.FLOAT16
-                config = models.SparseVectorNameConfig(sparse=models.SparseVectorConfig(datatype=half))
+                rarity = models.Modifier.IDF if name in LEVELS.values() else None
+                config = models.SparseVectorNameConfig(sparse=models.SparseVectorConfig(datatype=half, modifier=rarity))
             else:
                 max_sim = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
                 dense = models.DenseVectorConfig(
@@ -385,7 +395,7 @@ class ServerIndex:
                     storage = token_storage if is_late(name) else dense_storage
                     client.update_collection(COLLECTION, vectors_config={name: storage(self._settings)})
                 elif self._settings.on_disk == "everything":
-                    index = models.SparseVectorParams(index=sparse_index(self._settings))
+                    index = models.SparseVectorParams(index=sparse_index(self._settings), modifier=rarity)
                     client.update_collection(COLLECTION, sparse_vectors_config={name: index})
         self._layout = self.vectors()
         if self._layout.get(name, dimensions) != dimensions:
@@ -457,9 +467,16 @@ class ServerIndex:
         if video_ids:
             self._delete(Filter(videos=tuple(video_ids)))
 
+    def delete_levels(self, video_ids: Sequence[str]) -> None:
+        above = [{"has_vector": name} for name in level_names(self._layout)]
+        if video_ids and above:
+            self._delete_where({"must": [server_filter(Filter(videos=tuple(video_ids)))], "should": above})
+
     def _delete(self, where: Filter) -> None:
+        self._delete_where(server_filter(where))
+
+    def _delete_where(self, condition: Json | None) -> None:
         """Take this library's key from the points, and delete those that no other library holds."""
-        condition = server_filter(where)
         if not self.member:
             self._send("POST", "/points/delete", {"filter": condition}, writing=True)
             return
@@ -562,7 +579,7 @@ class ServerIndex:
         return queries
 
     def ids(self, video_id: str) -> set[str]:
-        where = server_filter(Filter(videos=(video_id,)))
+        where = self._windows(server_filter(Filter(videos=(video_id,))))
         return {record["id"] for record in self._scroll(where, with_payload=False)}
 
     def _page(self, page: Json, offset: str | None) -> tuple[list[Json], str | None]:
@@ -576,7 +593,13 @@ class ServerIndex:
         # the server's offset is the first id to read
         offset = None if after is None else str(UUID(int=UUID(after).int + 1))
         count = page_size(self._layout, limit)
-        page = {"limit": count, "offset": offset, "with_payload": True, "with_vector": True}
+        page = {
+            "limit": count,
+            "offset": offset,
+            "filter": self._windows(),
+            "with_payload": True,
+            "with_vector": True,
+        }
 
         def read(result: Any) -> list[Point]:
             return [read_point(record) for record in read_page(result, offset)[0]]
@@ -617,7 +640,7 @@ class ServerIndex:
         raise NotImplementedError
 
     def count(self) -> int:
-        return self._send("POST", "/points/count", {"exact": True}, read=read_count)
+        return self._send("POST", "/points/count", {"filter": self._windows(), "exact": True}, read=read_count)
 
     def clear(self, videos: Collection[str] = ()) -> None:
         """See `Index.clear`."""

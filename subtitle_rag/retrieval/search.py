@@ -13,18 +13,22 @@ from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import (
     BY_RANKS,
     BY_SCORES,
+    HIERARCHY,
     LATE_SHARE,
     Candidates,
+    LevelHit,
     Ranked,
     add_video_scores,
     best_by_video,
     fuse,
     fuse_late,
     fuse_scores,
+    lift,
     merge_neighbours,
     shares,
 )
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, TokenVectors, Vector, VectorSearch
+from subtitle_rag.retrieval.index_rules import LEVELS
 from subtitle_rag.retrieval.lexical import LexicalQuery, LexicalSearch, unknown_words, word_search
 from subtitle_rag.retrieval.morphemes import key
 from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoded, Models, Reranker, late_name, vector_names
@@ -44,7 +48,8 @@ MENTIONS = 200
 LEXICAL = ("bm25",)
 """Retrievers without a model."""
 RETRIEVERS = (*LEXICAL, *NEURAL)
-PARTS = (*RETRIEVERS, LATE)
+ORDERS = (HIERARCHY, LATE)
+PARTS = (*RETRIEVERS, *ORDERS)
 """The parts of a search that can be chosen: retrievers, and what orders the windows that they find."""
 LATE_DEPTH = 300
 """Windows whose token vectors are compared with the query's: 4 ms of the index at 128 dimensions, 15 at 1,024."""
@@ -111,6 +116,8 @@ class _SearchRun:
     video_scores: dict[str, float] = field(default_factory=dict)
     """By video, the score by words of its best window."""
     shares: dict[str, float] = field(default_factory=dict)
+    above: list[LevelHit] = field(default_factory=list)
+    """Sections and videos found."""
     ranked: list[Ranked] = field(default_factory=list)
     unseen: frozenset[str] = frozenset()
     missing: list[tuple[str, AppError]] = field(default_factory=list)
@@ -127,8 +134,8 @@ class Searcher:
     """Searches one library. Safe from several threads.
 
     Without `neural` models, or if they fail, `bm25` answers alone. `windows` reads the windows of hits, by default
-    from the library. `fusion` is one of `FUSIONS`. `budget` says how much the reranker reads where a call does not.
-    `notice` returns what the index lacks.
+    from the library. `fusion` is one of `FUSIONS`. With `levels` sections and videos lift their windows. `budget` says
+    how much the reranker reads where a call does not. `notice` returns what the index lacks.
     """
 
     def __init__(
@@ -140,9 +147,11 @@ class Searcher:
         windows: Windows | None = None,
         *,
         fusion: str = BY_SCORES,
+        levels: bool = False,
         budget: RerankBudget = IN_SEARCH,
         notice: Callable[[], AppError | None] = lambda: None,
     ) -> None:
+        self._has_levels = levels
         self._fusion = fusion
         self.budget = budget
         self._library = library
@@ -154,11 +163,11 @@ class Searcher:
         self._rerank_cache = RerankCache()
 
     def ready(self) -> tuple[str, ...]:
-        """Return the retrievers with something to search in, and `late` with token vectors; loads no model."""
+        """Return the retrievers with something to search in, and what can order their windows; loads no model."""
         id = self._encoder_id()
-        if id is None:
-            return LEXICAL
-        return PARTS if self._has_tokens(id) else RETRIEVERS
+        late = id is not None and self._has_tokens(id)
+        names = (*(RETRIEVERS if id else LEXICAL), *((HIERARCHY,) if self._has_levels else ()))
+        return (*names, LATE) if late else names
 
     def search(
         self,
@@ -192,7 +201,8 @@ class Searcher:
         further result. A failed model leaves its error in `missing`.
 
         Raises:
-            UsageError: `unknown_channel`, `unknown_video`, `unknown_retriever`, `retriever_not_ready`.
+            UsageError: `unknown_channel`, `unknown_video`, `unknown_retriever`, `retriever_not_ready`, `levels_off`,
+                `late_alone`.
             BusyError, AppError: from the library and the index, and from the encoder if `retrievers` names one of its
                 own.
         """
@@ -298,10 +308,12 @@ class Searcher:
         for name in retrievers or ():
             if name not in PARTS:
                 raise UsageError("unknown_retriever", name=name, ready=", ".join(ready))
+            if name == HIERARCHY and name not in ready:
+                raise UsageError("levels_off")
             if name not in ready:
                 raise UsageError("retriever_not_ready", name=name, ready=", ".join(ready))
-        if retrievers and set(retrievers) == {LATE}:
-            raise UsageError("late_alone", ready=", ".join(name for name in ready if name != LATE))
+        if retrievers and set(retrievers) <= set(ORDERS):
+            raise UsageError("late_alone", ready=", ".join(n for n in ready if n not in ORDERS))
         return tuple(dict.fromkeys(retrievers)) if retrievers is not None else ready
 
     def _begin(
@@ -331,7 +343,21 @@ class Searcher:
                 run.video_scores = best_by_video(lists["bm25"], run.positions)
                 hits = add_video_scores(lists["bm25"], run.positions, run.video_scores)
                 lists["bm25"] = self._spoken_first(hits, lexical)
+            if HIERARCHY in names:
+                run.above = self._level_hits(run.lexical, where)
         return run
+
+    def _level_hits(self, lexical: LexicalQuery, where: Filter) -> list[LevelHit]:
+        """Return the sections and videos that say words of the query, whatever windows the filter names."""
+        above = replace(where, only=None, without=frozenset())
+        searches = {level: VectorSearch(name, lexical.vector, DEPTH, above) for level, name in LEVELS.items()}
+        found = [hit for hits in self._index.search_all(list(searches.values())) for hit in hits]
+        places = self._library.levels.places([hit.id for hit in found])
+        return [
+            LevelHit(place.level, place.video_id, place.first, place.last, hit.score)
+            for hit in found
+            if (place := places.get(hit.id)) is not None
+        ]
 
     def _spoken_first(self, hits: list[Hit], lexical: LexicalQuery) -> list[Hit]:
         """Move the windows that say the word of a query of one word before those that have it in the title alone, or
@@ -451,15 +477,16 @@ class Searcher:
 
     def _candidates(self, run: _SearchRun) -> Candidates:
         self._place(run, run.lists)
-        return Candidates(run.lists, run.positions, run.computed, run.unseen, run.lexical.known)
+        return Candidates(run.lists, run.positions, run.computed, run.unseen, run.lexical.known, run.above)
 
     def _fuse(self, run: _SearchRun) -> None:
         candidates = self._candidates(run)
         if self._fusion == BY_RANKS or len(run.lists) < 2:
             run.ranked = fuse(run.lists, candidates.positions, unseen=run.unseen)
-            return
-        run.shares = shares(candidates)
-        run.ranked = fuse_scores(candidates, run.shares)
+        else:
+            run.shares = shares(candidates)
+            run.ranked = fuse_scores(candidates, run.shares)
+        run.ranked = lift(run.ranked, candidates.above)
 
     def _positions(self, query: Query, ids: Sequence[str]) -> Mapping[str, tuple[str, int]]:
         """Return video and ordinal of these windows, without those that the query excludes."""
@@ -528,7 +555,7 @@ class Searcher:
             notice = self._notice() if final else None
         return SearchResult(
             run.query,
-            (*run.lists, *([LATE] if run.is_late else [])),
+            (*run.lists, *([HIERARCHY] if run.above else []), *([LATE] if run.is_late else [])),
             best,
             {name: round(spent, 1) for name, spent in run.took.items()},
             len(groups) > run.limit,

@@ -27,6 +27,7 @@ TABLES = (
     | {"overview_section"}
     | {"mark"}
     | {"video_summary"}
+    | {"level"}
 )
 
 

@@ -19,7 +19,7 @@ from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.library_queries import LibraryQueries
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse
-from subtitle_rag.retrieval.search import PARTS, RETRIEVERS, Searcher
+from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
 from subtitle_rag.runtime import Runtime
 from tests.invented import caption_folder
 from tests.models_here import Asked, Here
@@ -108,7 +108,7 @@ def test_the_order_by_tokens_is_one_call_more(
     queries = HostedQueryAnalyzer(runtime.host, runtime.library.path)
     calls.clear()
     result = Searcher(runtime.library, runtime.index, queries, models).search(parse("바다 김치"))
-    assert result.retrievers == PARTS
+    assert result.retrievers == (*RETRIEVERS, "late")
     assert calls == ["search_text", "search_all", "search_all"]
     for _event in EncodingRun(runtime.library, runtime.index, hybrid[1], models).run(WindowSelection(), patient=False):
         pass

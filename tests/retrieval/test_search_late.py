@@ -14,7 +14,7 @@ from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.neural import late_name
 from subtitle_rag.retrieval.query import parse
-from subtitle_rag.retrieval.search import PARTS, RETRIEVERS, Searcher
+from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
 from tests.models_here import Asked, Here, Read
 from tests.retrieval.test_search import CAR, CRAB, STEW, VIDEOS
 from tests.retrieval.test_search_hybrid import encode, ids, with_models
@@ -70,7 +70,7 @@ def test_the_order_by_tokens_is_that_of_numpy(searcher: Searcher, analysed: Sear
 def test_the_result_says_that_tokens_had_a_part(searcher: Searcher) -> None:
     words, whole = searcher.stages(QUERY)
     assert (words.retrievers, words.final) == (("bm25",), False)
-    assert (whole.retrievers, whole.final) == (PARTS, True)
+    assert (whole.retrievers, whole.final) == ((*RETRIEVERS, "late"), True)
     assert whole.shares["late"] == LATE_SHARE
     assert sum(whole.shares.values()) == pytest.approx(1)
     assert set(whole.took_ms) == {"retrieve", "encode", "late"}
@@ -127,7 +127,7 @@ def test_the_reranker_reads_the_order_by_tokens(
 ) -> None:
     searcher = with_models(analysed, Here([late], Read(reranker_folder, depth=2)), analyzer)
     _words, ordered, reranked = searcher.stages(QUERY)
-    assert (ordered.retrievers, reranked.reranked) == (PARTS, True)
+    assert (ordered.retrievers, reranked.reranked) == ((*RETRIEVERS, "late"), True)
     assert set(ids(reranked)[:2]) == set(ids(ordered)[:2])
 
 

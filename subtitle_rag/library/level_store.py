@@ -1,0 +1,51 @@
+"""The levels above a video's windows that the index holds: its sections, and the video itself."""
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from subtitle_rag.library.connection import Database
+
+Level = Literal["section", "video"]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelPlace:
+    """The windows below a point of a level, by their ordinals in the video."""
+
+    video_id: str
+    level: Level
+    first: int
+    last: int
+
+
+class LevelStore:
+    """The library's table of levels. Every method can raise the errors of `Library`."""
+
+    def __init__(self, database: Database) -> None:
+        self._read = database.read
+        self._write = database.write
+
+    def put(self, video_id: str, source: str, places: Mapping[str, LevelPlace]) -> None:
+        """Note the points (id → place) of a video in place of earlier ones; `source` is what they are made from."""
+        with self._write() as db:
+            db.execute("DELETE FROM level WHERE video_id = ?", (video_id,))
+            db.executemany(
+                "INSERT INTO level (id, video_id, level, first, last, source) VALUES (?, ?, ?, ?, ?, ?)",
+                ((id, video_id, place.level, place.first, place.last, source) for id, place in places.items()),
+            )
+
+    def sources(self) -> dict[str, str]:
+        """Return by video what its points are made from."""
+        with self._read() as db:
+            return dict(db.execute("SELECT video_id, min(source) FROM level GROUP BY video_id"))
+
+    def places(self, ids: Collection[str]) -> dict[str, LevelPlace]:
+        """Return the places of those points that are noted."""
+        with self._read() as db:
+            rows = db.execute(
+                "SELECT id, video_id, level, first, last FROM level WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(ids)),),
+            )
+            return {id: LevelPlace(*place) for id, *place in rows}
