@@ -9,6 +9,7 @@ import pytest
 from subtitle_rag.captions.windows import RULE
 from subtitle_rag.domain import Chapter, Video
 from subtitle_rag.errors import UsageError
+from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.retrieval.fusion import LEVEL_PARTS, LevelHit, Ranked, RetrieverScore, lift
 from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_rules import LEVELS
@@ -141,6 +142,13 @@ def test_a_summary_is_the_text_of_its_video(made: Searchable) -> None:
     assert (whole.level, whole.text) == ("video", "저녁 방송\n국수와 치킨을 만든다.")
     assert len(whole.windows) == 8
     assert list(level_texts(KITCHEN, [], {})) == []
+
+
+def test_a_summary_that_a_model_has_written_since_is_indexed(made: Searchable) -> None:
+    text = "국수와 치킨을 만드는 방송이다."
+    assert made.library.summaries.put(VideoSummary(KITCHEN.id, text, "tiny", "d", "p", 1, True, 1, 1, 1, 1))
+    list(made.indexer.finish())
+    assert above(made, "video") == {f"저녁 방송\n{text}"}
 
 
 def entry(id: str, ordinal: int, score: float) -> Ranked:
