@@ -11,7 +11,6 @@ from subtitle_rag.domain import Chapter, Video
 from subtitle_rag.errors import UsageError
 from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.retrieval.fusion import LEVEL_PARTS, LevelHit, Ranked, RetrieverScore, lift
-from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_rules import LEVELS
 from subtitle_rag.retrieval.levels import level_texts
 from subtitle_rag.retrieval.morphemes import Analyzer
@@ -89,7 +88,7 @@ def test_filters_hold_for_the_levels_too(made: Searchable) -> None:
 
 
 def test_what_is_unchanged_is_not_written_again(made: Searchable, monkeypatch: pytest.MonkeyPatch) -> None:
-    written: list[Point] = []
+    written: list[object] = []
     monkeypatch.setattr(made.index, "insert", written.extend)
     list(made.indexer.finish())
     assert written == []
@@ -121,9 +120,10 @@ def test_a_run_that_was_killed_while_it_wrote_them_goes_on(made: Searchable, mon
     list(made.indexer.remove([]))
     made.index.delete_levels([KITCHEN.id])
     made.library.levels.put(KITCHEN.id, "earlier", {})
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+    with monkeypatch.context() as patch:
         patch.setattr(made.library.levels, "put", killed)
-        list(made.indexer.finish())
+        with pytest.raises(KeyboardInterrupt):
+            list(made.indexer.finish())
     assert ordinals(made, "bm25", "levels")
     list(made.indexer.finish())
     assert above(made, "section") == {"첫째 판"}
