@@ -99,6 +99,7 @@ TOPIC_PAGES = {"exit-codes": "exit-codes", "json": "json", "search-syntax": "syn
 RESULTS_PAGE = "json-results"
 RESULT_COMMANDS = (
     *("index ~/captions", "search 치킨 --limit 2", "show sample-0001 --at 6:52"),
+    *("overview sample-0001", "overview 느긋한"),
     *("open sample-0001@6:52 --print", "ask 소스", "list", "status", "contexts status", "vectors status"),
     *("models list", "keys app.help", "config show search", "config validate", "doctor --offline", "self check"),
     *("paths", "eval run questions.jsonl --no-neural", "remove sample-0009 --yes", "rebuild"),

@@ -30,6 +30,7 @@ VERB_GROUPS: dict[str, dict[str, str]] = {
         "search": "find_scenes",
         "ask": "ask",
         "show": "watch",
+        "overview": "overview_videos",
         "open": "watch",
         "play": "play",
         "marks": "mark_scenes",

@@ -58,7 +58,7 @@ _COMMON_WORDS = """
     년 달 월 일 주 분 초 시 번 개 명 살 원 전 후 뒤 수 알 것 거 게 때 중 쪽 데 줄 번째 씨 님
     a an and are as at be by do for have i if in is it me my no of ok on or so the this to up we what with you
 """
-_ORDINARY = frozenset(_COMMON_WORDS.split())
+ORDINARY = frozenset(_COMMON_WORDS.split())
 """Ordinary words without neighbours in the dictionary: numerals, adverbs, pronouns."""
 
 
@@ -194,7 +194,7 @@ def _counted(nouns: Sequence[Sequence[_Noun]], texts: Sequence[str]) -> dict[str
     for key, phrase in phrases.items():
         rarest = min(uses[word].mentions for word in key)
         spelling = _spelling(phrase)
-        if phrase.spellings[spelling] >= max(MIN_SAID, TOGETHER * rarest) and not _ORDINARY & set(key):
+        if phrase.spellings[spelling] >= max(MIN_SAID, TOGETHER * rarest) and not ORDINARY & set(key):
             uses.setdefault(_spaceless(spelling), phrase)
     return uses
 
@@ -226,7 +226,7 @@ def _titled(names: Iterable[str], titles: Sequence[str]) -> set[str]:
 
 def _is_candidate(name: str, use: _Uses, windows: int, titled: bool) -> bool:
     latin = re.search(r"[a-z]", name)
-    if len(name) < 2 or name in _ORDINARY or _MEASURE.fullmatch(name) or re.match(r"[0-9]+[가-힣]", name):
+    if len(name) < 2 or name in ORDINARY or _MEASURE.fullmatch(name) or re.match(r"[0-9]+[가-힣]", name):
         return False
     if titled and not latin:
         return bool(use.particles)
@@ -240,7 +240,7 @@ def _strangeness(parts: Iterable[str], dictionary: Dictionary | None) -> dict[st
 
     A word met rarely has no place of its own in the model and so lies very near to others like it.
     """
-    forms = sorted({part for part in parts if len(part) > 1 and not part.isdigit()} - _ORDINARY)
+    forms = sorted({part for part in parts if len(part) > 1 and not part.isdigit()} - ORDINARY)
     if dictionary is None:
         return dict.fromkeys(forms, 1.0)
     nearest = {form: max(near.values(), default=0.0) for form, near in dictionary.related(forms, limit=1).items()}
@@ -284,4 +284,4 @@ def _spelling(use: _Uses) -> str:
     return min(use.spellings, key=lambda text: (-use.spellings[text], text))
 
 
-__all__ = ["MAX_ENTRIES", "MAX_LETTERS", "Dictionary", "format_list", "parse_list", "propose", "proposed"]
+__all__ = ["MAX_ENTRIES", "MAX_LETTERS", "ORDINARY", "Dictionary", "format_list", "parse_list", "propose", "proposed"]

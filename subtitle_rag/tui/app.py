@@ -70,6 +70,7 @@ class SubtitleApp(App[object]):
         "app.history",
         "app.checks",
         "app.transcript",
+        "app.overview",
         "app.marks",
         "library.sample",
         "app.quit",

@@ -41,6 +41,7 @@ def app_commands(connections: "Connections") -> dict[str, AppCommand]:
         ),
         "app.marks": AppCommand(navigation.open_marks, lambda: navigation.can_open_marks and search.page.error is None),
         "app.transcript": AppCommand(navigation.open_transcript, lambda: navigation.can_open_transcript),
+        "app.overview": AppCommand(navigation.open_overview, lambda: navigation.can_open_overview),
         "app.quit": AppCommand(navigation.leave),
         "library.sample": AppCommand(navigation.switch_library, lambda: navigation.can_switch_library),
         "library.sync": AppCommand(jobs.sync, lambda: jobs.can_sync(search.page.counts) and search.page.error is None),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from subtitle_rag.content_overview import ChannelOverview, VideoOverview
     from subtitle_rag.errors import AppError
     from subtitle_rag.library.overview import ChannelState
     from subtitle_rag.library.rows import VideoState
@@ -33,6 +34,13 @@ class VideosListed(Message):
     videos: "list[VideoState]"
     channels: "list[ChannelState]"
     """Playlists too."""
+
+
+@dataclass
+class OverviewRead(Message):
+    """What a video or channel is about."""
+
+    overview: "VideoOverview | ChannelOverview"
 
 
 @dataclass

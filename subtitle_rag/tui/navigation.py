@@ -179,6 +179,27 @@ class Navigation:
         else:
             self._app.push_screen(TranscriptScreen(self._context, moment))
 
+    # --- overviews ---
+
+    @property
+    def can_open_overview(self) -> bool:
+        """Whether a video or channel can be chosen on the screen, and the key is free."""
+        from subtitle_rag.tui.screens.overview_screen import OverviewScreen
+
+        return self.can_open_transcript and not isinstance(self._screen, OverviewScreen)
+
+    def open_overview(self) -> None:
+        """Open the overview of the channel or video that is chosen on the screen."""
+        from subtitle_rag.tui.screens.overview_screen import OverviewScreen
+
+        screen = self._app.screen
+        moment = screen.chosen_moment if isinstance(screen, BaseScreen) else None
+        channel = screen.chosen_channel if isinstance(screen, BaseScreen) else None
+        if subject := channel or (moment.video if moment else None):
+            self._app.push_screen(OverviewScreen(self._context, subject))
+        else:
+            self._app.notify(_("No video is chosen yet."), markup=False)
+
     # --- marks and export ---
 
     @property

@@ -29,7 +29,7 @@ MARKS = (
     "marks.copy-markdown",
     "marks.remove",
 )
-SCREENS = ("app.transcript", "app.marks", "app.library", "app.ask")
+SCREENS = ("app.transcript", "app.overview", "app.marks", "app.library", "app.ask")
 ANSWERS = ("answer.copy-text", "answer.new", "answer.history")
 ROWS = ("channel.sync", "video.retry", "video.open", "library.failures", "channel.settings", "library.remove")
 JOBS = ("library.undo", "library.sync", "library.stop")

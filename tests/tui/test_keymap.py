@@ -236,7 +236,7 @@ def test_every_key_of_the_app_may_be_written_as_it_is() -> None:
 
 
 MOVES = {"list.down", "list.up", "transcript.down", "transcript.up", "history.down", "history.up"}
-MOVES |= {"install.down", "install.up", "player.down", "player.up"}
+MOVES |= {"overview.down", "overview.up", "install.down", "install.up", "player.down", "player.up"}
 """The arrows do the same."""
 SAME_AS = {
     "library.bring-back": "library.undo",

@@ -102,6 +102,10 @@ FLOWS: dict[str, tuple[str, ...]] = {
         *(*"치킨", "tab tab", "down", "y", "Y", "enter", "f12", *"치킨", "ctrl+n", "enter", "enter"),
         *("escape", "escape"),
     ),
+    "overviews": (
+        *(*"치킨", "ctrl+f12", "down", "enter", "ctrl+y", "ctrl+o", "escape", "f12", "escape", "escape"),
+        *("f4", "tab", "down", "ctrl+f12", "enter", "ctrl+f12", "escape", "escape", "escape"),
+    ),
     "filters": (*"치킨", "ctrl+f", *"채널", "down", "escape"),
     "marking and exporting": (
         *(*"치킨", "ctrl+a", "ctrl+a", "enter", "ctrl+e", "tab", "down down", "ctrl+y", "ctrl+l", "enter", "Y", "tab"),

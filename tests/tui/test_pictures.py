@@ -22,6 +22,7 @@ from subtitle_rag.library.mark_store import Mark, MarkStore
 from subtitle_rag.library.overview import channel_states
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.library.store import Library
+from subtitle_rag.library.summary_store import SummaryStore
 from subtitle_rag.retrieval.fusion import RetrieverScore
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.scenes import Scene
@@ -245,6 +246,37 @@ class TestTranscript:
             await pilot.press(*"그래", "enter")
 
         assert picture(app_of(show_times=False), search)
+
+
+class TestOverview:
+    """What a video or channel is about."""
+
+    SUMMARY = "두 사람이 바삭골의 새 치킨을 집에서 먹어 봅니다. 소스와 가루를 견주고, 식은 치킨도 먹습니다."
+
+    @pytest.fixture(autouse=True)
+    def summarised(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(SummaryStore, "of", lambda _store, ids: {"sample-0001": self.SUMMARY})
+
+    @pytest.mark.parametrize("language", ["en", "ko"])
+    def test_of_a_video(self, app_of: MakeApp, picture: Picture, language: str) -> None:
+        async def look(pilot: AppPilot) -> None:
+            await searched(pilot, "치킨 소스")
+            await pilot.press("ctrl+f12")
+            await settle(pilot)
+            await pilot.press("down")
+
+        assert picture(app_of(language, show_times=False), look)
+
+    def test_of_a_channel(self, app_of: MakeApp, picture: Picture) -> None:
+        async def look(pilot: AppPilot) -> None:
+            await settle(pilot)
+            await pilot.press("f4")
+            await settle(pilot)
+            pilot.app.screen.query_one("#channels").focus()
+            await pilot.press("down", "ctrl+f12")
+            await settle(pilot)
+
+        assert picture(app_of(show_times=False), look)
 
 
 class TestCalm:

@@ -19,7 +19,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs import filter_screen
 from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
 from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
-from subtitle_rag.tui.screens import recent_searches
+from subtitle_rag.tui.screens import overview_screen, recent_searches
 from subtitle_rag.tui.screens.channel_screen import ChannelScreen
 from subtitle_rag.tui.screens.checks_screen import ChecksScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
@@ -272,6 +272,20 @@ class TestScreensThatHaveGone:
             for each in (read, listed, probe):
                 await each.let(pilot)
             await typed(pilot, "치킨")
+            assert app.search_screen.scenes.scene == scene()
+            assert not app._notifications
+
+    async def test_an_overview(self, app_of: MakeApp, slow: MakeSlow) -> None:
+        read = slow(overview_screen, "video_overview")
+        app = app_of(scenes=[scene()])
+        async with app.run_test() as pilot:
+            await settle(pilot)
+            await typed(pilot, "치킨")
+            await pilot.press("ctrl+f12")
+            await until(pilot, read.begun.is_set)
+            await pilot.press("enter", "down", "ctrl+y", "escape")
+            assert app.screen is app.search_screen
+            await read.let(pilot)
             assert app.search_screen.scenes.scene == scene()
             assert not app._notifications
 

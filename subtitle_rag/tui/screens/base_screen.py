@@ -94,6 +94,11 @@ class BaseScreen(Screen[None]):
         """The video that is chosen, and its time."""
         return None
 
+    @property
+    def chosen_channel(self) -> str | None:
+        """The id of the channel that is chosen."""
+        return None
+
     def show_marks(self) -> None:
         """Draw the marks anew, if the screen shows any: they were read or changed."""
 

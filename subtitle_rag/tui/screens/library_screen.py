@@ -264,6 +264,11 @@ class LibraryScreen(BaseScreen):
         row = self.tables.row
         return VideoMoment(row.video.video) if row and row.video else None
 
+    @property
+    def chosen_channel(self) -> str | None:
+        row = self.tables.row
+        return row.channel.channel_id if row.channel else None
+
     # --- keys ---
 
     def action_switch(self) -> None:

@@ -1,0 +1,125 @@
+"""`overview`: what a video or a channel is about."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from subtitle_rag import output
+from subtitle_rag.commands import completing
+from subtitle_rag.commands.options import json_option
+from subtitle_rag.commands.scene_arguments import named_video
+from subtitle_rag.config import Settings
+from subtitle_rag.domain import clock, tidy
+from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.content_overview import ChannelOverview, Mention, VideoOverview
+    from subtitle_rag.retrieval.sections import Section
+
+
+@click.command(
+    "overview", help=N_("Show what a video or channel is about: summary, sections, telling words, names, peaks.")
+)
+@click.argument("target", metavar="VIDEO|CHANNEL", shell_complete=completing.channels_and_videos)
+@json_option
+@click.pass_obj
+def overview_(settings: Settings, target: str, as_json: bool) -> int:
+    from subtitle_rag.content_overview import channel_overview, video_overview
+
+    with Runtime(settings) as runtime:
+        runtime.require_library()
+        channel = _named_channel(runtime, tidy(target))
+        if channel is not None:
+            of_channel = channel_overview(runtime.library, channel, runtime.words)
+            values, lines = _channel_values(of_channel), _channel_lines(of_channel)
+        else:
+            of_video = video_overview(runtime.library, named_video(runtime, target), runtime.words)
+            values, lines = _video_values(of_video), _video_lines(of_video)
+    return output.finish("overview", output.Outcome(values), lines, as_json=as_json)
+
+
+def _named_channel(runtime: Runtime, name: str) -> str | None:
+    """Return the channel with this id or name, or the only one with this in its name unless a video has it."""
+    pattern = name.casefold()
+    channels = runtime.library.channels()
+    exact = [id for id, full in channels if pattern in (id.casefold(), full.casefold())]
+    if exact or not pattern or runtime.library.find_videos(name):
+        return exact[0] if exact else None
+    parts = [id for id, full in channels if pattern in full.casefold()]
+    return parts[0] if len(parts) == 1 else None
+
+
+def _video_values(overview: "VideoOverview") -> dict[str, Any]:
+    return {
+        "video": overview.video.values(),
+        "summary": overview.summary or None,
+        "sections": [
+            {**_times(each.start_ms, each.end_ms), "title": each.title or None, "words": list(each.words)}
+            for each in overview.sections
+        ],
+        "words": [_mention_values(word) for word in overview.words],
+        "names": [_mention_values(name) for name in overview.names],
+        "peaks": [
+            {**_times(part.start_ms, part.end_ms), **output.fields(part, "value line")} for part in overview.peaks
+        ],
+    }
+
+
+def _channel_values(overview: "ChannelOverview") -> dict[str, Any]:
+    return {
+        "channel": {"id": overview.channel_id, "name": overview.name},
+        "videos": [{**video.values(), "summary": sentence or None} for video, sentence in overview.videos],
+        "words": [_mention_values(word) for word in overview.words],
+        "names": [_mention_values(name) for name in overview.names],
+    }
+
+
+def _times(start_ms: int, end_ms: int) -> dict[str, float]:
+    return {"start": start_ms / 1000, "end": end_ms / 1000}
+
+
+def _mention_values(mention: "Mention") -> dict[str, Any]:
+    return {"text": mention.text, "video": mention.video.id, "at": mention.at_ms / 1000, "windows": mention.windows}
+
+
+def _video_lines(overview: "VideoOverview") -> Iterator[str]:
+    yield overview.video.title
+    if overview.summary:
+        yield from ("", overview.summary)
+    yield from _part(_("Sections"), (_section_line(each) for each in overview.sections))
+    yield from _part(
+        _("Most replayed"), (f"{clock(part.start_ms):>8}  {part.line}".rstrip() for part in overview.peaks)
+    )
+    yield from _part(_("Telling words"), map(_mention_line, overview.words))
+    yield from _part(_("Names"), map(_mention_line, overview.names))
+
+
+def _section_line(section: "Section") -> str:
+    words = ", ".join(section.words)
+    text = f"{section.title}  ({words})" if section.title and words else section.title or words
+    return f"{clock(section.start_ms):>8}  {text}"
+
+
+def _channel_lines(overview: "ChannelOverview") -> Iterator[str]:
+    yield f"{overview.name}  ({n_('{n} video', '{n} videos', len(overview.videos)).format(n=len(overview.videos))})"
+    yield from _part(_("Telling words"), _places(overview.words))
+    yield from _part(_("Names"), _places(overview.names))
+    rows = ((str(video.published or ""), f"{video.title}  {sentence}".rstrip()) for video, sentence in overview.videos)
+    yield from _part(_("Videos"), (f"{day:>10}  {text}" for day, text in rows))
+
+
+def _places(mentions: "Sequence[Mention]") -> Iterator[str]:
+    return (f"{_mention_line(mention)}  {mention.video.title}" for mention in mentions)
+
+
+def _mention_line(mention: "Mention") -> str:
+    return f"{clock(mention.at_ms):>8}  {mention.text}  ×{mention.windows}"
+
+
+def _part(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield a title with its lines, nothing without any."""
+    rows = list(lines)
+    if rows:
+        yield from ("", title, *rows)

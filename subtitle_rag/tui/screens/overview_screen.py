@@ -1,0 +1,158 @@
+"""What a video or channel is about: its summary, and rows that open a second or a video."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from subtitle_rag.content_overview import ChannelOverview, VideoOverview, channel_overview, video_overview
+from subtitle_rag.domain import Video
+from subtitle_rag.i18n import _, n_
+from subtitle_rag.tui import messages
+from subtitle_rag.tui.commands import bindings
+from subtitle_rag.tui.library_messages import OverviewRead
+from subtitle_rag.tui.screens import mark_actions
+from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state.spoken_lines import VideoMoment, scene_of_line
+from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.text.overview_rows import OverviewRow, channel_rows, video_rows
+from subtitle_rag.tui.widgets.footer import KeyBar
+
+if TYPE_CHECKING:
+    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.tui.context import AppContext
+
+
+class OverviewScreen(BaseScreen):
+    AUTO_FOCUS = "#overview-rows"
+    SHOWS_VIDEOS = True
+    FOOTER_HIDDEN = frozenset({"library.sync", "library.background", "app.ask", "app.library"})
+    BINDINGS: ClassVar[list[BindingType]] = bindings(
+        "overview.play",
+        "overview.play-with",
+        "overview.copy-link",
+        "overview.mark",
+        "overview.back",
+        "overview.down",
+        "overview.up",
+    )
+
+    rows = getters.query_one("#overview-rows", OptionList)
+
+    def __init__(self, context: "AppContext", subject: Video | str) -> None:
+        """`subject` is a video, or the id of a channel."""
+        super().__init__(context)
+        self._subject = subject
+        self._rows: list[OverviewRow] = []
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="overview-title", markup=False)
+        yield Static(id="overview-summary", markup=False)
+        yield OptionList(id="overview-rows", markup=False, compact=True)
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        name = clean(self._subject.title) if isinstance(self._subject, Video) else ""
+        self._show_title(name, _("reading…"))
+        self.query_one("#overview-summary", Static).display = False
+        self.run_in_thread(self._read, OverviewRead, messages.ActionFailed, group="overview")
+
+    def _read(self) -> VideoOverview | ChannelOverview:
+        runtime = self.context.runtime
+        if isinstance(self._subject, Video):
+            return video_overview(runtime.library, self._subject, runtime.words)
+        return channel_overview(runtime.library, self._subject, runtime.words)
+
+    @on(OverviewRead)
+    def _overview_read(self, message: OverviewRead) -> None:
+        overview = message.overview
+        if isinstance(overview, VideoOverview):
+            self._rows = video_rows(overview)
+            video = overview.video
+            details = (clean(video.channel), video.published.isoformat() if video.published else "")
+            self._show_title(clean(video.title), " · ".join(filter(None, details)))
+            self._show_summary(overview.summary)
+        else:
+            self._rows = channel_rows(overview)
+            count = len(overview.videos)
+            self._show_title(clean(overview.name), n_("{n} video", "{n} videos", count).format(n=f"{count:,}"))
+        self.rows.add_options([Option(row.content, disabled=row.video is None) for row in self._rows])
+        if self._rows:
+            self.rows.highlighted = 1
+        elif isinstance(overview, VideoOverview):
+            self._show_summary(_("This library has no captions of this video."))
+        self.refresh_bindings()
+
+    def _show_title(self, name: str, details: str) -> None:
+        title = Content.styled(name, "bold") + Content.styled(f"   {details}" if details else "", MUTED)
+        self.query_one("#overview-title", Static).update(title)
+
+    def _show_summary(self, text: str) -> None:
+        summary = self.query_one("#overview-summary", Static)
+        summary.update(Content(clean(text)))
+        summary.display = bool(text)
+
+    # --- the row under the highlight ---
+
+    @property
+    def _row(self) -> OverviewRow | None:
+        highlighted = self.rows.highlighted
+        return self._rows[highlighted] if highlighted is not None and highlighted < len(self._rows) else None
+
+    @property
+    def _scene(self) -> "Scene | None":
+        row = self._row
+        if row is None or row.video is None or row.at_ms is None:
+            return None
+        return scene_of_line(row.video, row.at_ms, row.words)
+
+    @property
+    def chosen_moment(self) -> VideoMoment | None:
+        row = self._row
+        return VideoMoment(row.video, row.at_ms) if row and row.video else None
+
+    @on(OptionList.OptionSelected)
+    def action_play(self) -> None:
+        row = self._row
+        if scene := self._scene:
+            self.context.playback.play(scene)
+        elif row and row.video:
+            self.app.push_screen(OverviewScreen(self.context, row.video))
+
+    def action_choose_player(self) -> None:
+        if scene := self._scene:
+            self.context.playback.find_players(scene)
+
+    def action_copy_link(self) -> None:
+        if scene := self._scene:
+            self.context.playback.copy_scene_link(scene)
+
+    def action_mark(self) -> None:
+        if scene := self._scene:
+            mark_actions.mark(self.app, self.context, scene)
+
+    def action_move(self, rows: int) -> None:
+        (self.rows.action_cursor_down if rows > 0 else self.rows.action_cursor_up)()
+
+    # --- keys ---
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("choose_player", "copy_link", "mark"):
+            return self._scene is not None
+        return super().check_action(action, parameters)
+
+    def _translate(self, binding: Binding) -> Binding:
+        translation = super()._translate(binding)
+        if binding.id == "overview.play" and self._row and self._row.at_ms is None:
+            return replace(translation, description=_("Overview"))
+        return translation
+
+    @on(OptionList.OptionHighlighted)
+    def _row_changed(self) -> None:
+        self.refresh_bindings()

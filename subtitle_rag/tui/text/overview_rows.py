@@ -1,0 +1,83 @@
+"""The rows of an overview: a time, what is there, and the second that the row opens."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from subtitle_rag.domain import clock
+from subtitle_rag.i18n import _
+from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.text.content import MUTED, TIME_CELLS
+
+if TYPE_CHECKING:
+    from subtitle_rag.content_overview import ChannelOverview, Mention, VideoOverview
+    from subtitle_rag.domain import Video
+    from subtitle_rag.retrieval.sections import Section
+
+DAY_CELLS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewRow:
+    """A row, or the title of those below it, which opens nothing."""
+
+    content: Content
+    video: "Video | None" = None
+    at_ms: int | None = None
+    """None for a video of a channel, whose row opens its own overview."""
+    words: str = ""
+    """What is said there, as far as the row knows it."""
+
+
+def video_rows(overview: "VideoOverview") -> list[OverviewRow]:
+    """Return the rows of a video; parts without any have no title."""
+    video = overview.video
+    return [
+        *_part(_("Sections"), (_section_row(video, each) for each in overview.sections)),
+        *_part(
+            _("Most replayed"),
+            (_timed_row(video, each.start_ms, clean(each.line), "") for each in overview.peaks),
+        ),
+        *_part(_("Telling words"), (_mention_row(each, "") for each in overview.words)),
+        *_part(_("Names"), (_mention_row(each, "") for each in overview.names)),
+    ]
+
+
+def channel_rows(overview: "ChannelOverview") -> list[OverviewRow]:
+    """Return the rows of a channel; parts without any have no title."""
+    return [
+        *_part(_("Videos"), (_video_row(video, sentence) for video, sentence in overview.videos)),
+        *_part(_("Telling words"), (_mention_row(each, each.video.title) for each in overview.words)),
+        *_part(_("Names"), (_mention_row(each, each.video.title) for each in overview.names)),
+    ]
+
+
+def _part(title: str, rows: Iterable[OverviewRow]) -> Iterator[OverviewRow]:
+    listed = list(rows)
+    if listed:
+        yield OverviewRow(Content.styled(title, "bold"))
+        yield from listed
+
+
+def _section_row(video: "Video", section: "Section") -> OverviewRow:
+    words = clean(", ".join(section.words))
+    title = clean(section.title)
+    return _timed_row(video, section.start_ms, title or words, words if title else "")
+
+
+def _mention_row(mention: "Mention", where: str) -> OverviewRow:
+    detail = f"×{mention.windows}" + (f"  {clean(where)}" if where else "")
+    return _timed_row(mention.video, mention.at_ms, clean(mention.text), detail)
+
+
+def _timed_row(video: "Video", at_ms: int, text: str, detail: str) -> OverviewRow:
+    content = Content.assemble(clock(at_ms).rjust(TIME_CELLS) + "  ", text, (f"  {detail}" if detail else "", MUTED))
+    return OverviewRow(content, video, at_ms, text)
+
+
+def _video_row(video: "Video", sentence: str) -> OverviewRow:
+    day = video.published.isoformat() if video.published else ""
+    detail = f"\n{' ' * (DAY_CELLS + 2)}{clean(sentence)}" if sentence else ""
+    return OverviewRow(Content.assemble(day.rjust(DAY_CELLS) + "  ", clean(video.title), (detail, MUTED)), video)

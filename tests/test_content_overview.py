@@ -1,0 +1,151 @@
+"""What a video or channel is about, read from a library without a model."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from subtitle_rag.content_overview import (
+    NAME_WINDOWS,
+    Mention,
+    channel_overview,
+    highest_parts,
+    video_overview,
+)
+from subtitle_rag.domain import Chapter, Details, Heat, Video
+from subtitle_rag.library.store import Library
+from subtitle_rag.library.summary_store import VideoSummary
+from subtitle_rag.retrieval.morphemes import Analyzer
+from tests.searchable import LINE_MS, filled, video
+
+NOODLES = replace(
+    video("noodles0000", "청귤 국수 삶기", published="2026-05-02"),
+    chapters=(Chapter(0, "육수"), Chapter(120_000, "면")),
+)
+CAMP = video("camp0000000", "달무리 캠핑", published="2026-05-03")
+TALK = video("talk0000000", "파이썬 강연", channel="개발자 모임")
+SPEECH = {
+    NOODLES: [
+        ["멸치 육수를 끓입니다", "청귤 국수를 두레반에서 먹었어요"],
+        ["멸치는 많이 넣어요", "두레반이 정말 맛있어요", "현우 씨가 왔어요"],
+        ["면을 삶아요", "두레반은 멸치를 써요", "현우 님이 면을 건져요"],
+        ["면이 익었어요", "현우 씨가 먹어요", "냉장고를 열어요"],
+    ],
+    CAMP: [
+        ["텐트를 쳤어요", "냉장고를 들고 왔어요"],
+        ["텐트에 물이 샙니다", "달무리에 갔어요"],
+        ["텐트를 접어요", "달무리가 좋아요"],
+    ],
+    TALK: [
+        ["파이썬 코드를 봅시다", "냉장고를 예로 들죠"],
+        ["코드가 길어요", "모니터를 켜요"],
+        ["파이썬은 코드가 짧아요", "모니터를 꺼요"],
+    ],
+}
+
+
+@pytest.fixture
+def library(tmp_path: Path, analyzer: Analyzer) -> Iterator[Library]:
+    with closing(filled(tmp_path / "library.db", analyzer, SPEECH)) as opened:
+        yield opened
+
+
+def summarise(library: Library, one: Video, text: str) -> None:
+    assert library.summaries.put(VideoSummary(one.id, text, "m", "d", "p", 1, True, 1, 1, 1, 1))
+
+
+def by_text(mentions: tuple[Mention, ...]) -> dict[str, Mention]:
+    return {mention.text: mention for mention in mentions}
+
+
+def test_a_video_s_overview_has_what_the_library_knows(library: Library, analyzer: Analyzer) -> None:
+    summarise(library, NOODLES, "두레반에서 국수를 삶습니다. 현우가 먹습니다.")
+    heat = tuple(Heat(at * 30_000, (at + 1) * 30_000, value) for at, value in enumerate((1.0, 0.2, 0.9, 0.1)))
+    library.put_details(NOODLES.id, Details(heatmap=heat))
+    overview = video_overview(library, NOODLES, analyzer)
+    assert overview.video == NOODLES
+    assert overview.summary == "두레반에서 국수를 삶습니다. 현우가 먹습니다."
+    assert [(each.start_ms, each.title) for each in overview.sections] == [(0, "육수"), (120_000, "면")]
+    [peak] = overview.peaks
+    assert (peak.start_ms, peak.value, peak.line) == (60_000, 0.9, "멸치는 많이 넣어요")
+    assert {"두레반", "현우"} <= set(by_text(overview.names))
+
+
+def test_names_and_words_open_the_line_that_says_them_first(library: Library, analyzer: Analyzer) -> None:
+    overview = video_overview(library, NOODLES, analyzer)
+    names, words = by_text(overview.names), by_text(overview.words)
+    assert (names["두레반"].at_ms, names["두레반"].windows) == (LINE_MS, 3)
+    assert (names["현우"].at_ms, names["현우"].windows) == (60_000 + 2 * LINE_MS, 3)
+    assert (words["멸치"].at_ms, words["멸치"].windows, words["멸치"].video) == (0, 3, NOODLES)
+
+
+def test_telling_words_are_those_that_the_rest_of_the_library_does_not_say(
+    library: Library, analyzer: Analyzer
+) -> None:
+    words = [word.text for word in video_overview(library, TALK, analyzer).words]
+    assert words[0] == "모니터"
+    assert "냉장고" not in words, "said in one window, and elsewhere too"
+    assert "이야기" not in words, "an ordinary word"
+    channel = channel_overview(library, TALK.channel_id, analyzer)
+    assert [word.text for word in channel.words][:1] == ["모니터"]
+
+
+def test_a_word_is_no_word_where_it_is_a_name_or_a_stem(library: Library, analyzer: Analyzer) -> None:
+    overview = video_overview(library, NOODLES, analyzer)
+    words = by_text(overview.words)
+    assert not words.keys() & by_text(overview.names).keys()
+    assert "끓이" not in words
+
+
+def test_the_glossary_comes_first_whatever_its_spaces_and_only_what_is_said(
+    library: Library, analyzer: Analyzer
+) -> None:
+    library.contexts.put_glossary(NOODLES.channel_id, ("청귤국수", "없는 이름", "멸치"))
+    names = [mention.text for mention in video_overview(library, NOODLES, analyzer).names]
+    assert names[:2] == ["멸치", "청귤국수"]
+    assert "없는 이름" not in names
+
+
+def test_names_of_the_channel_s_other_videos_count_too(library: Library, analyzer: Analyzer) -> None:
+    [*windows] = library.windows_of(CAMP.id)
+    assert len(windows) < NAME_WINDOWS
+    assert "현우" not in by_text(video_overview(library, CAMP, analyzer).names), "nobody says it there"
+    assert "달무리" in by_text(video_overview(library, CAMP, analyzer).names)
+
+
+def test_a_channel_s_overview_lists_its_videos_with_first_sentences(library: Library, analyzer: Analyzer) -> None:
+    summarise(library, NOODLES, "두레반에서 국수를 삶습니다. 현우가 먹습니다.")
+    overview = channel_overview(library, NOODLES.channel_id, analyzer)
+    assert (overview.channel_id, overview.name) == (NOODLES.channel_id, NOODLES.channel)
+    assert overview.videos == ((CAMP, ""), (NOODLES, "두레반에서 국수를 삶습니다."))
+    names = by_text(overview.names)
+    assert names["현우"].video == NOODLES
+    assert names["달무리"].video == CAMP
+
+
+def test_a_library_of_one_channel_tells_its_words_by_their_windows(tmp_path: Path, analyzer: Analyzer) -> None:
+    only = {one: minutes for one, minutes in SPEECH.items() if one != TALK}
+    with closing(filled(tmp_path / "one.db", analyzer, only)) as library:
+        words = [word.text for word in channel_overview(library, CAMP.channel_id, analyzer).words]
+    assert "텐트" in words[:3]
+
+
+def test_what_is_not_there_is_empty(library: Library, analyzer: Analyzer) -> None:
+    gone = video_overview(library, video("gone0000000"), analyzer)
+    assert (gone.summary, gone.sections, gone.words, gone.names, gone.peaks) == ("", (), (), (), ())
+    nobody = channel_overview(library, "UCnobody", analyzer)
+    assert (nobody.name, nobody.videos, nobody.words, nobody.names) == ("UCnobody", (), (), ())
+
+
+def test_peaks_are_parts_above_their_neighbours_and_never_the_beginning() -> None:
+    def parts(*values: float) -> list[Heat]:
+        return [Heat(at * 1_000, (at + 1) * 1_000, value) for at, value in enumerate(values)]
+
+    def starts(*values: float) -> list[int]:
+        return [part.start_ms for part in highest_parts(parts(*values))]
+
+    assert starts() == starts(1.0) == starts(1.0, 0.5) == starts(0.0, 0.0, 0.0) == []
+    assert starts(1.0, 0.2, 0.6, 0.6, 0.1, 0.9) == [2_000, 5_000]
+    assert starts(0, 0.1, 0, 0.4, 0, 0.2, 0, 0.3, 0) == [3_000, 5_000, 7_000]

@@ -1,0 +1,152 @@
+"""The overview of a video or channel: opened from everywhere, read in a thread, and each row opens its second."""
+
+from textual.widgets import Static
+
+from subtitle_rag.content_overview import ChannelOverview, Mention, VideoOverview
+from subtitle_rag.domain import Video, watch_url
+from subtitle_rag.library.summary_store import VideoSummary
+from subtitle_rag.runtime import Runtime
+from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.screens.library_screen import LibraryScreen
+from subtitle_rag.tui.screens.overview_screen import OverviewScreen
+from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
+from subtitle_rag.tui.text.overview_rows import channel_rows, video_rows
+from tests.tui.conftest import AppPilot, MakeApp, Outside, settle, toasts, typed
+
+SUMMARY = "두 사람이 바삭골의 새 치킨을 먹습니다. 소스와 가루를 견줍니다."
+HOSTILE = "[red]치킨[/]\x1b[2J\n둘째 줄"
+
+
+def opened(app: SubtitleApp) -> OverviewScreen:
+    assert isinstance(app.screen, OverviewScreen)
+    return app.screen
+
+
+def shown(screen: OverviewScreen) -> list[str]:
+    return [str(screen.rows.get_option_at_index(at).prompt) for at in range(screen.rows.option_count)]
+
+
+def text(screen: OverviewScreen, id: str) -> str:
+    return str(screen.query_one(id, Static).render())
+
+
+async def open_of_video(pilot: AppPilot) -> OverviewScreen:
+    app = pilot.app
+    assert isinstance(app, SubtitleApp)
+    await settle(pilot)
+    await typed(pilot, "치킨 소스")
+    await pilot.press("ctrl+f12")
+    await settle(pilot)
+    return opened(app)
+
+
+async def test_a_result_s_video_opens_and_its_rows_play_their_second(app_of: MakeApp, outside: Outside) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await pilot.press("ctrl+f12")
+        assert toasts(app) == ["No video is chosen yet."]
+        screen = await open_of_video(pilot)
+        found = app.search_screen.scenes.scene
+        assert found
+        assert found.video.title in text(screen, "#overview-title")
+        assert not screen.query_one("#overview-summary").display, "no model has written one"
+        rows = shown(screen)
+        assert rows[0] == "Sections"
+        assert rows[1].startswith("    0:00  신메뉴 소개  ")
+        assert {"Most replayed", "Telling words", "Names"} <= set(rows)
+        await pilot.press("down", "ㅓ", "k", "enter")
+        await settle(pilot)
+        assert [played["at_ms"] for played in outside.played] == [90_535]
+        await pilot.press("ctrl+y", "y")
+        await settle(pilot)
+        assert outside.copied == [watch_url(found.video.id, 90_535)] * 2
+        await pilot.press("f12")
+        await settle(pilot)
+        assert isinstance(app.screen, TranscriptScreen)
+        await pilot.press("escape", "ctrl+f12")
+        assert app.screen.id == app.search_screen.id
+        assert not isinstance(app.screen, OverviewScreen)
+
+
+async def test_titles_are_passed_over_and_a_click_opens_too(app_of: MakeApp, outside: Outside) -> None:
+    app = app_of()
+    async with app.run_test(size=(100, 40)) as pilot:
+        screen = await open_of_video(pilot)
+        title = shown(screen).index("Most replayed")
+        await pilot.press(*["down"] * (title - 1))
+        assert screen.rows.highlighted == title + 1
+        await pilot.click("#overview-rows", offset=(5, title + 2))
+        await settle(pilot)
+        assert [played["at_ms"] for played in outside.played] == [165_240]
+
+
+async def test_a_row_can_be_marked(filled: Runtime) -> None:
+    app = SubtitleApp(filled)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await open_of_video(pilot)
+        await pilot.press("down", "m")
+        await settle(pilot)
+        [mark] = filled.library.marks.all()
+        assert mark.video_id == "sample-0001"
+        assert mark.at_ms == 90_535
+
+
+async def test_a_channel_lists_its_videos_which_open_theirs(filled: Runtime, outside: Outside) -> None:
+    filled.library.summaries.put(VideoSummary("sample-0001", SUMMARY, "m", "d", "p", 1, True, 1, 1, 1, 1))
+    app = SubtitleApp(filled)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("f4")
+        await settle(pilot)
+        assert isinstance(app.screen, LibraryScreen)
+        await pilot.press("ctrl+f12")
+        assert toasts(app) == ["No video is chosen yet."]
+        app.screen.tables.channels.focus()
+        await pilot.press("down", "ctrl+f12")
+        await settle(pilot)
+        screen = opened(app)
+        assert "느긋한 식탁   2 videos" in text(screen, "#overview-title")
+        rows = shown(screen)
+        assert rows[0] == "Videos"
+        assert rows[2].startswith("2024-03-22  바삭골 신메뉴")
+        assert rows[2].endswith("\n            두 사람이 바삭골의 새 치킨을 먹습니다.")
+        await pilot.press("y", "m")
+        assert outside.copied == [], "a row of a video has no second"
+        await pilot.press("down", "enter")
+        await settle(pilot)
+        assert opened(app) is not screen
+        assert text(opened(app), "#overview-summary") == SUMMARY
+        await pilot.press("escape", "escape")
+        assert isinstance(app.screen, LibraryScreen)
+
+
+async def test_a_video_of_the_library_without_captions_says_so(filled: Runtime) -> None:
+    filled.library.sources.put_due(Video("due00000000", "아직 없는 영상", "UC9", "느린 부엌"))
+    app = SubtitleApp(filled)
+    async with app.run_test(size=(100, 40)) as pilot:
+        await settle(pilot)
+        app.push_screen(OverviewScreen(app.context, Video("due00000000", "아직 없는 영상", "UC9", "느린 부엌")))
+        await settle(pilot)
+        assert text(opened(app), "#overview-summary") == "This library has no captions of this video."
+        await pilot.press("enter", "y", "j", "k", "f12")
+        assert toasts(app) == ["No video is chosen yet."]
+
+
+def test_text_from_outside_is_no_markup() -> None:
+    video = Video("v", HOSTILE, "c", HOSTILE)
+    mention = Mention(HOSTILE, video, 1_000, 2)
+    rows = [
+        *video_rows(VideoOverview(video, HOSTILE, (), (mention,), (mention,), ())),
+        *channel_rows(ChannelOverview("c", HOSTILE, ((video, HOSTILE),), (mention,), (mention,))),
+    ]
+    for row in rows:
+        assert "\x1b" not in row.content.plain
+        assert row.content.plain.replace("\n            ", "", 1).isprintable()
+    assert "[red]치킨[/][2J 둘째 줄" in rows[1].content.plain
+
+
+def test_rows_without_anything_have_no_title() -> None:
+    video = Video("v", "제목", "c", "채널")
+    assert video_rows(VideoOverview(video, "", (), (), (), ())) == []
+    assert channel_rows(ChannelOverview("c", "채널", (), (), ())) == []
