@@ -339,8 +339,9 @@ class EvidenceSource:
         return " ".join(text for _start, text in self.lines[at : at + 2])
 
 
-EvidenceKind = Literal["search", "transcript", "library", "map"]
-"""The best scenes, all captions of a video or of several ones, or the contexts of all windows of a video."""
+EvidenceKind = Literal["search", "transcript", "library", "map", "groups", "count"]
+"""The best scenes, all captions of a video or of several ones, the contexts of all windows of a video, the best scenes
+of each video or month, or all scenes that say a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,11 +355,19 @@ class Evidence:
     shortened: bool = False
     """Every line of a long video's map lost its middle."""
     tokens: int = 0
-    """The estimated size of captions that are read whole."""
+    """The estimated size of captions that are read whole, or of the prompts of all groups."""
     cache_bytes: int = 0
     """The memory that the model's KV cache takes for them; 0 if unknown."""
     nameless: bool = False
     """The question is about a whole video but does not say which."""
+    groups: int = 0
+    """Videos or months with an answer of their own."""
+    more_groups: int = 0
+    """Those that were found and are not asked."""
+    requests: int = 0
+    """Of the model, for all groups and the joint answer."""
+    reading_s: float = 0.0
+    """Seconds that the model takes to read all prompts; 0 if its speed is unknown."""
 
 
 @dataclass(frozen=True, slots=True)

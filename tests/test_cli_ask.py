@@ -77,7 +77,7 @@ def test_json_tells_everything(run: Run, ollama: StandIn) -> None:
     result = run("ask", "국수를 먹었어요?", "--scenes", "2", "--json").result
     assert list(result) == [
         *("question", "answer", "ending", "declined", "grounded", "model", "no_model", "way", "citations", "uncited"),
-        *("scenes", "left_out", "shortened", "nameless", "tokens", "took_ms"),
+        *("scenes", "left_out", "shortened", "nameless", "groups", "more_groups", "requests", "tokens", "took_ms"),
     ]
     assert (result["question"], result["ending"], result["model"], result["way"]) == (
         *("국수를 먹었어요?", "whole", NAME),
@@ -119,6 +119,32 @@ def test_the_number_of_scenes_is_a_setting(run: Run, isolated_home: Path) -> Non
         config.write("scenes = 1\n")
     assert len(run("ask", "국수", "--no-whole", "--json").result["scenes"]) == 1
     assert len(run("ask", "국수", "--scenes", "2", "--json").result["scenes"]) == 2
+
+
+def test_each_video_answers_for_itself_and_the_cost_is_said_before(run: Run, ollama: StandIn) -> None:
+    ollama.answer(*[f"국수를 먹었어요 [{number}]." for number in (1, 5, 9)], "모두 국수를 먹었어요 [1][5].")
+    told = run("ask", "국수를", "먹었어요?", "--over", "videos")
+    assert told.code == 0
+    plan = r"An answer for each of 3, then one from all: 4 requests of the model, about [\d,]+ tokens…"
+    assert re.match(plan, told.err)
+    titles = re.findall(r"^■ (.+)$", told.out, re.MULTILINE)
+    assert len(titles) == 4
+    assert titles[-1] == "모아서"
+    assert ollama.count("chat") == 4
+    result = run("ask", "국수를 먹었어요?", "--over", "months", "--json").result
+    assert (result["way"], result["ending"], result["groups"], result["requests"]) == ("groups", "whole", 1, 1)
+    refused = run("ask", "국수", "--over", "videos", "--whole")
+    assert (refused.code, "--over cannot be used" in refused.err) == (2, True)
+
+
+def test_a_word_is_counted_without_a_model(run: Run) -> None:
+    told = run("ask", "국수가", "몇", "번", "나와?")
+    assert told.code == 0
+    number = int(re.match(r"“국수” – 자막에 모두 (\d+)번", told.out)[1])  # type: ignore[index]
+    result = run("ask", "국수가 몇 번 나와?", "--json").result
+    assert (result["way"], result["model"], result["ending"]) == ("count", None, "whole")
+    assert result["answer"].startswith(f"“국수” – 자막에 모두 {number}번")
+    assert number == sum(scene["text"].replace(" ", "").count("국수") for scene in result["scenes"]) > 0
 
 
 def test_a_video_can_be_named(run: Run, ollama: StandIn) -> None:

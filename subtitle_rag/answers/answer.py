@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.citations import check_citations
-from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, Gatherer
+from subtitle_rag.answers.counting import count
+from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, EvidenceText, Gatherer
 from subtitle_rag.answers.token_budget import ReadingSpeed, TokenBudget
 from subtitle_rag.contexts.context_prompt import TokenRatio
 from subtitle_rag.contexts.large_prompts import large_windows, loaded_model
@@ -69,8 +70,13 @@ class Answerer:
         *,
         missing: AppError | None = None,
         remember: bool = False,
+        part: EvidenceGatherer | None = None,
     ) -> None:
-        """`missing` is the reason for having no hosts; with `remember` answers are saved in the library."""
+        """`missing` is the reason for having no hosts; with `remember` answers are saved in the library.
+
+        `part` gathers the evidence of a part of an answer in the place of `gatherer`.
+        """
+        self.part = part
         self.library = library
         self.gatherer = gatherer
         self.analyzer = analyzer
@@ -83,8 +89,24 @@ class Answerer:
         """Return an answerer with the same models over another library; it saves nothing."""
         return Answerer(library, gatherer, self.analyzer, self._hosts, self.model, missing=self._missing)
 
+    def reading(self, part: EvidenceGatherer) -> "Answerer":
+        """Return an answerer with the same models of a part of an answer; it saves nothing."""
+        return Answerer(
+            self.library, self.gatherer, self.analyzer, self._hosts, self.model, missing=self._missing, part=part
+        )
+
     def conversation(self, options: AnswerOptions | None = None) -> "Conversation":
         return Conversation(self, options or AnswerOptions())
+
+    def keep(self, answer: Answer, prompt: str) -> Answer:
+        """Save an answer with the version of its prompt, and return it with its id; a busy library does not fail it."""
+        if not (self.remember and answer.text):
+            return answer
+        try:
+            return replace(answer, saved_id=self.library.answers.put(answer, prompt))
+        except BusyError as error:
+            logger.warning("the answer was not kept", exc_info=True)
+            return replace(answer, save_error=error)
 
     def ready_host(self) -> _ReadyHost | AppError:
         """Return the first host with the model, or the reason for having none."""
@@ -153,14 +175,21 @@ class Conversation:
             UsageError: `unknown_video`, `unknown_channel`.
             AppError: from the library and the index.
         """
+        answerer = self._answerer
+        if answerer.part is None and self._options.may_read_whole and self._scenes is None:
+            counted = count(query, answerer.library, answerer.analyzer, answerer.gatherer.where)
+            if counted is not None:
+                self._latest = query, counted
+                yield from (counted.evidence, AnswerPiece(counted.text), counted)
+                return
         partial = _PartialAnswer()
-        ready = self._answerer.ready_host()
+        ready = answerer.ready_host()
         stop = stop or threading.Event()
         answer: Answer | None = None
         for attempt in range(REPLANS + 1):
             if self._scenes is None or not (self._scenes.num_ctx or isinstance(ready, AppError)):
-                budget = None if isinstance(ready, AppError) else self._answerer.budget(ready)
-                self._scenes = self._answerer.gatherer.gather(query, budget, self._options)
+                budget = None if isinstance(ready, AppError) else answerer.budget(ready)
+                self._scenes = (answerer.part or answerer.gatherer).gather(query, budget, self._options)
                 partial.note("scenes")
                 yield self._scenes.evidence
             scenes = self._scenes
@@ -280,12 +309,10 @@ class Conversation:
         try:
             characters = sum(len(message["content"]) for message in messages)
             self._answerer.token_ratio(ready.info).learn(answer.prompt_tokens, characters)
-            if self._answerer.remember and answer.text:
-                return replace(answer, saved_id=self._answerer.library.answers.put(answer, scenes.prompt.version))
         except BusyError as error:
-            logger.warning("the answer was not kept", exc_info=True)
-            return replace(answer, save_error=error)
-        return answer
+            logger.warning("the model's tokens per character were not stored", exc_info=True)
+            return replace(answer, save_error=error) if self._answerer.remember and answer.text else answer
+        return self._answerer.keep(answer, scenes.prompt.version)
 
 
 def _chat(

@@ -70,8 +70,10 @@ class RankedContextBuilder:
         include_score: bool = False,
         labels: Labels = LABELS["ko"],
         include_source: bool = False,
+        first: int = 1,
     ) -> None:
-        """With `include_source` each scene has its channel and its day."""
+        """With `include_source` each scene has its channel and its day. `first` is the best one's number."""
+        self.first = first
         self.reorder = reorder
         self.include_score = include_score
         self.include_source = include_source
@@ -79,7 +81,7 @@ class RankedContextBuilder:
 
     def build(self, scenes: Sequence[Scene]) -> str:
         of_videos: dict[str, list[tuple[Scene, str]]] = {}
-        for number, (scene, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=1):
+        for number, (scene, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=self.first):
             of_videos.setdefault(scene.video.id, []).append((scene, self._entry(number, scene, text)))
         blocks = [self._block(entries) for entries in of_videos.values()]
         return "\n\n".join(ends_first(blocks) if self.reorder else blocks)

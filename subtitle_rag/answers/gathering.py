@@ -82,6 +82,15 @@ class SceneSearch(Protocol):
     def where(self, query: Query) -> Filter: ...
 
 
+class EvidenceGatherer(Protocol):
+    """Chooses the evidence of a conversation."""
+
+    @property
+    def prompt(self) -> AnswerPrompt: ...
+
+    def gather(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText: ...
+
+
 class Gatherer:
     """Chooses the evidence for questions about one library."""
 
@@ -165,24 +174,40 @@ class Gatherer:
     def _search(
         self, query: Query, language: Language, budget: TokenBudget | None, options: AnswerOptions
     ) -> EvidenceText:
-        scenes = self._searcher.search(
-            query,
-            limit=options.limit or self._scenes,
-            retrievers=options.retrievers,
-            rerank=options.rerank,
-            budget=IN_ANSWER,
-        ).scenes
+        scenes = self.search(query, options.limit or self._scenes, options).scenes
         builder = options.builder or FormContextBuilder(form_of(query.text), LABELS[language])
-        if budget is None:
-            return EvidenceText(Evidence("search", _of_scenes(scenes)), builder.build(scenes), language, 0)
+        return scene_evidence(scenes, builder, language, budget)
 
-        def available(num_ctx: int) -> int:
-            return min(int(SHARE * num_ctx), budget.scene_tokens(num_ctx, language, "search"))
+    def search(self, query: Query, limit: int, options: AnswerOptions) -> SearchResult:
+        """Search for the best scenes. Raises what `gather` raises."""
+        return self._searcher.search(
+            query, limit=limit, retrievers=options.retrievers, rerank=options.rerank, budget=IN_ANSWER
+        )
 
-        num_ctx = budget.num_ctx(builder.build(scenes), available) or budget.largest
-        fitting = fitted(builder, scenes, available(num_ctx), budget.cost)
-        evidence = Evidence("search", _of_scenes(fitting), left_out=len(scenes) - len(fitting))
-        return EvidenceText(evidence, builder.build(fitting), language, num_ctx)
+    def where(self, query: Query) -> Filter:
+        """Return a query's filters; raises UsageError `unknown_video`, `unknown_channel`."""
+        return self._searcher.where(query)
+
+
+def scene_evidence(
+    scenes: Sequence[Scene],
+    builder: ContextBuilder,
+    language: Language,
+    budget: TokenBudget | None,
+    *,
+    first: int = 1,
+) -> EvidenceText:
+    """Return scenes as evidence, as many as fit; `first` is the number of the best one in the builder's text."""
+    if budget is None:
+        return EvidenceText(Evidence("search", _of_scenes(scenes, first)), builder.build(scenes), language, 0)
+
+    def available(num_ctx: int) -> int:
+        return min(int(SHARE * num_ctx), budget.scene_tokens(num_ctx, language, "search"))
+
+    num_ctx = budget.num_ctx(builder.build(scenes), available) or budget.largest
+    fitting = fitted(builder, scenes, available(num_ctx), budget.cost)
+    evidence = Evidence("search", _of_scenes(fitting, first), left_out=len(scenes) - len(fitting))
+    return EvidenceText(evidence, builder.build(fitting), language, num_ctx)
 
 
 def _captions(
@@ -227,7 +252,7 @@ def _map(
     return EvidenceText(replace(evidence, shortened=short), text, language, num_ctx)
 
 
-def _of_scenes(scenes: Sequence[Scene]) -> tuple[EvidenceSource, ...]:
+def _of_scenes(scenes: Sequence[Scene], first: int) -> tuple[EvidenceSource, ...]:
     return tuple(
         EvidenceSource(
             number=number,
@@ -240,7 +265,7 @@ def _of_scenes(scenes: Sequence[Scene]) -> tuple[EvidenceSource, ...]:
             text=text,
             context=scene.context,
         )
-        for number, (scene, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=1)
+        for number, (scene, text) in enumerate(zip(scenes, speech(scenes), strict=True), start=first)
     )
 
 

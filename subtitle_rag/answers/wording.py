@@ -19,8 +19,26 @@ def reading(evidence: Evidence) -> str:
         return _("Reading all captions of {videos}: {cost}…").format(videos=video_count(evidence), cost=cost(evidence))
     if evidence.kind == "map":
         return _("Reading the contexts of all scenes of “{title}”…").format(title=title)
+    if evidence.kind == "groups":
+        return plan(evidence)
     count = len(evidence.sources)
     return n_("Reading {n} scene…", "Reading {n} scenes…", count).format(n=count)
+
+
+def plan(evidence: Evidence) -> str:
+    """Return what a question to many videos costs."""
+    count = evidence.requests
+    requests = n_("{n} request of the model", "{n} requests of the model", count).format(n=count)
+    tokens = _("about {n:,} tokens").format(n=evidence.tokens)
+    if not evidence.reading_s:
+        return _("An answer for each of {n}, then one from all: {requests}, {tokens}…").format(
+            n=evidence.groups, requests=requests, tokens=tokens
+        )
+    minutes = max(1, round(evidence.reading_s / 60))
+    time = n_("{n} minute of reading", "{n} minutes of reading", minutes).format(n=minutes)
+    return _("An answer for each of {n}, then one from all: {requests}, {tokens}, {time}…").format(
+        n=evidence.groups, requests=requests, tokens=tokens, time=time
+    )
 
 
 def video_count(evidence: Evidence) -> str:
@@ -74,7 +92,15 @@ def remarks(answer: Answer) -> Iterator[str]:
             "{n} more scenes were found; the model has no room for them.",
             evidence.left_out,
         ).format(n=evidence.left_out)
-    if evidence.shortened:
+    if evidence.more_groups:
+        yield n_(
+            "{n} more has scenes too, and was not asked. A filter such as channel: or after: leaves fewer.",
+            "{n} more have scenes too, and were not asked. A filter such as channel: or after: leaves fewer.",
+            evidence.more_groups,
+        ).format(n=evidence.more_groups)
+    if evidence.shortened and evidence.kind == "groups":
+        yield _("The answers were long together: they were shortened for the last one.")
+    elif evidence.shortened:
         yield _("The video is long: what its scenes are about was shortened for the model.")
     if answer.save_error:
         yield _("The answer could not be saved: {reason}").format(reason=answer.save_error.message)

@@ -58,7 +58,7 @@ def values(answer: Answer) -> dict[str, Any]:
     scenes = {source.number: source for source in evidence.sources}
     return {
         "question": answer.question,
-        "answer": answer.text if answer.model else None,
+        "answer": None if answer.ending in ("no_model", "no_scenes") else answer.text,
         **output.fields(answer, "ending declined grounded"),
         "model": answer.model or None,
         "no_model": output.error_entry(answer.error) if answer.ending == "no_model" and answer.error else None,
@@ -66,7 +66,7 @@ def values(answer: Answer) -> dict[str, Any]:
         "citations": [_citation_values(citation, scenes.get(citation.number)) for citation in answer.citations],
         **output.fields(answer, "uncited"),
         "scenes": [_source_values(source) for source in evidence.sources],
-        **output.fields(evidence, "left_out shortened nameless"),
+        **output.fields(evidence, "left_out shortened nameless groups more_groups requests"),
         "tokens": {
             "prompt": answer.prompt_tokens,
             "cached": answer.cached_tokens,

@@ -35,6 +35,7 @@ from subtitle_rag.runtime import Runtime
 if TYPE_CHECKING:
     from subtitle_rag.answers.answer import Answerer, Conversation
     from subtitle_rag.answers.gathering import AnswerOptions
+    from subtitle_rag.answers.grouped_question import GroupedConversation, Over
 
 MOST_SCENES = 20
 ALL = "all"
@@ -52,6 +53,7 @@ class AskOptions:
     before: str | None
     scenes: int | None
     whole: bool | None
+    over: "Over | None"
     model: str | None
     builder: str
     prompt: Path | None
@@ -77,6 +79,10 @@ class AskOptions:
         if self.whole and self.is_arm:
             raise click.UsageError(
                 _("--whole cannot be used together with --retrievers, --no-contexts and --no-rerank.")
+            )
+        if self.over and (self.whole is not None or self.questions is not None or self.context_only):
+            raise click.UsageError(
+                _("--over cannot be used together with --whole, --no-whole, --questions and --context-only.")
             )
         if self.whole and self.scenes:
             raise click.UsageError(_("--whole and --scenes cannot be used together."))
@@ -130,6 +136,11 @@ class AskOptions:
     "--whole/--no-whole",
     default=None,
     help=N_("Read all captions of the chosen videos, or the best scenes only (default: all where they are short)."),
+)
+@click.option(
+    "--over",
+    type=click.Choice(("videos", "months")),
+    help=N_("Answer for each video or month that is found, then from all these answers; --scenes counts for each."),
 )
 @model_option
 @click.option(
@@ -186,7 +197,7 @@ def ask_(settings: Settings, /, **arguments: Any) -> int:
         runtime.preload()
         with runtime.answerer(options.model, remember=True, prompt=options.prompt) as answerer:
             try:
-                return _conversation(answerer.conversation(options.answer_options()), options, runtime)
+                return _conversation(_opened(answerer, options), options, runtime)
             except KeyboardInterrupt:
                 if not options.follow:
                     raise
@@ -194,7 +205,15 @@ def ask_(settings: Settings, /, **arguments: Any) -> int:
                 return output.ExitCode.INTERRUPTED
 
 
-def _conversation(talk: "Conversation", options: AskOptions, runtime: Runtime) -> int:
+def _opened(answerer: "Answerer", options: AskOptions) -> "Conversation | GroupedConversation":
+    from subtitle_rag.answers.grouped_question import GroupedConversation
+
+    if options.over is None:
+        return answerer.conversation(options.answer_options())
+    return GroupedConversation(answerer, options.answer_options(), options.over)
+
+
+def _conversation(talk: "Conversation | GroupedConversation", options: AskOptions, runtime: Runtime) -> int:
     """Answer the question and, with `--follow`, each further line of stdin."""
     code = 0
     for number, text in enumerate(_questions(options)):
@@ -231,7 +250,7 @@ def _questions(options: AskOptions) -> Iterator[str]:
         yield line
 
 
-def _ask(talk: "Conversation", query: Query, options: AskOptions) -> Answer:
+def _ask(talk: "Conversation | GroupedConversation", query: Query, options: AskOptions) -> Answer:
     """Ask, and once more after a loop if the user says so."""
     with _stoppable() as stop:
         answer = _follow(talk.ask(query, stop), quiet=options.as_json)
@@ -260,7 +279,7 @@ def _follow(events: Iterable[AnswerEvent], *, quiet: bool) -> Answer:
     for event in events:
         match event:
             case Evidence():
-                if not quiet and sys.stderr.isatty() and event.sources:
+                if event.sources and not quiet and (event.requests or sys.stderr.isatty()):
                     output.say(wording.reading(event))
             case AnswerPiece(text=text):
                 if not quiet:

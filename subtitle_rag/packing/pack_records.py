@@ -437,7 +437,7 @@ def read_answer(fields: Fields) -> StoredAnswer:
         text=text,
         model=fields.text("model", MAX_NAME),
         prompt=fields.text("prompt", MAX_NAME),
-        way=fields.choice("way", ("search", "transcript", "library", "map")),
+        way=fields.choice("way", ("search", "transcript", "library", "map", "groups", "count")),
         ending=fields.choice("ending", ("whole", "cut", "loop", "stopped", "failed", "no_model", "no_scenes")),
         sources=tuple(_cited(each) for each in fields.records("sources", MAX_ITEMS)),
         citations=tuple(_citation(each, len(text)) for each in fields.records("citations", MAX_ITEMS)),

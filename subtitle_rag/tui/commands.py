@@ -312,6 +312,19 @@ COMMANDS: dict[str, Command] = {
             palette=(N_("Ask: of all captions"), N_("Instead of the best scenes, and back")),
         ),
         Command(
+            "answer.over",
+            "ctrl+n",
+            "over",
+            N_("By video"),
+            show=False,
+            priority=True,
+            help=N_("answer for each video, for each month, or from the best scenes again"),
+            palette=(
+                N_("Ask: of each video or month"),
+                N_("Then from all these answers; once more for months, and back"),
+            ),
+        ),
+        Command(
             "answer.history",
             "f5",
             "history",

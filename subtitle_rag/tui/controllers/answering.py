@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from subtitle_rag.answers.answer import Conversation
+    from subtitle_rag.answers.grouped_question import GroupedConversation, Over
     from subtitle_rag.retrieval.query import Query
     from subtitle_rag.runtime import Runtime
 
@@ -28,10 +29,18 @@ GROWTH_S = 0.1
 class Talk(AppThread):
     """One conversation. It answers its questions one after the other and stores the answers in the library."""
 
-    def __init__(self, runtime: "Runtime", post: "Callable[[Message], object]", *, whole: bool | None = None) -> None:
-        """See `AnswerOptions` for `whole`."""
+    def __init__(
+        self,
+        runtime: "Runtime",
+        post: "Callable[[Message], object]",
+        *,
+        whole: bool | None = None,
+        over: "Over | None" = None,
+    ) -> None:
+        """See `AnswerOptions` for `whole`; with `over` it is a `GroupedConversation`."""
         super().__init__("answer", runtime, post)
         self._whole = whole
+        self._over = over
         self._questions: queue.Queue[tuple[QuestionTurn, Query | None] | None] = queue.Queue()
         self._stop_answer = threading.Event()
         self._ending = False
@@ -62,7 +71,7 @@ class Talk(AppThread):
 
     def run(self) -> None:
         with ExitStack() as opened:
-            talk: Conversation | None = None
+            talk: Conversation | GroupedConversation | None = None
             while (item := self._questions.get()) is not None and not self._ending:
                 turn, query = item
                 try:
@@ -71,13 +80,16 @@ class Talk(AppThread):
                 except Exception as error:  # whatever a door throws, the app stays up
                     self._post(AnswerEnded(turn, error=to_app_error(error, self._runtime.settings.paths)))
 
-    def _conversation(self, opened: ExitStack) -> "Conversation":
+    def _conversation(self, opened: ExitStack) -> "Conversation | GroupedConversation":
         from subtitle_rag.answers.gathering import AnswerOptions
+        from subtitle_rag.answers.grouped_question import GroupedConversation
 
-        options = AnswerOptions(whole=self._whole)
-        return opened.enter_context(self._runtime.answerer(remember=True)).conversation(options)
+        answerer = opened.enter_context(self._runtime.answerer(remember=True))
+        if self._over is not None:
+            return GroupedConversation(answerer, AnswerOptions(), self._over)
+        return answerer.conversation(AnswerOptions(whole=self._whole))
 
-    def _answer(self, talk: "Conversation", turn: QuestionTurn, query: "Query | None") -> None:
+    def _answer(self, talk: "Conversation | GroupedConversation", turn: QuestionTurn, query: "Query | None") -> None:
         text, grown = "", 0.0
         stop = self._stop_answer
         for event in talk.ask_again(stop) if query is None else talk.ask(query, stop):

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
+    from subtitle_rag.answers.grouped_question import Over
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.answer_messages import AnswerEnded
     from subtitle_rag.tui.controllers.context_pause import ContextPause
@@ -26,6 +27,8 @@ class Dialogue:
         self._talk: Talk | None = None
         self._whole: bool | None = None
         """Whether the conversation reads all captions instead of the best scenes; None: where they are short."""
+        self.over: Over | None = None
+        """Whether each video or month has an answer of its own."""
         self.turns: list[QuestionTurn] = []
         self.next_question: str | None = None
         """Asked at the end of the current answer."""
@@ -41,7 +44,7 @@ class Dialogue:
     @property
     def follows(self) -> bool:
         """Whether the next question is about the same scenes."""
-        return self._talk is not None and any(turn.text for turn in self.turns)
+        return self._talk is not None and self.over is None and any(turn.text for turn in self.turns)
 
     def ask(self, question: str) -> None:
         """Ask while nothing runs.
@@ -53,7 +56,7 @@ class Dialogue:
         query = Query(question, question) if turns else parse(question)
         if not turns or self._talk is None:
             self.halt()
-            self._talk = Talk(self._runtime, self._post, whole=self._whole)
+            self._talk = Talk(self._runtime, self._post, whole=self._whole, over=self.over)
             self._talk.start()
         turn = QuestionTurn(question)
         self.turns = [*turns, turn]
@@ -90,11 +93,23 @@ class Dialogue:
         if self._talk:
             self._talk.stop()
 
-    def restart(self, turns: "Sequence[QuestionTurn]" = (), *, whole: bool | None = None) -> None:
-        """Begin with these turns; the next question searches for scenes, or reads all captions if `whole`."""
+    @property
+    def next_over(self) -> "Over | None":
+        """The next of the ways: from the best scenes, for each video, for each month."""
+        ways: dict[Over | None, Over | None] = {None: "videos", "videos": "months", "months": None}
+        return ways[self.over]
+
+    def restart(
+        self, turns: "Sequence[QuestionTurn]" = (), *, whole: bool | None = None, over: "Over | None" = None
+    ) -> None:
+        """Begin with these turns; the next question searches for scenes, or reads all captions if `whole`.
+
+        With `over` each video or month that it finds has an answer of its own.
+        """
         self.halt()
         self._talk = None
         self._whole = whole
+        self.over = over
         self.turns = list(turns)
 
     def answer_ended(self, message: "AnswerEnded") -> str | None:

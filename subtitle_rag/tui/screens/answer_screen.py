@@ -32,6 +32,7 @@ from subtitle_rag.tui.widgets.text_field import TextField
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
+    from subtitle_rag.answers.grouped_question import Over
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.tui.context import AppContext
 
@@ -51,6 +52,7 @@ class AnswerScreen(PreviewScreen):
         "answer.new",
         "answer.again",
         "answer.whole",
+        "answer.over",
         "answer.history",
         "answer.back",
         "answer.switch",
@@ -160,6 +162,12 @@ class AnswerScreen(PreviewScreen):
             self._restart(whole=not self.dialogue.read_whole)
             self._ask(question)
 
+    def action_over(self) -> None:
+        """Have the next questions answered for each video, then for each month, then from the best scenes again."""
+        if self._can_restart():
+            self._restart(over=self.dialogue.next_over)
+            self.app.notify(_way(self.dialogue.over), markup=False)
+
     def _can_restart(self) -> bool:
         if self.running:
             hint = _("Wait for the end of this answer, or stop it with {key}.")
@@ -203,8 +211,8 @@ class AnswerScreen(PreviewScreen):
         """Show an answer of the history; the next question begins a new conversation."""
         self._restart(turn)
 
-    def _restart(self, *turns: QuestionTurn, whole: bool | None = None) -> None:
-        self.dialogue.restart(turns, whole=whole)
+    def _restart(self, *turns: QuestionTurn, whole: bool | None = None, over: "Over | None" = None) -> None:
+        self.dialogue.restart(turns, whole=whole, over=over)
         self.preview_layout.uncover()
         self.pane.reset()
         self._draw()
@@ -216,7 +224,7 @@ class AnswerScreen(PreviewScreen):
         follows = self.dialogue.follows
         self.query_bar.set_prompt("↳" if follows else "❯")
         further = _("Ask further about these scenes, or {key} for a new question").format(key=key("answer.new"))
-        self.question.placeholder = further if follows else _("What do you want to know?")
+        self.question.placeholder = further if follows else _placeholder(self.dialogue.over)
         self._draw_counter()
         self.pane.show(self.dialogue.turns, to_end=to_end)
         self.set_class(not self.pane.listed_turn.sources, "-bare")
@@ -286,6 +294,29 @@ class AnswerScreen(PreviewScreen):
 
         if self._can_restart():
             self.app.push_screen(HistoryScreen(self.context, self.open))
+
+
+def _placeholder(over: "Over | None") -> str:
+    """Return what stands in the empty field of a new conversation."""
+    match over:
+        case "videos":
+            return _("What do you want to know of each video?")
+        case "months":
+            return _("What do you want to know of each month?")
+        case _:
+            return _("What do you want to know?")
+
+
+def _way(over: "Over | None") -> str:
+    """Return how the next question is answered."""
+    match over:
+        case "videos":
+            return _("For each video, then from all answers. {key}: for each month.").format(key=key("answer.over"))
+        case "months":
+            text = _("For each month, then from all answers. {key}: from the best scenes.")
+            return text.format(key=key("answer.over"))
+        case _:
+            return _("From the best scenes.")
 
 
 def _state(dialogue: Dialogue, *, show_times: bool) -> str:

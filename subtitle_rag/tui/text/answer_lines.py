@@ -146,7 +146,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
         yield _("{key} asks of the best scenes only.").format(key=key("answer.whole"))
     if answer.declined:
         yield _("{key} asks a new question, about other scenes.").format(key=key("answer.new"))
-    if evidence.kind != "search" and evidence.sources:
+    if evidence.kind in ("transcript", "library", "map") and evidence.sources:
         title = evidence.sources[0].video.title
         if evidence.kind == "transcript":
             yield _("From all captions of “{title}”.").format(title=title)

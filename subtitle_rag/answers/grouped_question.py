@@ -1,0 +1,270 @@
+"""One question to many videos: an answer for each video or month from its best scenes, and one from all of these.
+
+The plan is fixed before the first request: one search, a request for each group, and one that joins their answers.
+Scenes are numbered through, so that a citation means the same in every part. What has come when a question is stopped,
+or when the model fails, stays.
+"""
+
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from subtitle_rag.answers import answer_prompt
+from subtitle_rag.answers.answer import Answerer
+from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
+from subtitle_rag.answers.context_builder import LABELS, TITLE, RankedContextBuilder, quoted
+from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, scene_evidence
+from subtitle_rag.answers.token_budget import TokenBudget
+from subtitle_rag.contexts.context_prompt import shortened
+from subtitle_rag.errors import AppError
+from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Citation, Evidence, EvidenceSource
+from subtitle_rag.retrieval.query import Query
+from subtitle_rag.retrieval.scenes import Scene
+
+Over = Literal["videos", "months"]
+FOUND = 150
+"""Scenes of the search behind all groups."""
+SCENES_OF_GROUP = 4
+MOST_GROUPS = 20
+"""Groups with the best scenes that are asked; others are counted."""
+LEAST_SCORE = 0.2
+"""Of the best scene's score: groups with less share no more than a common word with the question."""
+_EACH = re.compile(
+    r"\s*[,·]?\s*(?:영상|동영상|달|월|편)(?:마다|별로)|\b(?:for|in|of) each (?:video|month)\b", re.IGNORECASE
+)
+"""How to answer, not what to search for."""
+_TOGETHER = {"ko": "모아서", "en": "Together"}
+_UNDATED = {"ko": "날짜를 모르는 영상", "en": "Without a date"}
+
+
+@dataclass(frozen=True, slots=True)
+class SceneGroup:
+    """The scenes of a video or a month, the best first, numbered from `first`. It gathers the evidence of its part."""
+
+    title: str
+    scenes: tuple[Scene, ...]
+    first: int
+    prompt: AnswerPrompt
+
+    def gather(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText:  # noqa: ARG002
+        """See `Gatherer.gather`; searches nothing."""
+        language = answer_prompt.language(query.text)
+        builder = RankedContextBuilder(labels=LABELS[language], include_source=True, first=self.first)
+        gathered = scene_evidence(self.scenes, builder, language, budget, first=self.first)
+        return replace(gathered, prompt=self.prompt)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupAnswers:
+    """The answers of the groups as evidence of the joint one."""
+
+    texts: Mapping[str, str]
+    """By the group's title."""
+    sources: tuple[EvidenceSource, ...]
+    prompt: AnswerPrompt
+
+    def gather(self, query: Query, budget: TokenBudget | None, options: AnswerOptions) -> EvidenceText:  # noqa: ARG002
+        """See `Gatherer.gather`. Answers that are too long together lose their middles."""
+        language = answer_prompt.language(query.text)
+        evidence = Evidence("groups", self.sources)
+        full = self._joined(self.texts)
+        if budget is None:
+            return EvidenceText(evidence, full, language, 0, self.prompt)
+
+        def available(num_ctx: int) -> int:
+            return budget.scene_tokens(num_ctx, language, "groups")
+
+        num_ctx = budget.num_ctx(full, available) or budget.largest
+        if budget.cost(full) <= available(num_ctx):
+            return EvidenceText(evidence, full, language, num_ctx, self.prompt)
+        each = available(num_ctx) // len(self.texts) - budget.cost("\n") * TITLE
+        cut = {title: shortened(text, max(1, each), budget.tokens_per_char) for title, text in self.texts.items()}
+        return EvidenceText(replace(evidence, shortened=True), self._joined(cut), language, num_ctx, self.prompt)
+
+    def _joined(self, texts: Mapping[str, str]) -> str:
+        return "\n\n".join(f"({title})\n{text}" for title, text in texts.items())
+
+
+def grouped(
+    scenes: Sequence[Scene], over: Over, language: Language, prompt: AnswerPrompt, limit: int = SCENES_OF_GROUP
+) -> tuple[list[SceneGroup], int]:
+    """Return the groups with the best scenes in the order of time, and the number of groups that are left out."""
+    by_key: dict[str, list[Scene]] = {}
+    for scene in (scene for scene in scenes if scene.score >= LEAST_SCORE * scenes[0].score):
+        by_key.setdefault(_key(scene, over), []).append(scene)
+    best = list(by_key.items())[:MOST_GROUPS]
+    best.sort(key=lambda item: (str(item[1][0].video.published or "~"), item[1][0].video.title))
+    groups, first = [], 1
+    for _key_of_group, some in best:
+        chosen = tuple(some[:limit])
+        groups.append(SceneGroup(_title(chosen[0], over, language), chosen, first, prompt))
+        first += len(chosen)
+    return groups, len(by_key) - len(best)
+
+
+def _key(scene: Scene, over: Over) -> str:
+    day = scene.video.published
+    if over == "videos":
+        return scene.video.id
+    return f"{day:%Y-%m}" if day else ""
+
+
+def _title(scene: Scene, over: Over, language: Language) -> str:
+    video, day = scene.video, scene.video.published
+    if over == "videos":
+        title = quoted(video.title)[:TITLE].rstrip()
+        return f"{title}, {day}" if day else title
+    return f"{day:%Y-%m}" if day else _UNDATED[language]
+
+
+class GroupedConversation:
+    """Questions that are answered group by group, each by a search of its own."""
+
+    def __init__(self, answerer: Answerer, options: AnswerOptions, over: Over) -> None:
+        self._answerer = answerer
+        self._options = options
+        self._over: Over = over
+        self._latest: Query | None = None
+
+    def ask_again(self, stop: threading.Event | None = None) -> Iterator[AnswerEvent]:
+        """Ask the last question once more, with another seed. Raises what `ask` raises."""
+        assert self._latest is not None
+        return self.ask(self._latest, stop, seed=answer_prompt.SECOND_SEED)
+
+    def ask(
+        self, query: Query, stop: threading.Event | None = None, *, seed: int = answer_prompt.SEED
+    ) -> Iterator[AnswerEvent]:
+        """Answer a question. First comes the evidence with the plan, last the `Answer`, failures included.
+
+        Raises:
+            UsageError: `unknown_video`, `unknown_channel`.
+            AppError: from the library and the index.
+        """
+        self._latest = query
+        stop = stop or threading.Event()
+        run = _GroupedAnswer(query, self._answerer)
+        gatherer, ready = self._answerer.gatherer, self._answerer.ready_host()
+        language = answer_prompt.language(query.text)
+        subject = replace(query, text=_EACH.sub("", query.text).strip() or query.text)
+        scenes = gatherer.search(subject, FOUND, self._options).scenes
+        limit = self._options.limit or SCENES_OF_GROUP
+        groups, more = grouped(scenes, self._over, language, gatherer.prompt, limit)
+        budget = None if isinstance(ready, AppError) else self._answerer.budget(ready)
+        gathered = [group.gather(query, budget, self._options) for group in groups]
+        speed = None if isinstance(ready, AppError) else self._answerer.reading_speed(ready.info).value
+        tokens = sum(budget.cost(each.system) for each in gathered) if budget else 0
+        run.evidence = Evidence(
+            "groups",
+            tuple(source for each in gathered for source in each.evidence.sources),
+            groups=len(groups),
+            more_groups=more,
+            requests=len(groups) + (len(groups) > 1),
+            tokens=tokens,
+            reading_s=tokens / speed if speed else 0.0,
+        )
+        run.note("scenes")
+        yield run.evidence
+        if not groups:
+            yield run.ended("no_scenes")
+            return
+        if isinstance(ready, AppError):
+            yield run.ended("no_model", ready)
+            return
+        for group in groups:
+            if stop.is_set() or run.failure is not None:
+                break
+            yield from run.part(group.title, self._answerer.reading(group), self._options, stop, seed)
+        if len(run.texts) > 1 and not stop.is_set() and run.failure is None:
+            answers = GroupAnswers(run.texts, run.evidence.sources, gatherer.prompt)
+            yield from run.part(_TOGETHER[language], self._answerer.reading(answers), self._options, stop, seed)
+        if stop.is_set():
+            yield self._answerer.keep(run.ended("stopped"), gatherer.prompt.version)
+        elif run.failure is not None:
+            yield self._answerer.keep(run.ended("failed", run.failure), gatherer.prompt.version)
+        else:
+            yield self._answerer.keep(run.ended("whole"), gatherer.prompt.version)
+
+
+class _GroupedAnswer:
+    """The answer so far: its parts under their headings, with the spans of citations in the whole text."""
+
+    def __init__(self, query: Query, answerer: Answerer) -> None:
+        self.evidence = Evidence("groups", ())
+        self.texts: dict[str, str] = {}
+        """The answers of groups whose scenes hold one, by title."""
+        self.failure: AppError | None = None
+        self._query = query
+        self._model = answerer.model
+        self._text = ""
+        self._citations: list[Citation] = []
+        self._uncited: list[tuple[int, int]] = []
+        self._parts: list[Answer] = []
+        self._started = time.perf_counter()
+        self._took_ms: dict[str, float] = {}
+
+    def note(self, part: str) -> None:
+        self._took_ms.setdefault(part, round((time.perf_counter() - self._started) * 1000, 1))
+
+    def part(
+        self, title: str, answerer: Answerer, options: AnswerOptions, stop: threading.Event, seed: int
+    ) -> Iterator[AnswerPiece]:
+        """Yield the pieces of one part, its heading before its first word."""
+        heading = self._heading(title)
+        part: Answer | None = None
+        for event in answerer.conversation(options).ask(self._query, stop, seed=seed):
+            if isinstance(event, AnswerPiece):
+                self.note("first")
+                yield AnswerPiece(heading + event.text)
+                heading = ""
+            elif isinstance(event, Answer):
+                part = event
+        assert part is not None
+        if part.text:
+            self._add(title, part)
+        if part.ending == "failed":
+            self.failure = part.error
+
+    def _add(self, title: str, part: Answer) -> None:
+        self._text += self._heading(title)
+        at = len(self._text)
+        self._text += part.text
+        self._citations += [
+            replace(each, span=_moved(each.span, at), claim=_moved(each.claim, at)) for each in part.citations
+        ]
+        self._uncited += [_moved(span, at) for span in part.uncited]
+        self._parts.append(part)
+        if not part.declined:
+            self.texts[title] = part.text
+
+    def _heading(self, title: str) -> str:
+        return ("\n\n" if self._text else "") + f"■ {title}\n"
+
+    def ended(
+        self, ending: Literal["whole", "stopped", "failed", "no_model", "no_scenes"], error: AppError | None = None
+    ) -> Answer:
+        """Return the whole answer."""
+        self.note("answer")
+        cached = [part.cached_tokens for part in self._parts if part.cached_tokens is not None]
+        return Answer(
+            self._query.raw,
+            self._text,
+            self._model if self._parts else "",
+            self.evidence,
+            tuple(self._citations),
+            tuple(self._uncited),
+            declined=bool(self._parts) and not self.texts,
+            ending=ending,
+            error=error,
+            prompt_tokens=sum(part.prompt_tokens for part in self._parts),
+            cached_tokens=sum(cached) if cached else None,
+            tokens=sum(part.tokens for part in self._parts),
+            num_ctx=max((part.num_ctx for part in self._parts), default=0),
+            took_ms=self._took_ms,
+        )
+
+
+def _moved(span: tuple[int, int], by: int) -> tuple[int, int]:
+    return span[0] + by, span[1] + by
