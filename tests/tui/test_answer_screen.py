@@ -203,7 +203,7 @@ class TestManyVideos:
     ) -> None:
         async with asking(make(), "김치에 소금을 넣어?") as (pilot, screen):
             await pilot.press("ctrl+n")
-            assert screen.dialogue.over == "videos"
+            assert [screen.dialogue.over] == ["videos"]
             assert "For each video, then from all answers. Ctrl+N: for each month." in toasts(app_in(pilot))[-1]
             await ask(pilot, screen)
             (turn,) = screen.dialogue.turns
@@ -214,9 +214,9 @@ class TestManyVideos:
             assert said(screen).count("■") == groups + 1
             assert screen.typed == ""
             await pilot.press("ctrl+n")
-            assert (screen.dialogue.over, screen.dialogue.turns) == ("months", [])
+            assert [screen.dialogue.over, screen.dialogue.turns] == ["months", []]
             await pilot.press("ctrl+n")
-            assert screen.dialogue.over is None
+            assert [screen.dialogue.over] == [None]
             assert "From the best scenes." in toasts(app_in(pilot))[-1]
 
     async def test_escape_keeps_the_answers_that_have_come(self, make: MakeApp, ollama: StandIn) -> None:
