@@ -142,9 +142,11 @@ def _read_damaged(db: sqlite3.Connection, path: Path, recovery: Recovery) -> set
         for table in tables:
             reader = TableReader(source, table)
             try:
-                names = [name for name in _columns(db, table) if name in reader.columns()]
+                columns = reader.columns()
+                names = [name for name in _columns(db, table) if name in columns]
                 recovery.read[table], rejected = _insert(db, table, names, reader.rows(names))
-                reader.is_whole = reader.is_whole and not rejected
+                has_unknown = len(names) < len(columns)  # a name was altered, and its values are not inserted
+                reader.is_whole = reader.is_whole and not rejected and not has_unknown
             except DAMAGE:
                 logger.warning("the table %s cannot be read", table, exc_info=True)
                 reader.is_whole = False
