@@ -393,6 +393,16 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class WordCount:
+    """How often captions say a word."""
+
+    words: str
+    times: int
+    videos: tuple[tuple[Video, int], ...]
+    """Videos that say it with their times, the most first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A question's answer, complete or not; the last event."""
 
@@ -417,6 +427,8 @@ class Answer:
     num_ctx: int = 0
     took_ms: dict[str, float] = field(default_factory=dict)
     """`scenes`, `first` (to the first word) and `answer`."""
+    count: WordCount | None = None
+    """Of a question of how often something is said, which no model answers."""
     saved_id: int | None = None
     """Its id among the saved answers."""
     save_error: AppError | None = None

@@ -77,7 +77,8 @@ def test_json_tells_everything(run: Run, ollama: StandIn) -> None:
     result = run("ask", "국수를 먹었어요?", "--scenes", "2", "--json").result
     assert list(result) == [
         *("question", "answer", "ending", "declined", "grounded", "model", "no_model", "way", "citations", "uncited"),
-        *("scenes", "left_out", "shortened", "nameless", "groups", "more_groups", "requests", "tokens", "took_ms"),
+        *("scenes", "left_out", "shortened", "nameless", "groups", "more_groups", "requests", "count", "tokens"),
+        "took_ms",
     ]
     assert (result["question"], result["ending"], result["model"], result["way"]) == (
         *("국수를 먹었어요?", "whole", NAME),
@@ -140,11 +141,14 @@ def test_each_video_answers_for_itself_and_the_cost_is_said_before(run: Run, oll
 def test_a_word_is_counted_without_a_model(run: Run) -> None:
     told = run("ask", "국수가", "몇", "번", "나와?")
     assert told.code == 0
-    number = int(re.match(r"“국수” – 자막에 모두 (\d+)번", told.out)[1])  # type: ignore[index]
-    result = run("ask", "국수가 몇 번 나와?", "--json").result
+    assert told.out.startswith("“국수”: 영상 ")
+    result = run("ask", "국수가 몇 번 나와?", "--over", "videos", "--json").result
     assert (result["way"], result["model"], result["ending"]) == ("count", None, "whole")
-    assert result["answer"].startswith(f"“국수” – 자막에 모두 {number}번")
-    assert number == sum(scene["text"].replace(" ", "").count("국수") for scene in result["scenes"]) > 0
+    assert result["answer"] in told.out
+    assert list(result["count"]) == ["words", "times", "videos"]
+    assert result["count"]["times"] == sum(each["times"] for each in result["count"]["videos"]) > 0
+    assert list(result["count"]["videos"][0]) == ["video", "times"]
+    assert [each["answer"] for each in run("ask", "--history", "--json").result["answers"]] == [result["answer"]] * 2
 
 
 def test_a_video_can_be_named(run: Run, ollama: StandIn) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.citations import check_citations
-from subtitle_rag.answers.counting import count
+from subtitle_rag.answers.counting import CountedWords, counted_answer
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, EvidenceText, Gatherer
 from subtitle_rag.answers.token_budget import ReadingSpeed, TokenBudget
 from subtitle_rag.contexts.context_prompt import TokenRatio
@@ -98,6 +98,16 @@ class Answerer:
     def conversation(self, options: AnswerOptions | None = None) -> "Conversation":
         return Conversation(self, options or AnswerOptions())
 
+    def count(self, query: Query, options: AnswerOptions) -> Answer | None:
+        """Return the answer to a question of how often something is said; None for any other. Asks no model.
+
+        Raises what `Conversation.ask` raises.
+        """
+        words = CountedWords.of(query, self.analyzer) if options.may_count else None
+        if words is None:
+            return None
+        return self.keep(counted_answer(query, words, self.library, self.gatherer.where(query)), "")
+
     def keep(self, answer: Answer, prompt: str) -> Answer:
         """Save an answer with the version of its prompt, and return it with its id; a busy library does not fail it."""
         if not (self.remember and answer.text):
@@ -176,12 +186,10 @@ class Conversation:
             AppError: from the library and the index.
         """
         answerer = self._answerer
-        if answerer.part is None and self._options.may_read_whole and self._scenes is None:
-            counted = count(query, answerer.library, answerer.analyzer, answerer.gatherer.where)
-            if counted is not None:
-                self._latest = query, counted
-                yield from (counted.evidence, AnswerPiece(counted.text), counted)
-                return
+        if answerer.part is None and (counted := answerer.count(query, self._options)) is not None:
+            self._latest = query, counted
+            yield from (counted.evidence, AnswerPiece(counted.text), counted)
+            return
         partial = _PartialAnswer()
         ready = answerer.ready_host()
         stop = stop or threading.Event()

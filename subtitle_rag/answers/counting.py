@@ -1,184 +1,243 @@
-"""Questions of how often something is said, which the captions answer without a model."""
+"""Questions that ask how often something is said, answered by counting in the captions, without a model.
+
+An occurrence is the word's morphemes in a row, as the library stores them of each window, or a word that begins with
+its letters; a quoted phrase is counted letter by letter. The text of windows does not overlap, so nothing counts twice.
+"""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
 
 from subtitle_rag.answers.answer_prompt import Language, language
 from subtitle_rag.answers.context_builder import TITLE, quoted
-from subtitle_rag.domain import Video, Window, spoken
-from subtitle_rag.events import Answer, Citation, Evidence, EvidenceSource
+from subtitle_rag.domain import Morphemes, Video, Window
+from subtitle_rag.events import Answer, Citation, Evidence, EvidenceSource, WordCount
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import Filter
 from subtitle_rag.retrieval.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.query import Query
 
-SHOWN = 3
-"""Scenes of a video that the answer names."""
-_KOREAN = re.compile(
-    r"(?P<before>.*?)\s*(?:(?:이)?(?:라는|라고 하는|란))?\s*"
-    r"(?:(?:말|단어|이름|얘기|이야기|표현)(?:이|가|은|는|을|를|도)?)?\s*"
-    r"(?:모두|총|다 해서|전부)?\s*몇 ?(?:번|회|차례)(?:이나|쯤|정도)?\s*"
-    r"(?:나오|나와|나왔|나옵|등장|언급|말하|말했|말해|들리|들려|얘기하|얘기했|이야기하|이야기했)"
+LISTED = 10
+"""Videos in the answer."""
+SCENES_EACH = 3
+"""Scenes of each of them."""
+LETTERS = 2
+"""Fewest letters of a word that is found as the beginning of another; those of one letter begin too many."""
+
+_SAID = (
+    r"(?:나와|나왔|나오|나옵|나온|언급|등장|말하|말했|말해|말을|말이|얘기|이야기|불러|부르|불렀|들려|들리|쓰였|쓰이)"
 )
-_ENGLISH = (
-    re.compile(
-        r"how (?:many times|often) (?:is|are|was|were|does|do|did|has|have) (?:the (?:word|name) )?(?P<before>.+?)"
-        r"(?: been)? (?:said|mentioned|named|appear|come up|occur|show up|spoken of)\b",
-        re.IGNORECASE,
-    ),
-    re.compile(
-        r"how (?:many times|often) (?:does|do|did|has|have) \w+(?: \w+)? (?:say|said|mention|name)(?:ed)? "
-        r"(?:the word )?(?P<before>[^?]+)",
-        re.IGNORECASE,
-    ),
+_OFTEN = r"몇 ?(?:번|회|차례)(?!째)(?:이나|쯤|정도|씩)?"
+_MANY = (
+    r"(?:동?영상|비디오)(?:은|이|만)? ?(?:총 |모두 |전부 )?몇 ?(?:개|편)"
+    r"|몇 ?(?:개|편)(?:의|나 되는)? ?(?:동?영상|비디오)"
 )
-_QUOTED = re.compile(r"[\"“”'‘’「」『』]([^\"“”'‘’「」『』]+)[\"“”'‘’「」『』]")
-_LATIN = re.compile(r"[\x21-\x7e]+(?: [\x21-\x7e]+)*")
-_TEXTS: Mapping[Language, tuple[str, str, str]] = {
-    "ko": (
-        "“{word}” – 자막에 모두 {times}번 나옵니다. 영상 {videos}편, 장면 {scenes}개입니다.",
-        "- {title}: {times}번",
-        "“{word}” – 자막에 한 번도 나오지 않습니다.",
-    ),
-    "en": (
-        "“{word}” – times that the captions say it: {times}. Videos: {videos}, scenes: {scenes}.",
-        "- {title}: {times}",
-        "“{word}” – never said in the captions.",
-    ),
-}
-"""All of them, those of a video, none: in the language of the question."""
+_PLACE = re.compile(
+    r"^(?:(?:이|그|저|모든|전체|내) ?)?(?:채널|동?영상|라이브러리|방송|자막|여기|전체)(?:들)?"
+    r"(?:에서는?|에선|에는?|의|은|는)? "
+    r"|^(?:여기서|전체에서|모두|총|전부|도대체|대체|과연|대략) "
+)
+_TAIL = re.compile(
+    r"[,\s]+(?:총|모두|전부|대략|도대체|대체|다|합쳐서|(?:전체|영상|채널)에서|관련)$"
+    r"|에 ?(?:대한|대해서?|관한)$"
+    r"|\s*(?:이라는|라는|이란|란) ?(?:말|단어|표현|이름|얘기|이야기)(?:을|를|이|가|은|는)?$"
+    r"|\s+(?:얘기|이야기|언급|말|단어|소리|등장)(?:을|를|이|가|은|는)?$"
+)
+_RULES = tuple(
+    re.compile(rule, re.IGNORECASE)
+    for rule in (
+        rf"^(?P<word>.+?)\s*(?:총|모두|전부|다)? ?{_OFTEN}[^?]{{0,8}}?{_SAID}",
+        rf"^(?P<word>.+?)\s+(?:얘기|이야기|언급|말|소리)(?:를|을|은|는)? ?(?:총 |모두 |전부 |다 )?{_OFTEN}"
+        r" ?(?:했|해|하)",
+        rf"^{_OFTEN} ?(?P<word>.+?)\s*(?:얘기|이야기|언급|말|등장|나와|나왔|나오)",
+        rf"^(?:{_MANY})(?:에서|에) ?(?P<word>.+?)\s*{_SAID}",
+        rf"^(?P<word>.+?)\s*{_SAID}[가-힣]{{0,4}} ?(?:{_MANY})",
+        rf"^(?P<word>.+?)\s*{_SAID}[가-힣]{{0,4}} ?(?:횟수|빈도)",
+        rf"^(?P<word>.+?)\s*(?:{_MANY})(?:에서|에)? ?{_SAID}",
+        r"\bhow (?:many times|often)\b.*?\b(?:is|are|was|were|does|do|did|has|have)\b (?:the (?:word|name|phrase) )?"
+        r"(?P<word>.+?)\s*\b(?:been )?(?:mentioned|said|spoken|named|mention|come up|appear|occur)\b",
+        r"\bhow (?:many times|often)\b.*?\b(?:mention|say|name|utter)s?\b (?:the (?:word|name|phrase) )?(?P<word>.+)",
+        r"\bhow many videos\b (?:mention|say|name)s? (?:the (?:word|name|phrase) )?(?P<word>.+)",
+        r"\bhow many videos\b (?:is|are|was|were) (?:the (?:word|name|phrase) )?(?P<word>.+?) "
+        r"(?:mentioned|said|named)\b",
+    )
+)
+_SPEAKERS = frozenset(("they", "he", "she", "you", "we", "people", "anyone"))
+_PUNCTUATION = " ?.!,~…\"'“”‘’"
 
 
 @dataclass(frozen=True, slots=True)
-class _Count:
-    """A window that says the word, and how often."""
+class CountedWords:
+    """The word, or words in a row, that a question has counted."""
 
-    video: Video
+    text: str
+    forms: tuple[str, ...]
+    """Its morphemes; none for a quoted phrase."""
+    pattern: re.Pattern[str] | None
+    """What it looks like in a text, where that says enough."""
+
+    @classmethod
+    def of(cls, query: Query, analyzer: QueryMorphemes) -> "CountedWords | None":
+        """Return what a question has counted; None if it asks for something else."""
+        if not asks_count(query.text):
+            return None
+        if query.phrases:
+            letters = "".join(query.phrases[0].split())
+            return cls(query.phrases[0], (), re.compile(r"\s*".join(map(re.escape, letters)), re.IGNORECASE))
+        word = _counted(query.text)
+        (analysis,) = analyzer.morphemes([word])
+        if not analysis.forms:
+            return None
+        text = word[analysis.starts[0] : analysis.ends[-1]]
+        if len(text) < LETTERS:
+            return cls(text, analysis.forms, None)
+        spaced = r"\s*".join(map(re.escape, text.split()))
+        return cls(text, analysis.forms, re.compile(rf"(?<![^\W_]){spaced}", re.IGNORECASE))
+
+    def offsets(self, text: str, analysis: Morphemes | None) -> list[int]:
+        """Return where a text says it; what morphemes and letters find at one place is one."""
+        spans = [match.span() for match in self.pattern.finditer(text)] if self.pattern else []
+        if analysis is not None and self.forms and self.forms[0] in analysis.forms:
+            size = len(self.forms)
+            spans += [
+                (analysis.starts[at], analysis.ends[at + size - 1])
+                for at in range(len(analysis.forms) - size + 1)
+                if analysis.forms[at : at + size] == self.forms
+            ]
+        found: list[int] = []
+        end = -1
+        for start, stop in sorted(spans):
+            if start >= end:
+                found.append(start)
+            end = max(end, stop)
+        return found
+
+
+def asks_count(question: str) -> bool:
+    """Whether a question asks how often something is said, or in how many videos (치킨이 몇 번 나와?)."""
+    return bool(_counted(question))
+
+
+def _counted(question: str) -> str:
+    """Return the counted words of a question, with their particles; empty if nothing is counted."""
+    for rule in _RULES:
+        match = rule.search(question.strip())
+        if match is None:
+            continue
+        word = match["word"].strip(_PUNCTUATION)
+        before = ""
+        while word != before:
+            before = word
+            word = _TAIL.sub("", _PLACE.sub("", f"{word} ").strip()).strip(_PUNCTUATION)
+        if word and word.casefold() not in _SPEAKERS:
+            return word
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A window that says the word."""
+
     window: Window
-    times: int
+    video: Video
+    offsets: list[int]
+
+    def source(self, number: int) -> EvidenceSource:
+        window = self.window
+        at_ms = max((line for line in window.lines if line.offset <= self.offsets[0]), default=window.lines[0]).start_ms
+        return EvidenceSource(
+            number,
+            window.id,
+            self.video,
+            window.start_ms,
+            window.end_ms,
+            at_ms,
+            tuple(window.spoken()),
+            window.text,
+        )
 
 
-def counted_words(question: str, analyzer: QueryMorphemes) -> list[str]:
-    """Return what a question wants counted, the likeliest first; nothing for any other question.
+def counted_answer(query: Query, words: CountedWords, library: Library, where: Filter) -> Answer:
+    """Count words in the captions that the filters leave, and say how often and where.
 
-    That is what it quotes, else the noun before the question word, with the nouns right before it.
+    Raises the errors of `Library`.
     """
-    matches = (_KOREAN.search(question), *(pattern.search(question) for pattern in _ENGLISH))
-    match = next((match for match in matches if match), None)
-    if match is None:
-        return []
-    if said := _QUOTED.search(question):
-        return [said[1].strip()]
-    before = match["before"].strip()
-    if match.re in _ENGLISH:
-        return [before.strip(" .,!?")] if before else []
-    words = before.split()
-    nouns = [_bare(word, analyzer) for word in words[-2:]]
-    if not nouns or not nouns[-1]:
-        return []
-    together = f"{words[-2]} {nouns[-1]}" if len(words) > 1 and nouns[0] == words[-2] else ""
-    return [each for each in (together, nouns[-1]) if each]
+    by_video: dict[Video, list[_Found]] = {}
+    for found in _said(words, library, where):
+        by_video.setdefault(found.video, []).append(found)
+    times = {video: sum(len(each.offsets) for each in found) for video, found in by_video.items()}
+    ordered = sorted(times, key=lambda video: (-times[video], video.id))
+    count = WordCount(words.text, sum(times.values()), tuple((video, times[video]) for video in ordered))
+    number = 0
+    shown: dict[Video, list[EvidenceSource]] = {}
+    for video in ordered[:LISTED]:
+        best = sorted(by_video[video], key=lambda each: (-len(each.offsets), each.window.ordinal))[:SCENES_EACH]
+        shown[video] = []
+        for each in sorted(best, key=lambda each: each.window.ordinal):
+            number += 1
+            shown[video].append(each.source(number))
+    text, citations = _text(count, shown, language(query.text))
+    sources = tuple(source for video in shown.values() for source in video)
+    return Answer(query.raw, text, "", Evidence("count", sources), citations, count=count)
 
 
-def _bare(word: str, analyzer: QueryMorphemes) -> str:
-    """Return a word without its particles; empty for one without content."""
-    (analysis,) = analyzer.morphemes([word])
-    return word[analysis.starts[0] : analysis.ends[-1]] if analysis.forms else ""
+def _said(words: CountedWords, library: Library, where: Filter) -> Iterator[_Found]:
+    if where.only is not None and not where.only:
+        return
+    for state in library.videos():
+        if not state.windows or not where.has_video(state.video):
+            continue
+        windows = [
+            window
+            for window in library.windows_of(state.video.id)
+            if (where.only is None or window.id in where.only) and window.id not in where.without
+        ]
+        analyses = library.morphemes([window.id for window in windows]) if words.forms else {}
+        for window in windows:
+            if offsets := words.offsets(window.text, analyses.get(window.id)):
+                yield _Found(window, state.video, offsets)
 
 
-def count(query: Query, library: Library, analyzer: QueryMorphemes, where: Callable[[Query], Filter]) -> Answer | None:
-    """Return the answer to a question of how often something is said; None for any other question.
-
-    `where` reads the query's filters. Surroundings that windows share are counted once.
-
-    Raises:
-        UsageError: `unknown_video`, `unknown_channel`.
-        AppError: from the library.
-    """
-    words = counted_words(query.text, analyzer)
-    if not words:
-        return None
-    restriction = where(query)
-    counts: list[_Count] = []
-    word = words[0]
-    for word in words:
-        counts = list(_counts(word, library, analyzer, restriction))
-        if counts:
-            break
-    return _answer(query.raw, language(query.text), word, counts)
-
-
-def _counts(word: str, library: Library, analyzer: QueryMorphemes, where: Filter) -> Iterator[_Count]:
-    """Yield the windows that say a word, by channel, day, video and time."""
-    ids = sorted(library.containing([word]))
-    windows = library.windows(ids)
-    videos = library.videos_by_id(*{window.video_id for window in windows.values()})
-    found = [
-        (videos[window.video_id], window)
-        for window in windows.values()
-        if window.video_id in videos
-        and where.has_video(videos[window.video_id])
-        and (where.only is None or window.id in where.only)
-        and window.id not in where.without
-    ]
-    found.sort(key=lambda each: (each[0].channel, each[0].published or date.min, each[0].id, each[1].ordinal))
-    texts = [window.text for _video, window in found]
-    for (video, window), times in zip(found, _times(word, texts, analyzer), strict=True):
-        if times:
-            yield _Count(video, window, times)
-
-
-def _times(word: str, texts: Sequence[str], analyzer: QueryMorphemes) -> list[int]:
-    """Return how often each text says a word: Latin words whole, a single syllable as a morpheme of its own."""
-    if _LATIN.fullmatch(word):
-        whole = re.compile(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", re.IGNORECASE)
-        return [len(whole.findall(text)) for text in texts]
-    if len(word) == 1:
-        return [analysis.forms.count(word) for analysis in analyzer.morphemes(texts)] if texts else []
-    squeezed = "".join(word.split()).casefold()
-    return ["".join(text.split()).casefold().count(squeezed) for text in texts]
-
-
-def _answer(question: str, tongue: Language, word: str, counts: Sequence[_Count]) -> Answer:
-    whole, of_video, none = _TEXTS[tongue]
-    sources = tuple(_source(number, each, word) for number, each in enumerate(counts, start=1))
-    evidence = Evidence("count", sources)
-    if not counts:
-        return Answer(question, none.format(word=quoted(word)), "", evidence)
-    by_video: dict[Video, list[tuple[int, _Count]]] = {}
-    for number, each in enumerate(counts, start=1):
-        by_video.setdefault(each.video, []).append((number, each))
-    total = sum(each.times for each in counts)
-    text = whole.format(word=quoted(word), times=total, videos=len(by_video), scenes=len(counts))
+def _text(
+    count: WordCount, shown: dict[Video, list[EvidenceSource]], language: Language
+) -> tuple[str, tuple[Citation, ...]]:
+    """Return the sentence, a line for each shown video with its citations, and one for the rest."""
+    korean = language == "ko"
+    videos = len(count.videos)
+    word = quoted(count.words)
+    total = f"영상 {videos:,}편에서 {count.times:,}번." if korean else f"{_times(count.times)} in {_videos(videos)}."
+    if not videos:
+        total = "자막에 나오지 않습니다." if korean else "no captions say it."
+    lines = [f"“{word}”: {total}"]
     citations: list[Citation] = []
-    for video, some in by_video.items():
-        start = len(text) + 1
-        title = quoted(video.title)[:TITLE].rstrip()
-        line = of_video.format(title=title, times=sum(each.times for _number, each in some)) + " "
-        for number, _each in some[:SHOWN]:
-            at = start + len(line)
-            mark = f"[{number}]"
+    offset = len(lines[0]) + 1
+    times = dict(count.videos)
+    for video, sources in shown.items():
+        day = f" ({video.published})" if video.published else ""
+        said = f"{times[video]:,}번" if korean else _times(times[video])
+        line = f"- {quoted(video.title)[:TITLE].rstrip()}{day}: {said} "
+        claim = (offset, offset + len(line) + sum(len(f"[{source.number}]") for source in sources))
+        for source in sources:
+            mark = f"[{source.number}]"
+            span = (offset + len(line), offset + len(line) + len(mark))
+            citations.append(Citation(source.number, "supported", span, claim, at_ms=source.at_ms))
             line += mark
-            citations.append(
-                Citation(number, "supported", (at, at + len(mark)), (start, at), (), sources[number - 1].at_ms)
-            )
-        text += f"\n{line}"
-    return Answer(question, text, "", evidence, tuple(citations))
+        lines.append(line)
+        offset += len(line) + 1
+    rest = count.videos[len(shown) :]
+    if rest:
+        more = sum(number for _video, number in rest)
+        lines.append(
+            f"- 그 밖의 영상 {len(rest):,}편: {more:,}번"
+            if korean
+            else f"- {_videos(len(rest), 'other ')}: {_times(more)}"
+        )
+    return "\n".join(lines), tuple(citations)
 
 
-def _source(number: int, each: _Count, word: str) -> EvidenceSource:
-    lines = tuple(spoken(each.window.text, each.window.lines))
-    squeezed = "".join(word.split()).casefold()
-    said = (start for start, text in lines if squeezed in "".join(text.split()).casefold())
-    return EvidenceSource(
-        number=number,
-        scene=each.window.id,
-        video=each.video,
-        start_ms=each.window.start_ms,
-        end_ms=each.window.end_ms,
-        at_ms=next(said, each.window.start_ms),
-        lines=lines,
-        text=each.window.text,
-    )
+def _times(count: int) -> str:
+    return f"{count:,} {'time' if count == 1 else 'times'}"
+
+
+def _videos(count: int, kind: str = "") -> str:
+    return f"{count:,} {kind}{'video' if count == 1 else 'videos'}"

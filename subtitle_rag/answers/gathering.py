@@ -62,6 +62,11 @@ class AnswerOptions:
     rerank: bool = True
 
     @property
+    def may_count(self) -> bool:
+        """Whether a question of how often something is said is answered by counting."""
+        return self.limit is None and self.whole is None
+
+    @property
     def may_read_whole(self) -> bool:
         return self.limit is None and self.whole is not False
 

@@ -18,7 +18,7 @@ from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
 from subtitle_rag.answers.context_builder import LABELS, TITLE, RankedContextBuilder, quoted
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, scene_evidence
 from subtitle_rag.answers.token_budget import TokenBudget
-from subtitle_rag.contexts.context_prompt import shortened
+from subtitle_rag.contexts.context_prompt import neutral, shortened
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Citation, Evidence, EvidenceSource
 from subtitle_rag.retrieval.query import Query
@@ -85,7 +85,7 @@ class GroupAnswers:
         return EvidenceText(replace(evidence, shortened=True), self._joined(cut), language, num_ctx, self.prompt)
 
     def _joined(self, texts: Mapping[str, str]) -> str:
-        return "\n\n".join(f"({title})\n{text}" for title, text in texts.items())
+        return "\n\n".join("\n".join([f"({title})", *map(neutral, text.splitlines())]) for title, text in texts.items())
 
 
 def grouped(
@@ -144,6 +144,9 @@ class GroupedConversation:
             AppError: from the library and the index.
         """
         self._latest = query
+        if (counted := self._answerer.count(query, self._options)) is not None:
+            yield from (counted.evidence, AnswerPiece(counted.text), counted)
+            return
         stop = stop or threading.Event()
         run = _GroupedAnswer(query, self._answerer)
         gatherer, ready = self._answerer.gatherer, self._answerer.ready_host()

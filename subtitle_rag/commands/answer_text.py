@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag import output
 from subtitle_rag.answers import wording
 from subtitle_rag.domain import clock, watch_url
-from subtitle_rag.events import Answer, Citation, EvidenceSource
+from subtitle_rag.events import Answer, Citation, EvidenceSource, WordCount
 from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 
@@ -58,7 +58,7 @@ def values(answer: Answer) -> dict[str, Any]:
     scenes = {source.number: source for source in evidence.sources}
     return {
         "question": answer.question,
-        "answer": None if answer.ending in ("no_model", "no_scenes") else answer.text,
+        "answer": answer.text if answer.model or answer.count else None,
         **output.fields(answer, "ending declined grounded"),
         "model": answer.model or None,
         "no_model": output.error_entry(answer.error) if answer.ending == "no_model" and answer.error else None,
@@ -67,6 +67,7 @@ def values(answer: Answer) -> dict[str, Any]:
         **output.fields(answer, "uncited"),
         "scenes": [_source_values(source) for source in evidence.sources],
         **output.fields(evidence, "left_out shortened nameless groups more_groups requests"),
+        "count": _count_values(answer.count) if answer.count else None,
         "tokens": {
             "prompt": answer.prompt_tokens,
             "cached": answer.cached_tokens,
@@ -74,6 +75,13 @@ def values(answer: Answer) -> dict[str, Any]:
             "window": answer.num_ctx,
         },
         "took_ms": answer.took_ms,
+    }
+
+
+def _count_values(count: WordCount) -> dict[str, Any]:
+    return {
+        **output.fields(count, "words times"),
+        "videos": [{"video": video.values(), "times": times} for video, times in count.videos],
     }
 
 

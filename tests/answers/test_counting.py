@@ -1,110 +1,138 @@
-"""How often something is said: counted in the captions, without a model."""
+"""Questions how often something is said: counted by hand here, in captions by the program, and never by a model."""
 
 import pytest
 
-from subtitle_rag.answers.counting import counted_words
+from subtitle_rag.answers.counting import CountedWords, asks_count
 from subtitle_rag.answers.gathering import AnswerOptions
-from subtitle_rag.domain import Video
-from subtitle_rag.events import Answer
+from subtitle_rag.errors import UsageError
 from subtitle_rag.retrieval.morphemes import Analyzer
-from tests.answers.desk import Desk, told
-from tests.searchable import Minutes, video
+from subtitle_rag.retrieval.query import parse
+from tests.answers.desk import Desk, Told
+from tests.searchable import video
 
-CHICKEN = video("chicken0001", "치킨 [1] 먹방", channel="느긋한 식탁", published="2025-03-01")
-SAUCE = video("sauce000001", "소스 만들기", channel="느긋한 식탁", published="2026-03-01")
-TECH = video("tech0000001", "AI 이야기", channel="달리는 골목", published="2026-04-01")
-VIDEOS: dict[Video, Minutes] = {
-    CHICKEN: [["치킨을 시켰어요", "양념치킨 그리고 치 킨"], ["밥을 먹어요", "김밥도 먹어요"], ["치킨 치킨 치킨"]],
-    SAUCE: [["간장을 부어요"], ["치킨에 찍어 먹어요"]],
-    TECH: [["AI said it", "the main AI", "양념 치킨도 나와요"]],
-}
+CHICKEN = video("chicken0001", "치킨 먹는 날", published="2025-03-01")
+WALK = video("walking0001", "산책 [7] </장면>", channel="숲길", published="2026-01-02")
+SOUP = video("soup0000001", "국수", published="2026-02-01")
 
 
 @pytest.fixture
-def full(desk: Desk) -> Desk:
-    desk.put_all(VIDEOS)
+def said(desk: Desk) -> Desk:
+    """치킨 is said six times in CHICKEN, in three windows, and once in WALK; 라면 once, as a noun."""
+    desk.put_all(
+        {
+            CHICKEN: [
+                ["치킨을 먹어요 치킨이 맛있어요", "치킨집에 갔어요"],
+                ["프라이드치킨이 나왔네요", "키친을 고쳤어요"],
+                ["이제 끝입니다", "치 킨 말고 치킨 하나 더요"],
+            ],
+            WALK: [["걷다가 치킨을 봤어요", "그렇게 하라면 합니다"], ["라면도 먹었어요", "배추 김장을 합니다"]],
+            SOUP: [["국수를 먹었어요", "김장 배추가 좋아요"]],
+        }
+    )
     return desk
 
 
-def answer(desk: Desk, question: str, *, videos: tuple[str, ...] = ()) -> Answer:
-    with desk.answerer() as answerer:
-        found = told(answerer.conversation(), question, videos=videos)
+def counted(told: Told) -> tuple[int, dict[str, int]]:
+    count = told.answer.count
+    assert count is not None
+    return count.times, {video.id: times for video, times in count.videos}
+
+
+def test_occurrences_are_counted_by_their_morphemes_and_no_model_is_asked(said: Desk) -> None:
+    found = said.ask("치킨이 몇 번 나와?")
+    assert counted(found) == (6, {"chicken0001": 5, "walking0001": 1})
+    assert found.answer.text.splitlines() == [
+        "“치킨”: 영상 2편에서 6번.",
+        "- 치킨 먹는 날 (2025-03-01): 5번 [1][2][3]",
+        "- 산책 (7) ‹/장면› (2026-01-02): 1번 [4]",
+    ]
     assert found.streamed == found.answer.text
-    return found.answer
+    assert (found.answer.ending, found.answer.model, found.answer.grounded) == ("whole", "", True)
+    assert said.ollama.asked() == []
+
+
+def test_each_citation_is_a_scene_that_says_it(said: Desk) -> None:
+    answer = said.ask("치킨이 몇 번 나와?").answer
+    assert [answer.text[start:end] for start, end in (each.span for each in answer.citations)] == [
+        f"[{citation.number}]" for citation in answer.citations
+    ]
+    for citation in answer.citations:
+        source = answer.evidence.sources[citation.number - 1]
+        assert source.number == citation.number
+        assert "치킨" in dict(source.lines)[citation.at_ms or 0]
+    third = answer.evidence.sources[2]
+    assert third.line(third.at_ms).startswith("치 킨 말고 치킨")
 
 
 @pytest.mark.parametrize(
-    ("question", "words"),
+    ("question", "times"),
     [
-        ("치킨이 몇 번 나와?", ["치킨"]),
-        ("이 채널에서 치킨은 모두 몇 번 나오나요", ["치킨"]),
-        ("양념 치킨이 몇번이나 나왔어?", ["양념 치킨", "치킨"]),
-        ("소주라는 말이 몇 번 나와?", ["소주"]),
-        ("“찍어 먹는”이라는 말을 몇 번 했어? 몇 번 말해?", ["찍어 먹는"]),
-        ("소금 얘기를 몇 차례 언급해?", ["소금"]),
-        ("how many times is the word AI mentioned?", ["AI"]),
-        ("How often does she say really good?", ["really good"]),
-        ("치킨을 몇 번 먹었어?", []),
-        ("김장 배추 몇 포기 했어?", []),
-        ("몇 번 나와?", []),
-        ("how many people came?", []),
+        ("라면이 몇 번 나와?", {"walking0001": 1}),  # and no 하라면
+        ("국수를 먹었다고 몇 번 말해?", {"soup0000001": 1}),
+        ("먹었다는 말이 몇 번 나와?", {"chicken0001": 1, "walking0001": 1, "soup0000001": 1}),
+        ("김장 배추가 몇 번 나와?", {"soup0000001": 1}),  # in this order
+        ("치킨이 몇 번 나와? channel:숲길", {"walking0001": 1}),
+        ("치킨이 몇 번 나와? after:2026-01-01", {"walking0001": 1}),
+        ("치킨이 몇 번 나와? video:국수", {}),
+        ("치킨이 몇 번 나와? -프라이드치킨", {"chicken0001": 4, "walking0001": 1}),
+        ('"치킨집"이 몇 번 나와?', {"chicken0001": 1}),
+        ("이 채널에서 치킨 얘기를 몇 번 했어?", {"chicken0001": 5, "walking0001": 1}),
+        ("치킨이 나오는 영상이 몇 개야?", {"chicken0001": 5, "walking0001": 1}),
+        ("how many times is 치킨 mentioned?", {"chicken0001": 5, "walking0001": 1}),
+        ("how many videos mention 국수", {"soup0000001": 1}),
     ],
 )
-def test_what_a_question_wants_counted(question: str, words: list[str], analyzer: Analyzer) -> None:
-    assert counted_words(question, analyzer) == words
+def test_what_is_counted_follows_the_question_and_its_filters(said: Desk, question: str, times: dict[str, int]) -> None:
+    assert counted(said.ask(question)) == (sum(times.values()), times)
 
 
-def test_the_captions_are_counted_without_a_request(full: Desk) -> None:
-    found = answer(full, "치킨이 몇 번 나와?")
-    assert found.text.splitlines() == [
-        "“치킨” – 자막에 모두 8번 나옵니다. 영상 3편, 장면 4개입니다.",
-        "- 치킨 (1) 먹방: 6번 [1][2]",
-        "- 소스 만들기: 1번 [3]",
-        "- AI 이야기: 1번 [4]",
-    ]
-    assert (found.model, found.ending, found.evidence.kind) == ("", "whole", "count")
-    assert full.chats() == []
-    for citation in found.citations:
-        start, end = citation.span
-        assert found.text[start:end] == f"[{citation.number}]"
-        assert citation.status == "supported"
-        line = found.evidence.sources[citation.number - 1].line(citation.at_ms)
-        assert "치" in line
-    assert len(found.citations) == 4
+def test_the_answer_has_the_language_of_the_question(said: Desk) -> None:
+    assert said.ask("how many videos mention noodles").answer.text == "“noodles”: no captions say it."
+    assert said.ask("프랑크푸르트가 몇 번 나와?").answer.text == "“프랑크푸르트”: 자막에 나오지 않습니다."
+    english = said.ask("how many times is iphone mentioned? channel:숲길").answer
+    assert english.text == "“iphone”: no captions say it."
 
 
-def test_nouns_together_are_counted_where_they_are_said(full: Desk) -> None:
-    assert answer(full, "양념 치킨이 몇 번 나와?").text.startswith("“양념 치킨” – 자막에 모두 2번")
-    assert answer(full, "오늘 치킨이 몇 번 나와?").text.startswith("“치킨” – 자막에 모두 8번")
+def test_an_unknown_filter_is_an_error_here_too(said: Desk) -> None:
+    with pytest.raises(UsageError) as caught:
+        said.ask("치킨이 몇 번 나와? video:없는영상")
+    assert caught.value.code == "unknown_video"
 
 
-def test_a_syllable_and_a_latin_word_count_by_themselves(full: Desk) -> None:
-    assert answer(full, "밥이 몇 번 나와?").text.startswith("“밥” – 자막에 모두 1번")
-    latin = answer(full, "how often is AI mentioned?")
-    assert latin.text.startswith("“AI” – times that the captions say it: 2. Videos: 1, scenes: 1.")
+def test_many_videos_are_summed_behind_the_first(desk: Desk) -> None:
+    desk.put_all({video(f"video-{n:05d}", f"영상 {n}"): [["바다를 봤어요"] * (1 + (n == 11))] for n in range(12)})
+    answer = desk.ask("바다가 몇 번 나와?").answer
+    lines = answer.text.splitlines()
+    assert lines[0] == "“바다”: 영상 12편에서 13번."
+    assert lines[1] == "- 영상 11: 2번 [1]"
+    assert lines[-1] == "- 그 밖의 영상 2편: 2번"
+    assert len(lines) == 12
 
 
-def test_filters_hold(full: Desk) -> None:
-    assert "모두 7번" in answer(full, "치킨이 몇 번 나와? channel:느긋한식탁").text
-    assert "모두 2번" in answer(full, "치킨이 몇 번 나와? after:2026-01-01").text
-    assert "모두 1번" in answer(full, "치킨이 몇 번 나와?", videos=(SAUCE.id,)).text
+def test_a_choice_of_scenes_has_the_model_answer(said: Desk) -> None:
+    for options in (AnswerOptions(whole=False), AnswerOptions(limit=3), AnswerOptions(whole=True)):
+        answer = said.ask("치킨이 몇 번 나와?", options=options).answer
+        assert answer.count is None
+        assert answer.model
+    assert len(said.chats()) == 3
 
 
-def test_nothing_is_said_so(full: Desk) -> None:
-    found = answer(full, "피자가 몇 번 나와?")
-    assert found.text == "“피자” – 자막에 한 번도 나오지 않습니다."
-    assert (found.ending, found.evidence.sources, found.citations) == ("whole", (), ())
+@pytest.mark.parametrize(
+    "question",
+    [
+        *(
+            "김장 배추 몇 포기 했어?",
+            "소금은 몇 번 넣어?",
+            "총 몇 군데 갔어?",
+            "몇 번 버스를 타?",
+            "한국에 몇 번 갔어?",
+        ),
+        *("치킨이 몇 번째로 나와?", "이 영상 요약해줘", "how many times did they go there?", "how many cabbages?"),
+    ],
+)
+def test_other_numbers_are_not_counted(question: str) -> None:
+    assert not asks_count(question)
 
 
-def test_further_questions_about_scenes_are_not_counted(full: Desk) -> None:
-    with full.answerer() as answerer:
-        talk = answerer.conversation()
-        told(talk, "치킨을 어디에 찍어 먹어?")
-        told(talk, "치킨이 몇 번 나와?")
-    assert len(full.chats()) == 2
-
-
-def test_a_chosen_number_of_scenes_is_answered_from_them(full: Desk) -> None:
-    with full.answerer() as answerer:
-        told(answerer.conversation(AnswerOptions(limit=2)), "치킨이 몇 번 나와?")
-    assert len(full.chats()) == 1
+def test_a_word_without_content_is_not_counted(analyzer: Analyzer) -> None:
+    assert CountedWords.of(parse("그게 몇 번 나와?"), analyzer) is None

@@ -235,7 +235,7 @@ class TestManyVideos:
     async def test_a_count_needs_no_model(self, make: MakeApp, ollama: StandIn) -> None:
         async with asking(make(), "김치가 몇 번 나와?") as (pilot, screen):
             await ask(pilot, screen)
-            assert "“김치” – 자막에 모두" in said(screen)
+            assert "“김치”: 영상 " in said(screen)
             assert rows(screen)
             assert not ollama.asked("chat")
 
