@@ -12,10 +12,13 @@ import unicodedata
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from subtitle_rag.answers import answer_prompt
+from subtitle_rag.answers import answer_prompt, condensing
 from subtitle_rag.answers.citations import check_citations
+from subtitle_rag.answers.compression import CompressedContextBuilder, rarity_in
+from subtitle_rag.answers.context_builder import LABELS, ContextBuilder, RankedContextBuilder
 from subtitle_rag.answers.counting import CountedWords, counted_answer
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, EvidenceText, Gatherer
+from subtitle_rag.answers.section_context import SectionContextBuilder, sections_in
 from subtitle_rag.answers.token_budget import ReadingSpeed, TokenBudget
 from subtitle_rag.contexts.context_prompt import TokenRatio
 from subtitle_rag.contexts.large_prompts import large_windows, loaded_model
@@ -97,6 +100,24 @@ class Answerer:
 
     def conversation(self, options: AnswerOptions | None = None) -> "Conversation":
         return Conversation(self, options or AnswerOptions())
+
+    def builder(self, query: Query, options: AnswerOptions) -> ContextBuilder | None:
+        """Return the builder that an answer's options name; None for the form of the question."""
+        labels = LABELS[answer_prompt.language(query.text)]
+        match options.shown:
+            case "lines":
+                return self.compressed(query)
+            case "condensed":
+                return RankedContextBuilder(labels=labels)
+            case "sections":
+                return SectionContextBuilder(sections_in(self.library), labels)
+            case _:
+                return options.builder
+
+    def compressed(self, query: Query) -> CompressedContextBuilder:
+        """Return the builder of the lines that bear on a question."""
+        ranked = RankedContextBuilder(labels=LABELS[answer_prompt.language(query.text)])
+        return CompressedContextBuilder(query.text, self.analyzer, rarity_in(self.library), ranked)
 
     def count(self, query: Query, options: AnswerOptions) -> Answer | None:
         """Return the answer to a question of how often something is said; None for any other. Asks no model.
@@ -197,9 +218,12 @@ class Conversation:
         for attempt in range(REPLANS + 1):
             if self._scenes is None or not (self._scenes.num_ctx or isinstance(ready, AppError)):
                 budget = None if isinstance(ready, AppError) else answerer.budget(ready)
-                self._scenes = (answerer.part or answerer.gatherer).gather(query, budget, self._options)
+                options = replace(self._options, builder=answerer.builder(query, self._options))
+                self._scenes = (answerer.part or answerer.gatherer).gather(query, budget, options)
                 partial.note("scenes")
                 yield self._scenes.evidence
+                if self._options.shown == "condensed" and self._scenes.scenes and not isinstance(ready, AppError):
+                    self._scenes = self._condensed(query, ready, self._scenes, stop)
             scenes = self._scenes
             if not scenes.evidence.sources:
                 answer = Answer(query.raw, "", "", scenes.evidence, ending="no_scenes")
@@ -219,6 +243,15 @@ class Conversation:
         assert answer is not None
         self._latest = query, answer
         yield answer
+
+    def _condensed(self, query: Query, ready: _ReadyHost, scenes: EvidenceText, stop: threading.Event) -> EvidenceText:
+        """Have the model condense the scenes; what it fails at is extracted."""
+        messages = condensing.request(scenes.text, query.text, scenes.language)
+        sources = scenes.evidence.sources
+        lines = condensing.condensed(ready.host, ready.info.name, messages, sources, scenes.num_ctx, stop)
+        builder = self._answerer.compressed(query)
+        extracted = {n: builder.entry(n, scene) for n, scene in enumerate(scenes.scenes, start=1) if n not in lines}
+        return replace(scenes, text=condensing.text_of(lines, extracted, sources, LABELS[scenes.language]))
 
     def _stream(
         self,

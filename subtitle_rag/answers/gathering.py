@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Protocol
+from typing import Literal, Protocol
 
 from subtitle_rag.answers import answer_prompt, whole
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
@@ -40,10 +40,17 @@ class EvidenceText:
     num_ctx: int
     """0 without a model."""
     prompt: AnswerPrompt = answer_prompt.BUILT_IN
+    scenes: tuple[Scene, ...] = ()
+    """The scenes of a search, in the order of their numbers."""
 
     @property
     def system(self) -> str:
         return answer_prompt.system(self.text, self.evidence.kind, self.language, self.prompt)
+
+
+Shown = Literal["form", "lines", "condensed", "sections"]
+"""How scenes are shown to the model: in the form of the question, by the lines that bear on it, as the model condenses
+them first, or by the sections around them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,8 @@ class AnswerOptions:
     limit: int | None = None
     """The number of scenes; None: the gatherer's, or all of a video for questions about the whole."""
     builder: ContextBuilder | None = None
-    """None: in the form of the question."""
+    """None: as `shown`."""
+    shown: Shown = "form"
     whole: bool | None = None
     """Whether to read all captions instead of the best scenes; None: where they are short enough."""
 
@@ -179,7 +187,8 @@ class Gatherer:
     def _search(
         self, query: Query, language: Language, budget: TokenBudget | None, options: AnswerOptions
     ) -> EvidenceText:
-        scenes = self.search(query, options.limit or self._scenes, options).scenes
+        usual = self._scenes * (2 if options.shown in ("lines", "condensed") else 1)
+        scenes = self.search(query, options.limit or usual, options).scenes
         builder = options.builder or FormContextBuilder(form_of(query.text), LABELS[language])
         return scene_evidence(scenes, builder, language, budget)
 
@@ -204,7 +213,8 @@ def scene_evidence(
 ) -> EvidenceText:
     """Return scenes as evidence, as many as fit; `first` is the number of the best one in the builder's text."""
     if budget is None:
-        return EvidenceText(Evidence("search", _of_scenes(scenes, first)), builder.build(scenes), language, 0)
+        evidence = Evidence("search", _of_scenes(scenes, first))
+        return EvidenceText(evidence, builder.build(scenes), language, 0, scenes=tuple(scenes))
 
     def available(num_ctx: int) -> int:
         return min(int(SHARE * num_ctx), budget.scene_tokens(num_ctx, language, "search"))
@@ -212,7 +222,7 @@ def scene_evidence(
     num_ctx = budget.num_ctx(builder.build(scenes), available) or budget.largest
     fitting = fitted(builder, scenes, available(num_ctx), budget.cost)
     evidence = Evidence("search", _of_scenes(fitting, first), left_out=len(scenes) - len(fitting))
-    return EvidenceText(evidence, builder.build(fitting), language, num_ctx)
+    return EvidenceText(evidence, builder.build(fitting), language, num_ctx, scenes=tuple(fitting))
 
 
 def _captions(

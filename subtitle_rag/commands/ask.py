@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,12 +34,13 @@ from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.answers.answer import Answerer, Conversation
-    from subtitle_rag.answers.gathering import AnswerOptions
+    from subtitle_rag.answers.gathering import AnswerOptions, Shown
     from subtitle_rag.answers.grouped_question import GroupedConversation, Over
 
 MOST_SCENES = 20
 ALL = "all"
-BUILDERS = ("form", "ranked", "ordered", "simple")
+SHOWN: tuple["Shown", ...] = ("lines", "condensed", "sections")
+BUILDERS = ("form", "ranked", "ordered", "simple", *SHOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,10 @@ class AskOptions:
             raise click.UsageError(
                 _("--over cannot be used together with --whole, --no-whole, --questions and --context-only.")
             )
+        if self.over and self.builder != BUILDERS[0]:
+            raise click.UsageError(_("--over and --builder cannot be used together."))
+        if self.context_only and self.builder == "condensed":
+            raise click.UsageError(_("--context-only asks no model, and --builder condensed needs one."))
         if self.whole and self.scenes:
             raise click.UsageError(_("--whole and --scenes cannot be used together."))
         if sum(modes) > 1 or (any(modes) and (self.question or self.follow)):
@@ -109,14 +114,15 @@ class AskOptions:
         from subtitle_rag.answers.gathering import AnswerOptions
 
         builder: ContextBuilder | None = None
+        shown: Shown = next((name for name in SHOWN if name == self.builder), "form")
         if self.builder == "simple":
             builder = SimpleContextBuilder()
-        elif self.builder != "form" or self.context_only:
+        elif self.builder not in ("form", *SHOWN) or (self.context_only and shown == "form"):
             builder = RankedContextBuilder(reorder=self.builder != "ordered", include_score=self.context_only)
         names = tuple(name.strip() for name in self.retrievers.split(",")) if self.retrievers is not None else None
         # where all captions are read, no search has a part in the answer
         whole = False if self.is_arm else self.whole
-        return AnswerOptions(self.scenes, builder, whole, names, self.rerank)
+        return AnswerOptions(self.scenes, builder, shown, whole, names, self.rerank)
 
 
 @click.command(
@@ -148,7 +154,8 @@ class AskOptions:
     type=click.Choice(BUILDERS),
     default=BUILDERS[0],
     help=N_(
-        "The scenes for the model: in the form of the question, the best at both ends, the best first, or speech only."
+        "The scenes for the model: in the form of the question, the best at both ends, the best first, speech only, "
+        "the lines that bear on the question, condensed by the model, or with the sections around them."
     ),
 )
 @click.option(
@@ -345,12 +352,14 @@ def _exit_code(answer: Answer) -> int:
 
 def _context(runtime: Runtime, options: AskOptions) -> int:
     """Print the prompt's context for a model with room for all of it."""
+    from subtitle_rag.answers.answer import Answerer
     from subtitle_rag.answers.gathering import Gatherer
 
     query = options.query(" ".join(options.question))
-    gathered = Gatherer(runtime.library, runtime.searcher, runtime.settings.llm.scenes).gather(
-        query, None, options.answer_options()
-    )
+    gatherer = Gatherer(runtime.library, runtime.searcher, runtime.settings.llm.scenes)
+    wish = options.answer_options()
+    builder = Answerer(runtime.library, gatherer, runtime.words, (), "").builder(query, wish)
+    gathered = gatherer.gather(query, None, replace(wish, builder=builder))
     outcome = output.Outcome({"way": gathered.evidence.kind, "context": gathered.text})
     return output.finish("ask", outcome, [gathered.text], as_json=options.as_json)
 

@@ -55,7 +55,7 @@ def test_every_setting_has_a_row_and_a_second_run_asks_nothing(questions: Path, 
     table = compare(questions, "--scenes", "3,5", "--prompt", prompt)
     assert (table.returncode, table.stderr) == (0, "")
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.stdout.splitlines()]
-    settings = [["on", "3", "2"], ["on", "5", "2"], ["off", "3", "2"], ["off", "5", "2"]]
+    settings = [[builder, scenes, "2"] for builder in ("ranked", "ordered") for scenes in ("3", "5")]
     assert [row[:4] for row in cells[2:]] == [[name, *each] for name in ("–", "own.txt") for each in settings]
     assert all(0 <= float(figure) <= 1 for row in cells[2:] for figure in row[4:9])
     own = ["존댓말로" in asked.messages[0]["content"] for asked in ollama.asked("chat") if asked.model == ANSWERER]
@@ -68,6 +68,17 @@ def test_every_setting_has_a_row_and_a_second_run_asks_nothing(questions: Path, 
     ollama.clear()
     assert compare(questions, "--scenes", "3,5", "--prompt", prompt).stdout == table.stdout
     assert ollama.count("chat") == 0
+
+
+@pytest.mark.campaign(part="hosts")
+def test_compressed_and_widened_scenes_are_rows_too(questions: Path, ollama: StandIn) -> None:
+    table = compare(questions, "--scenes", "3", "--builders", "ranked,lines,condensed,sections")
+    assert (table.returncode, table.stderr) == (0, "")
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.stdout.splitlines()]
+    assert [row[1] for row in cells[2:]] == ["ranked", "lines", "condensed", "sections"]
+    answering = [asked for asked in ollama.asked("chat") if asked.model == ANSWERER]
+    assert len(answering) == 2 * 5, "condensing is one request more for each question"
+    assert compare(questions, "--builders", "ranked,none").returncode == 2
 
 
 def test_without_a_model_it_ends_with_the_reason(questions: Path, ollama: StandIn) -> None:

@@ -1,0 +1,102 @@
+"""Parent and child: a window is found, and the model reads the section that it stands in.
+
+Small texts are found best, larger ones answered from best. A section is a chapter, or a part by topic
+(`retrieval.sections`), and stands in the prompt once, however many of its windows were found.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from subtitle_rag.answers.context_builder import TITLE, Labels, quoted
+from subtitle_rag.domain import Window, clock
+from subtitle_rag.library.store import Library
+from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval.sections import Section, sections_of
+
+MOST_WINDOWS = 5
+"""Windows of a section around the found ones: about five minutes of speech."""
+
+Sections = Callable[[str], tuple[Sequence[Section], Sequence[Window]]]
+"""Read the sections and the windows of a video by its id."""
+
+
+def sections_in(library: Library) -> Sections:
+    """Return a reader of the sections of a library's videos."""
+
+    def read(video_id: str) -> tuple[Sequence[Section], Sequence[Window]]:
+        return sections_of(library, video_id), library.windows_of(video_id)
+
+    return read
+
+
+@dataclass(slots=True)
+class _Block:
+    """A section with the scenes found in it, by number."""
+
+    section: Section
+    windows: list[Window]
+    scenes: dict[int, Scene]
+
+
+class SectionContextBuilder:
+    """The sections of scenes, the best first; each scene's number stands in front of its first window."""
+
+    def __init__(self, read: Sections, labels: Labels) -> None:
+        self._read = read
+        self._labels = labels
+        self._videos: dict[str, tuple[Sequence[Section], Sequence[Window]]] = {}
+
+    def build(self, scenes: Sequence[Scene]) -> str:
+        return "\n\n".join(map(self._text, self._blocks(scenes)))
+
+    def windows(self, scenes: Sequence[Scene]) -> list[Window]:
+        """Return the windows that the model reads."""
+        return [window for block in self._blocks(scenes) for window in _near(block)]
+
+    def _blocks(self, scenes: Sequence[Scene]) -> list[_Block]:
+        blocks: dict[tuple[str, int], _Block] = {}
+        for number, scene in enumerate(scenes, start=1):
+            if scene.video.id not in self._videos:
+                self._videos[scene.video.id] = self._read(scene.video.id)
+            sections, windows = self._videos[scene.video.id]
+            section = next((each for each in sections if scene.id in each.window_ids), None)
+            if section is None:  # another library's window, or one that was cut anew since
+                end = max(scene.end_ms, scene.start_ms + 1)
+                section = Section(scene.start_ms, end, "", (), (scene.id,))
+            key = scene.video.id, section.start_ms
+            own = [window for window in windows if window.id in section.window_ids]
+            blocks.setdefault(key, _Block(section, own, {})).scenes[number] = scene
+        return list(blocks.values())
+
+    def _text(self, block: _Block) -> str:
+        first = next(iter(block.scenes.values()))
+        names = (quoted(first.video.title)[:TITLE].rstrip(), quoted(block.section.title)[:TITLE].rstrip())
+        head = f"({', '.join(filter(None, (*names, clock(block.section.start_ms))))})"
+        if not block.windows:
+            return "\n".join(
+                [head, *(f"[{n}] {self._labels.speech}: {quoted(s.text)}" for n, s in block.scenes.items())]
+            )
+        lines = [head]
+        for number, scene in block.scenes.items():
+            if scene.context:
+                lines.append(f"[{number}] {self._labels.context}: {quoted(scene.context)}")
+        open_numbers = dict(block.scenes)
+        for window in _near(block):
+            here = [n for n, scene in open_numbers.items() if scene.start_ms <= window.start_ms < scene.end_ms]
+            for number in here:
+                del open_numbers[number]
+            marks = "".join(f"[{number}]" for number in here)
+            speech = f"{self._labels.speech}: {quoted(window.text)}"
+            lines.append(f"{marks} ({clock(window.start_ms)}) {speech}".lstrip())
+        return "\n".join(lines)
+
+
+def _near(block: _Block) -> list[Window]:
+    """Return the windows of a section that are nearest to the found ones, in the order of time."""
+    found = [at for at, window in enumerate(block.windows) if _is_found(window, block)] or [0]
+    nearest = sorted(range(len(block.windows)), key=lambda at: (min(abs(at - one) for one in found), at))
+    return [block.windows[at] for at in sorted(nearest[: max(MOST_WINDOWS, len(found))])]
+
+
+def _is_found(window: Window, block: _Block) -> bool:
+    return any(scene.start_ms <= window.start_ms < scene.end_ms for scene in block.scenes.values())
