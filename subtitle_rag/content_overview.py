@@ -26,7 +26,7 @@ LEAST_WINDOWS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class OverviewTerm:
     """A word or name, with the place where it is said first."""
 
     text: str
@@ -54,9 +54,9 @@ class VideoOverview:
     summary: str
     """Empty without one."""
     sections: tuple[Section, ...]
-    words: tuple[Mention, ...]
+    words: tuple[OverviewTerm, ...]
     """Most telling words against all other videos of the library."""
-    names: tuple[Mention, ...]
+    names: tuple[OverviewTerm, ...]
     """Of the channel's glossary, and likely ones of the video."""
     peaks: tuple[ReplayPeak, ...]
     """Most replayed parts, in the order of their times."""
@@ -68,9 +68,9 @@ class ChannelOverview:
     name: str
     videos: tuple[tuple[Video, str], ...]
     """Videos with captions, the newest first, each with the first sentence of its summary; empty without one."""
-    words: tuple[Mention, ...]
+    words: tuple[OverviewTerm, ...]
     """Most telling words against the other channels."""
-    names: tuple[Mention, ...]
+    names: tuple[OverviewTerm, ...]
 
 
 def video_overview(library: Library, video: Video, dictionary: Dictionary | None = None) -> VideoOverview:
@@ -140,7 +140,7 @@ def _names(
     speech: Sequence[tuple[Video, Window]],
     analyses: Mapping[str, Morphemes],
     dictionary: Dictionary | None,
-) -> tuple[Mention, ...]:
+) -> tuple[OverviewTerm, ...]:
     """Return the names of the channel's glossary that are said, the most frequent first, and then likely ones.
 
     Likely ones are looked for in all `videos` of the channel, the first ones above all.
@@ -183,7 +183,7 @@ def _likely_names(
     )
 
 
-def _name_mention(name: str, speech: Iterable[tuple[Video, Window]]) -> Mention | None:
+def _name_mention(name: str, speech: Iterable[tuple[Video, Window]]) -> OverviewTerm | None:
     """Find a name in whatever spacing; return None where nobody says it."""
     pattern = re.compile(r"\s*".join(map(re.escape, _squeezed(name))), re.IGNORECASE)
     first: tuple[Video, int] | None = None
@@ -192,15 +192,15 @@ def _name_mention(name: str, speech: Iterable[tuple[Video, Window]]) -> Mention 
         if match := pattern.search(window.text):
             windows += 1
             first = first or (video, _time_of(window, match.start()))
-    return Mention(name, *first, windows) if first else None
+    return OverviewTerm(name, *first, windows) if first else None
 
 
 def _telling_words(
     library: Library,
     speech: Sequence[tuple[Video, Window]],
     analyses: Mapping[str, Morphemes],
-    names: Iterable[Mention],
-) -> tuple[Mention, ...]:
+    names: Iterable[OverviewTerm],
+) -> tuple[OverviewTerm, ...]:
     """Return the words that tell these windows from the library's others, or one of these from another if all are here.
 
     Names are left out, and so are ordinary words, and verbs and adjectives, whose stems are no words.
@@ -229,7 +229,7 @@ def _telling_words(
         return uses[form] * math.log((count + 0.5) / (len(speech) + 1) * (others + 1) / (elsewhere + 0.5))
 
     best = sorted(forms, key=lambda form: (-weight(form), form))[:WORDS]
-    return tuple(Mention(form, *first[form], counts[form]) for form in best)
+    return tuple(OverviewTerm(form, *first[form], counts[form]) for form in best)
 
 
 def _words(analysis: Morphemes, text: str) -> list[tuple[str, int]]:

@@ -9,7 +9,7 @@ import pytest
 
 from subtitle_rag.content_overview import (
     NAME_WINDOWS,
-    Mention,
+    OverviewTerm,
     channel_overview,
     highest_parts,
     video_overview,
@@ -56,7 +56,7 @@ def summarise(library: Library, one: Video, text: str) -> None:
     assert library.summaries.put(VideoSummary(one.id, text, "m", "d", "p", 1, True, 1, 1, 1, 1))
 
 
-def by_text(mentions: tuple[Mention, ...]) -> dict[str, Mention]:
+def by_text(mentions: tuple[OverviewTerm, ...]) -> dict[str, OverviewTerm]:
     return {mention.text: mention for mention in mentions}
 
 

@@ -15,7 +15,7 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.content_overview import ChannelOverview, Mention, VideoOverview
+    from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
     from subtitle_rag.retrieval.sections import Section
 
 
@@ -80,7 +80,7 @@ def _times(start_ms: int, end_ms: int) -> dict[str, float]:
     return {"start": start_ms / 1000, "end": end_ms / 1000}
 
 
-def _mention_values(mention: "Mention") -> dict[str, Any]:
+def _mention_values(mention: "OverviewTerm") -> dict[str, Any]:
     return {"text": mention.text, "video": mention.video.id, "at": mention.at_ms / 1000, "windows": mention.windows}
 
 
@@ -110,11 +110,11 @@ def _channel_lines(overview: "ChannelOverview") -> Iterator[str]:
     yield from _part(_("Videos"), (f"{day:>10}  {text}" for day, text in rows))
 
 
-def _places(mentions: "Sequence[Mention]") -> Iterator[str]:
+def _places(mentions: "Sequence[OverviewTerm]") -> Iterator[str]:
     return (f"{_mention_line(mention)}  {mention.video.title}" for mention in mentions)
 
 
-def _mention_line(mention: "Mention") -> str:
+def _mention_line(mention: "OverviewTerm") -> str:
     return f"{clock(mention.at_ms):>8}  {mention.text}  ×{mention.windows}"
 
 

@@ -2,7 +2,7 @@
 
 from textual.widgets import Static
 
-from subtitle_rag.content_overview import ChannelOverview, Mention, VideoOverview
+from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
 from subtitle_rag.domain import Video, watch_url
 from subtitle_rag.library.summary_store import VideoSummary
 from subtitle_rag.runtime import Runtime
@@ -135,7 +135,7 @@ async def test_a_video_of_the_library_without_captions_says_so(filled: Runtime) 
 
 def test_text_from_outside_is_no_markup() -> None:
     video = Video("v", HOSTILE, "c", HOSTILE)
-    mention = Mention(HOSTILE, video, 1_000, 2)
+    mention = OverviewTerm(HOSTILE, video, 1_000, 2)
     rows = [
         *video_rows(VideoOverview(video, HOSTILE, (), (mention,), (mention,), ())),
         *channel_rows(ChannelOverview("c", HOSTILE, ((video, HOSTILE),), (mention,), (mention,))),

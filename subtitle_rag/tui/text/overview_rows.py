@@ -12,7 +12,7 @@ from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS
 
 if TYPE_CHECKING:
-    from subtitle_rag.content_overview import ChannelOverview, Mention, VideoOverview
+    from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
     from subtitle_rag.domain import Video
     from subtitle_rag.retrieval.sections import Section
 
@@ -67,7 +67,7 @@ def _section_row(video: "Video", section: "Section") -> OverviewRow:
     return _timed_row(video, section.start_ms, title or words, words if title else "")
 
 
-def _mention_row(mention: "Mention", where: str) -> OverviewRow:
+def _mention_row(mention: "OverviewTerm", where: str) -> OverviewRow:
     detail = f"×{mention.windows}" + (f"  {clean(where)}" if where else "")
     return _timed_row(mention.video, mention.at_ms, clean(mention.text), detail)
 
