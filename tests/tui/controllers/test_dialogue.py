@@ -103,17 +103,18 @@ def test_a_conversation_over_all_captions_begins_anew(dialogue: Dialogue) -> Non
 
 
 def test_each_question_of_each_video_searches_anew(dialogue: Dialogue) -> None:
-    assert dialogue.next_over == "videos"
+    next_ones = [dialogue.next_over]
+    for _press in range(2):
+        dialogue.restart(over=dialogue.next_over)
+        next_ones.append(dialogue.next_over)
+    assert next_ones == ["videos", "months", None]
     dialogue.restart(over="videos")
-    assert dialogue.next_over == "months"
     dialogue.ask("김장")
     end(dialogue, "마흔 포기")
     assert not dialogue.follows
     dialogue.ask("소금은?")
     assert [talk.over for talk in FakeTalk.talks] == ["videos", "videos"]
     assert [turn.question for turn in dialogue.turns] == ["소금은?"]
-    dialogue.restart(over="months")
-    assert dialogue.next_over is None
 
 
 def test_a_new_conversation_ends_the_thread(dialogue: Dialogue) -> None:
