@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.retrieval.search import SearchResult
 
-BY = {"bm25": N_("words"), "dense": N_("meaning"), "sparse": N_("weighted words"), "late": N_("word by word")}
+BY = {
+    "bm25": N_("words"),
+    "dense": N_("meaning"),
+    "sparse": N_("weighted words"),
+    "late": N_("word by word"),
+    "levels": N_("section and video"),
+}
 """What each retriever compares."""
 PARTS = {"retrieve": N_("retrieve"), "encode": N_("encode"), "late": N_("late"), "rerank": N_("rerank")}
 """Parts of a search whose time is measured."""
