@@ -40,7 +40,6 @@ _SCENE_KINDS = {
         "library": "한국어 영상 여러 편의 전체 자막을 영상마다 시간 순서로 나눈 장면들",
         "map": "한국어 영상 하나의 모든 장면을 시간 순서로 짧게 설명한 글",
         "groups": "영상이나 달마다 그 장면만 읽고 쓴 답들이고, [1] 같은 번호는 그 답의 근거가 된 장면",
-        "count": "낱말을 말하는 장면들",
     },
     "en": {
         "search": "scenes that were found in Korean videos",
@@ -48,7 +47,6 @@ _SCENE_KINDS = {
         "library": "all captions of several Korean videos, each in the order of time and divided into scenes",
         "map": "short descriptions of all scenes of one Korean video, in the order of time",
         "groups": "answers, each written from the scenes of one video or month; [1] is the number of such a scene",
-        "count": "scenes that say a word",
     },
 }
 _RULES = {
