@@ -156,7 +156,7 @@ class HostedPoints(Client):
         return lexical
 
     def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]:
-        """As `Analyzer.related`."""
+        """As `Analyzer.related`, of all words."""
         related: dict[str, dict[str, float]] = self._call("related", list(forms), limit=limit)
         return related
 

@@ -21,7 +21,7 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector, VectorSearch
 from subtitle_rag.retrieval.keyboard import INITIALS, initials, key_sequence
 from subtitle_rag.retrieval.morphemes import (
-    QueryMorphemes,
+    Analyzer,
     key,
     query_bigrams,
     sparse,
@@ -207,7 +207,7 @@ def _blanked(text: str, analysis: Morphemes, units: frozenset[str]) -> str:
 class QueryAnalyzer:
     """Turns query text into a vector, with the library's own vocabulary at hand."""
 
-    def __init__(self, library: Library, analyzer: QueryMorphemes) -> None:
+    def __init__(self, library: Library, analyzer: Analyzer) -> None:
         self._library = library
         self._analyzer = analyzer
         self._spellings: Spellings = {}
@@ -381,7 +381,7 @@ class QueryAnalyzer:
         """Return variants of the typed forms with weights; a rare variant never outscores the typed form."""
         entered = dict.fromkeys((*typed, *query_words))
         misheard = {form: dict.fromkeys(self._misheard(form), MISHEARD_WEIGHT) for form in entered}
-        related = self._analyzer.related(typed)
+        related = self._analyzer.related(typed, said=self._library.term_counts)
         candidates = {variant for variants in (*misheard.values(), *related.values()) for variant in variants}
         counts = self._library.term_counts([*entered, *candidates])
         total = max(self._total, *counts.values(), 1)

@@ -5,7 +5,7 @@ from pathlib import Path
 from subtitle_rag.errors import BusyError
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.lexical import LexicalQuery, QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import QueryMorphemes
+from subtitle_rag.retrieval.morphemes import Analyzer
 
 Stamp = tuple[tuple[int, int, int], ...]
 
@@ -16,7 +16,7 @@ class LibraryQueries:
     An open library keeps SQLite's log beside its file, and a copy of the file alone would be incomplete.
     """
 
-    def __init__(self, analyzer: QueryMorphemes) -> None:
+    def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
         self._file: tuple[str, int, int] | None = None
         self._library: Library | None = None

@@ -9,11 +9,11 @@ import re
 import threading
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from zlib import crc32
 
 from subtitle_rag.domain import Morphemes
@@ -77,8 +77,6 @@ class QueryMorphemes(Protocol):
 
     def morphemes(self, texts: Sequence[str]) -> Iterator[Morphemes]: ...
 
-    def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]: ...
-
 
 class TextMorphemes(Protocol):
     """Analysis for indexing, implemented by `Analyzer` and the client of the index host."""
@@ -123,14 +121,24 @@ class Analyzer:
             forms, starts, ends = zip(*content, strict=True) if content else ((), (), ())
             yield Morphemes(forms, starts, ends)
 
-    def related(self, forms: Sequence[str], *, limit: int = 8) -> dict[str, dict[str, float]]:
+    def related(
+        self, forms: Sequence[str], *, limit: int = 8, said: Callable[[Sequence[str]], Collection[str]] | None = None
+    ) -> dict[str, dict[str, float]]:
         """Return for each form the related words of Kiwi's language model, with similarities (0–1).
 
-        The cosine is corrected by how dense the neighbourhoods of both words are (CSLS: Conneau et al. 2018,
-        arXiv 1710.04087). Rare words lie close to everything: 까르르까르르 at .87 to 커닝.
+        `said` chooses those that count; without it all do, and each costs a millisecond. The cosine is corrected by
+        how dense the neighbourhoods of both words are (CSLS: Conneau et al. 2018, arXiv 1710.04087). Rare words lie
+        close to everything: 까르르까르르 at .87 to 커닝.
         """
         kiwi = self.load()
-        return {form: _neighbours(kiwi, form, limit) for form in dict.fromkeys(forms)}
+        neighbours = {form: _neighbours(kiwi, form, limit) for form in dict.fromkeys(forms)}
+        if said is not None:
+            counted = said(sorted({key(near.form) for nearest in neighbours.values() for near in nearest}))
+            neighbours = {
+                form: tuple(near for near in nearest if key(near.form) in counted)
+                for form, nearest in neighbours.items()
+            }
+        return {form: _similarities(kiwi, form, nearest, limit) for form, nearest in neighbours.items()}
 
 
 def _new_kiwi() -> "Kiwi":
@@ -176,21 +184,37 @@ def _number(tokens: "Sequence[Token]", first: int) -> tuple[str, int] | None:
     return None
 
 
+class _Neighbour(NamedTuple):
+    form: str
+    tag: str
+    cosine: float
+    density: float
+    """Of the neighbourhood of the other word."""
+
+
 @lru_cache(maxsize=4096)
-def _neighbours(kiwi: "Kiwi", form: str, limit: int) -> dict[str, float]:
-    similarities: dict[str, float] = {}
+def _neighbours(kiwi: "Kiwi", form: str, limit: int) -> tuple[_Neighbour, ...]:
+    """Return the `limit` nearest words of a form for each of its parts of speech."""
     nouns = [near for tag in ("NNG", "NNP") if (near := _most_similar(kiwi, form, tag))]
     # longer nouns are stems of dialect verbs alone: 소스 of 솟다, 두릅 of 두렵다
     verbs = [] if nouns and len(form) > 1 else [_most_similar(kiwi, form, tag) for tag in ("VV", "VA")]
-    for near in (*nouns, *verbs):
-        for other, other_tag, similarity in near[:limit]:
-            if other_tag.partition("-")[0] not in TAGS:
-                continue
-            corrected = 2 * similarity - _density(near) - _density(_most_similar(kiwi, other, other_tag))
-            weight = min(1.0, (corrected - UNRELATED) / (RELATED - UNRELATED))
-            if weight > 0:
-                related = key(other)
-                similarities[related] = max(similarities.get(related, 0.0), weight)
+    return tuple(
+        _Neighbour(*each, _density(near))
+        for near in (*nouns, *verbs)
+        for each in near[:limit]
+        if each[1].partition("-")[0] in TAGS
+    )
+
+
+def _similarities(kiwi: "Kiwi", form: str, neighbours: Iterable[_Neighbour], limit: int) -> dict[str, float]:
+    """Return the `limit` most similar neighbours by their corrected similarity."""
+    similarities: dict[str, float] = {}
+    for near in neighbours:
+        corrected = 2 * near.cosine - near.density - _density(_most_similar(kiwi, near.form, near.tag))
+        weight = min(1.0, (corrected - UNRELATED) / (RELATED - UNRELATED))
+        if weight > 0:
+            related = key(near.form)
+            similarities[related] = max(similarities.get(related, 0.0), weight)
     similarities.pop(form, None)
     return dict(sorted(similarities.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 

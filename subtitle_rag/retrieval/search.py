@@ -373,8 +373,9 @@ class Searcher:
             spoken |= self._library.saying(lexical.words[0], ids)
         analyses = self._library.morphemes([id for id in ids if id not in spoken])
         spoken |= {id for id, analysis in analyses.items() if not lexical.forms.isdisjoint(analysis.forms)}
-        texts = self._windows.windows([id for id in ids if id not in spoken])
-        spoken |= {id for id, window in texts.items() if highlights.spans(window.text, None, lexical)}
+        if any(len(word) > 1 for word in lexical.words):  # one letter inside another word is chance
+            texts = self._windows.windows([id for id in ids if id not in spoken])
+            spoken |= {id for id, window in texts.items() if highlights.spans(window.text, None, lexical)}
         return sorted(hits, key=lambda hit: hit.id not in spoken)
 
     def _retrieve_neural(self, run: _SearchRun, depth: int, fusion: str = "") -> None:

@@ -1,6 +1,7 @@
 import math
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import astuple
 from threading import Thread
 
@@ -114,6 +115,18 @@ def test_related_words_are_alike_and_never_the_word_itself(analyzer: Analyzer) -
     assert list(related.values()) == sorted(related.values(), reverse=True)
     assert all(0 < score <= 1 for score in related.values())
     assert len(analyzer.related(["치킨"], limit=3)["치킨"]) <= 3
+
+
+def test_only_words_that_are_said_count_as_related(analyzer: Analyzer) -> None:
+    asked: list[list[str]] = []
+
+    def said(words: Sequence[str]) -> set[str]:
+        asked.append(list(words))
+        return {"통닭"}
+
+    assert list(analyzer.related(["치킨"], said=said)["치킨"]) == ["통닭"]
+    assert len(asked) == 1
+    assert set(analyzer.related(["치킨"])["치킨"]) <= set(asked[0])
 
 
 @given(form=TEXT)

@@ -116,7 +116,9 @@ def test_the_order_by_tokens_is_one_call_more(
 
 
 def test_one_call_answers_as_analysis_and_search_apart(runtime: Runtime, hybrid: tuple[Searcher, Asked]) -> None:
-    apart = Searcher(runtime.library, runtime.index, QueryAnalyzer(runtime.library, runtime.host), hybrid[0]._neural)
+    apart = Searcher(
+        runtime.library, runtime.index, QueryAnalyzer(runtime.library, runtime.analyzer), hybrid[0]._neural
+    )
     for query in map(parse, QUERIES):
         assert hybrid[0].rank(query) == apart.rank(query)
         assert hybrid[0].search(query).scenes == apart.search(query).scenes

@@ -249,7 +249,7 @@ class TestModels:
         app, here = app_of(), Here(read=Read(folder))
         async with app.run_test(size=(120, 30)) as pilot:
             await settle(pilot)
-            queries = QueryAnalyzer(runtime.library, runtime.host)
+            queries = QueryAnalyzer(runtime.library, runtime.analyzer)
             searcher = Searcher(runtime.library, runtime.index, queries, here)
             runtime.__dict__["searcher"] = searcher
             await typed(pilot, "치킨")

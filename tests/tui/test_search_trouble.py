@@ -107,7 +107,7 @@ class TestFailures:
     async def test_where_the_embedded_index_answers_for_a_server_that_is_told_once(
         self, app_of: MakeApp, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        queries, embedded = QueryAnalyzer(runtime.library, runtime.host), runtime.index
+        queries, embedded = QueryAnalyzer(runtime.library, runtime.analyzer), runtime.index
 
         def down() -> Index:
             raise BusyError("qdrant_unreachable", url="http://[b]x", reason="refused")
