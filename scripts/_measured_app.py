@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ["TEXTUAL_DISABLE_KITTY_KEY"] = "1"
-os.environ["TEXTUAL_FPS"] = "120"
 
 from textual import on
 
@@ -41,10 +40,10 @@ HELD_S = 0.01
 
 
 class MeasuredList(SceneList):
-    def fill(self, scenes: "Sequence[Scene]", keep: str | None) -> None:
+    def fill(self, scenes: "Sequence[Scene]", keep: str | None = None, *, still: bool = False) -> None:
         assert isinstance(self.app, MeasuredApp)
         self.app.scenes_coming()
-        super().fill(scenes, keep)
+        super().fill(scenes, keep, still=still)
 
     def render_line(self, y: int) -> "Strip":
         assert isinstance(self.app, MeasuredApp)
