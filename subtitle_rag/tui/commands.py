@@ -237,7 +237,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "answer.copy",
             "ctrl+y",
-            "copy_link",
+            "scene('copy_link')",
             N_("Copy link"),
             priority=True,
             help=N_("copy the link to the scene's second"),
@@ -255,7 +255,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "answer.mark",
             "ctrl+a,insert",
-            "mark",
+            "scene('mark')",
             N_("Mark"),
             show=False,
             priority=True,
@@ -275,7 +275,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "answer.play-with",
             "ctrl+o",
-            "choose_player",
+            "scene('choose_player')",
             N_("Player"),
             show=False,
             priority=True,
@@ -575,7 +575,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "list.copy",
             "y,ㅛ",
-            "screen.copy_link",
+            "screen.scene('copy_link')",
             N_("Copy link"),
             show=False,
             help=N_("copy the link to the scene's second"),
@@ -583,7 +583,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "list.play-with",
             "o,ㅐ",
-            "screen.choose_player",
+            "screen.scene('choose_player')",
             N_("Player"),
             show=False,
             help=N_("choose the player for the scene"),
@@ -591,7 +591,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "list.mark",
             "m,ㅡ",
-            "screen.mark",
+            "screen.scene('mark')",
             N_("Mark"),
             show=False,
             help=N_("mark the scene; of a marked one, edit note and tag"),
@@ -599,7 +599,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "list.copy-markdown",
             "Y",
-            "screen.copy_markdown",
+            "screen.scene('copy_markdown')",
             N_("Copy Markdown"),
             show=False,
             help=N_("copy the scene as Markdown, with its video, time and links"),
@@ -624,7 +624,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "transcript.play-with",
             "ctrl+o",
-            "choose_player",
+            "scene('choose_player')",
             N_("Player"),
             show=False,
             priority=True,
@@ -633,7 +633,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "transcript.copy-link",
             "ctrl+y",
-            "copy_link",
+            "scene('copy_link')",
             N_("Copy link"),
             priority=True,
             help=N_("copy the link to the line's second"),
@@ -641,7 +641,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "transcript.mark",
             "ctrl+a,insert",
-            "mark",
+            "scene('mark')",
             N_("Mark"),
             show=False,
             priority=True,
@@ -694,7 +694,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "transcript.copy",
             "y,ㅛ",
-            "screen.copy_link",
+            "screen.scene('copy_link')",
             N_("Copy link"),
             show=False,
             help=N_("copy the link to the line's second"),
@@ -702,14 +702,14 @@ COMMANDS: dict[str, Command] = {
         Command(
             "transcript.quote",
             "ctrl+e,Y",
-            "screen.copy_quote",
+            "screen.scene('copy_quote')",
             N_("Copy quote"),
             help=N_("copy the line with title, time and link"),
         ),
         Command(
             "transcript.mark-line",
             "m,ㅡ",
-            "screen.mark",
+            "screen.scene('mark')",
             N_("Mark"),
             show=False,
             help=N_("mark the scene of the line"),
@@ -734,7 +734,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "overview.play-with",
             "ctrl+o,o,ㅐ",
-            "choose_player",
+            "scene('choose_player')",
             N_("Player"),
             priority=True,
             help=N_("choose the player for the row"),
@@ -742,7 +742,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "overview.copy-link",
             "ctrl+y,y,ㅛ",
-            "copy_link",
+            "scene('copy_link')",
             N_("Copy link"),
             priority=True,
             help=N_("copy the link to the second of the row"),
@@ -750,7 +750,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "overview.mark",
             "ctrl+a,insert,m,ㅡ",
-            "mark",
+            "scene('mark')",
             N_("Mark"),
             priority=True,
             help=N_("mark the scene at the second of the row"),
@@ -779,7 +779,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "scene.play-with",
             "ctrl+o",
-            "choose_player",
+            "scene('choose_player')",
             N_("Player"),
             show=False,
             priority=True,
@@ -789,7 +789,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "scene.copy",
             "ctrl+y",
-            "copy_link",
+            "scene('copy_link')",
             N_("Copy link"),
             priority=True,
             help=N_("copy the link to the scene's second"),
@@ -799,7 +799,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "scene.mark",
             "ctrl+a,insert",
-            "mark",
+            "scene('mark')",
             N_("Mark"),
             show=False,
             priority=True,
@@ -903,7 +903,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "marks.play-with",
             "ctrl+o,o,ㅐ",
-            "choose_player",
+            "scene('choose_player')",
             N_("Player"),
             show=False,
             priority=True,
@@ -950,7 +950,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "marks.copy",
             "ctrl+y,y,ㅛ",
-            "copy_link",
+            "scene('copy_link')",
             N_("Copy link"),
             priority=True,
             help=N_("copy the link to the scene's second"),
@@ -959,7 +959,7 @@ COMMANDS: dict[str, Command] = {
         Command(
             "marks.copy-markdown",
             "Y",
-            "copy_markdown",
+            "scene('copy_markdown')",
             N_("Copy Markdown"),
             show=False,
             help=N_("copy the scene as Markdown, with its video, time and links"),

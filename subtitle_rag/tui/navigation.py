@@ -158,7 +158,7 @@ class Navigation:
 
     @property
     def is_answering(self) -> bool:
-        return self.answers is not None and self.answers.running
+        return self.answers is not None and self.answers.dialogue.running
 
     # --- transcripts ---
 
@@ -190,11 +190,12 @@ class Navigation:
 
     def open_overview(self) -> None:
         """Open the overview of the channel or video that is chosen on the screen."""
+        from subtitle_rag.tui.screens.library_screen import LibraryScreen
         from subtitle_rag.tui.screens.overview_screen import OverviewScreen
 
         screen = self._app.screen
         moment = screen.chosen_moment if isinstance(screen, BaseScreen) else None
-        channel = screen.chosen_channel if isinstance(screen, BaseScreen) else None
+        channel = screen.chosen_channel if isinstance(screen, LibraryScreen) else None
         if subject := channel or (moment.video if moment else None):
             self._app.push_screen(OverviewScreen(self._context, subject))
         else:

@@ -74,7 +74,9 @@ async def ask(pilot: AppPilot, screen: AnswerScreen, question: str = "") -> None
     """Ask, and wait for the end of the answer."""
     screen.question.insert_text_at_cursor(question)
     await pilot.press("enter")
-    await until(pilot, lambda: screen.dialogue.turns and not screen.running and screen.dialogue.next_question is None)
+    await until(
+        pilot, lambda: screen.dialogue.turns and not screen.dialogue.running and screen.dialogue.next_question is None
+    )
     await settle(pilot)
 
 

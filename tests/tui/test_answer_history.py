@@ -126,7 +126,7 @@ class TestBesideTheRest:
             assert app.contexts
             assert app.contexts.state == "paused"
             answering.release()
-            await until(pilot, lambda: not screen.running)
+            await until(pilot, lambda: not screen.dialogue.running)
             await until(pilot, lambda: app.contexts and app.contexts.state == "done")
             assert len(ollama.asked("chat")) > 10
 

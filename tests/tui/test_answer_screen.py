@@ -63,16 +63,16 @@ class TestAsking:
             await ask(pilot, screen)
             assert len(rows(screen)) == 7
             await pilot.press("ctrl+k")
-            await until(pilot, lambda: not screen.running)
+            await until(pilot, lambda: not screen.dialogue.running)
             assert "whole they may have" in said(screen)
             ollama.add(Model(MODEL, "of its own", context_length=262_144))  # what is learnt goes with the digest
             monkeypatch.setattr(large_prompts, "free_memory", lambda: 10**12)
             await pilot.press("ctrl+k")
-            await until(pilot, lambda: not screen.running)
+            await until(pilot, lambda: not screen.dialogue.running)
             assert "From all captions of" in said(screen)
             assert len(rows(screen)) > 7
             await pilot.press("ctrl+k")
-            await until(pilot, lambda: not screen.running)
+            await until(pilot, lambda: not screen.dialogue.running)
             assert len(rows(screen)) <= 7
 
     @pytest.mark.campaign(part="app")
@@ -88,7 +88,7 @@ class TestAsking:
             assert screen.typed == ""
             short = len(screen.dialogue.turns[0].text)
             await until(pilot, lambda: len(screen.dialogue.turns[0].text) > short)
-            assert screen.running
+            assert screen.dialogue.running
 
     @pytest.mark.campaign(part="app")
     async def test_what_is_wrong_with_a_citation_is_told_by_sign_and_words(
@@ -119,7 +119,7 @@ class TestAsking:
             assert "❯ 소금은?\n소금입니다 [2]" in said(screen)
             screen.question.value = "소스 치킨"
             await pilot.press("f3")
-            await until(pilot, lambda: len(ollama.asked("chat")) == 3 and not screen.running)
+            await until(pilot, lambda: len(ollama.asked("chat")) == 3 and not screen.dialogue.running)
             assert len(ollama.asked("chat")[2].messages) == 2
             assert QUESTION not in said(screen)
             assert ids(screen) != before
@@ -137,7 +137,7 @@ class TestAsking:
             assert "reading…" in drawn_by(app_in(pilot))
             assert screen.typed == QUESTION
             await pilot.press("escape")
-            await until(pilot, lambda: not screen.running)
+            await until(pilot, lambda: not screen.dialogue.running)
             assert "Stopped" in said(screen)
 
     async def test_a_question_that_is_being_typed_when_the_answer_comes_stays(
@@ -150,7 +150,7 @@ class TestAsking:
             await until(pilot, hold.arrived.is_set)
             screen.question.value = "소금은"
             hold.release()
-            await until(pilot, lambda: not screen.running)
+            await until(pilot, lambda: not screen.dialogue.running)
             assert screen.dialogue.turns[0].text == ANSWER
             assert screen.typed == "소금은"
 
@@ -225,7 +225,7 @@ class TestManyVideos:
             await pilot.press("ctrl+n", "enter")
             await until(pilot, lambda: said(screen).count("■") == 2)
             await pilot.press("escape")
-            await until(pilot, lambda: not screen.running)
+            await until(pilot, lambda: not screen.dialogue.running)
             (turn,) = screen.dialogue.turns
             assert turn.answer
             assert turn.answer.ending == "stopped"
@@ -251,7 +251,7 @@ class TestEnteringHangul:
             await pilot.press("기")
             assert screen.typed == "김장 배추 몇 포기"
             await pilot.press("enter")
-            await until(pilot, lambda: not screen.running and screen.dialogue.next_question is None)
+            await until(pilot, lambda: not screen.dialogue.running and screen.dialogue.next_question is None)
             assert [turn.question for turn in screen.dialogue.turns] == ["김장 배추 몇 포기"]
             assert ollama.asked("chat")[-1].messages[-1]["content"] == "김장 배추 몇 포기"
             assert "김장 배추 몇 포\n" not in said(screen)
@@ -266,7 +266,7 @@ class TestEnteringHangul:
             await until(pilot, hold.arrived.is_set)
             await pilot.press("enter")
             hold.release()
-            await until(pilot, lambda: not screen.running)
+            await until(pilot, lambda: not screen.dialogue.running)
             await pilot.press("enter")
             assert len(ollama.asked("chat")) == 1
             assert not outside.played
@@ -280,7 +280,7 @@ class TestEnteringHangul:
             await until(pilot, lambda: screen.dialogue.turns[0].text)
             await pilot.press(*"소금은", "enter")
             await until(pilot, lambda: "when this answer ends" in hint(screen))
-            await until(pilot, lambda: len(screen.dialogue.turns) == 2 and not screen.running)
+            await until(pilot, lambda: len(screen.dialogue.turns) == 2 and not screen.dialogue.running)
             assert screen.dialogue.turns[0].answer
             assert screen.dialogue.turns[0].answer.ending == "whole"
             assert screen.dialogue.turns[1].question == "소금은"
@@ -356,7 +356,7 @@ class TestStopping:
             await pilot.press("enter")
             await until(pilot, lambda: screen.dialogue.turns[0].text)
             await pilot.press("escape")
-            await until(pilot, lambda: not screen.running)
+            await until(pilot, lambda: not screen.dialogue.running)
             assert "Stopped; what had come by then stays." in said(screen)
             assert "배추는 0 배추는" in said(screen)
             assert runtime.library.answers.latest()[0].ending == "stopped"
@@ -455,7 +455,7 @@ class TestLoops:
             assert said(screen).count("카라리스") == 1
             assert len(ollama.asked("chat")) == 1
             await pilot.press("f7")
-            await until(pilot, lambda: not screen.running)
+            await until(pilot, lambda: not screen.dialogue.running)
             assert [turn.text for turn in screen.dialogue.turns] == ["소금입니다 [1]."]
             await pilot.press("f7")
             assert "Only an answer that repeats itself" in hint(screen)

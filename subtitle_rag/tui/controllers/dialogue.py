@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.tui.answer_messages import EvidenceFound
 from subtitle_rag.tui.controllers.answering import Talk
 from subtitle_rag.tui.state.conversation import QuestionTurn
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.answers.grouped_question import Over
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.answer_messages import AnswerEnded
+    from subtitle_rag.tui.answer_messages import AnswerEnded, AnswerGrew
     from subtitle_rag.tui.controllers.context_pause import ContextPause
 
 
@@ -111,6 +112,15 @@ class Dialogue:
         self._whole = whole
         self.over = over
         self.turns = list(turns)
+
+    def answer_changed(self, message: "EvidenceFound | AnswerGrew") -> bool:
+        """Add evidence or text to the turn. Return whether this is a new stage: its evidence, or its first text."""
+        turn = message.turn
+        if isinstance(message, EvidenceFound):
+            turn.evidence = message.evidence
+            return True
+        is_first, turn.text = not turn.text, message.text
+        return is_first
 
     def answer_ended(self, message: "AnswerEnded") -> str | None:
         """Complete the turn. Return the question that is to be asked next."""

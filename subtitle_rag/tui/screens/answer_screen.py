@@ -28,7 +28,7 @@ from subtitle_rag.tui.widgets.answer_pane import AnswerPane
 from subtitle_rag.tui.widgets.answer_view import AnswerView, SourceList
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.query_bar import QueryBar
-from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.widgets.text_field import TextField, after_typing
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class AnswerScreen(PreviewScreen):
 
     def take(self, query: str) -> None:
         """Take a new query of the search screen as the next question."""
-        if query and query != self._search_query and not self.running:
+        if query and query != self._search_query and not self.dialogue.running:
             self._search_query = query
             self._restart()
             self.question.replace_value(query)
@@ -96,10 +96,6 @@ class AnswerScreen(PreviewScreen):
     def typed(self) -> str:
         return tidy(self.question.value)
 
-    @property
-    def running(self) -> bool:
-        return self.dialogue.running
-
     @on(Input.Changed, "#question")
     def _question_changed(self) -> None:
         self.query_bar.set_hint("")
@@ -109,7 +105,7 @@ class AnswerScreen(PreviewScreen):
         self.question.put(message.address)
 
     def action_enter(self) -> None:
-        self.after_typing(self._enter)
+        after_typing(self, self._enter)
 
     def _enter(self) -> None:
         text = self.typed
@@ -117,7 +113,7 @@ class AnswerScreen(PreviewScreen):
             self._play()
         elif not text:
             self.query_bar.set_hint(_("Type a question first."))
-        elif not self.running:
+        elif not self.dialogue.running:
             self._ask(text)
         elif text != self.dialogue.turns[-1].question and self.dialogue.ask_next(text):
             hint = _("Will be asked when this answer ends; {key} stops it.")
@@ -169,27 +165,25 @@ class AnswerScreen(PreviewScreen):
             self.app.notify(_way(self.dialogue.over), markup=False)
 
     def _can_restart(self) -> bool:
-        if self.running:
+        if self.dialogue.running:
             hint = _("Wait for the end of this answer, or stop it with {key}.")
             self.query_bar.set_hint(hint.format(key=key("answer.back")))
-        return not self.running
+        return not self.dialogue.running
 
     # --- answers ---
 
     @on(EvidenceFound)
-    def _evidence_found(self, message: EvidenceFound) -> None:
-        message.turn.evidence = message.evidence
-        if message.turn in self.dialogue.turns:
-            self._draw()
-
     @on(AnswerGrew)
-    def _answer_grew(self, message: AnswerGrew) -> None:
-        first, message.turn.text = not message.turn.text, message.text
-        if message.turn in self.dialogue.turns and first:
-            self._clear(message.turn)
-            self._draw()
-        elif message.turn in self.dialogue.turns:
+    def _answer_changed(self, message: EvidenceFound | AnswerGrew) -> None:
+        is_stage = self.dialogue.answer_changed(message)
+        if message.turn not in self.dialogue.turns:
+            return
+        if not is_stage:
             self.pane.draw_answers()
+            return
+        if message.turn.text:
+            self._clear(message.turn)
+        self._draw()
 
     @on(AnswerEnded)
     def _answer_ended(self, message: AnswerEnded) -> None:
@@ -247,18 +241,10 @@ class AnswerScreen(PreviewScreen):
     def find_scene(self) -> "Scene | None":
         return self.pane.find_scene()
 
-    def action_choose_player(self) -> None:
-        if scene := self.pane.find_scene():
-            self.context.playback.find_players(scene)
-
-    def action_copy_link(self) -> None:
-        if scene := self.pane.find_scene():
-            self.context.playback.copy_scene_link(scene)
-
     def action_copy_text(self) -> None:
         """Copy the answer under the cursor, else the last one. In the transcript copy the line."""
-        if self.preview.line_scene:
-            self.action_copy_quote()
+        if line := self.preview.line_scene:
+            self.scene_actions.copy_quote(line)
             return
         turn = self.pane.chosen_turn
         if turn is None:
@@ -279,7 +265,7 @@ class AnswerScreen(PreviewScreen):
         """
         if self.preview_layout.uncover():
             return
-        if self.running and not self.dialogue.stopping:
+        if self.dialogue.running and not self.dialogue.stopping:
             self.dialogue.stop()
             self._draw_counter()
         elif self.preview_layout.leave_transcript():

@@ -1,6 +1,5 @@
 """The base of all full screens."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
@@ -10,13 +9,18 @@ from textual.widgets import Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keymap import key
+from subtitle_rag.tui.screens.scene_actions import SceneActions
 from subtitle_rag.tui.threads import run_in_thread
+from subtitle_rag.tui.widgets.scene_list import SceneList
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.binding import ActiveBinding
     from textual.message import Message
 
     from subtitle_rag.errors import AppError
+    from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.state.spoken_lines import VideoMoment
 
@@ -64,6 +68,7 @@ class BaseScreen(Screen[None]):
     def __init__(self, context: "AppContext") -> None:
         super().__init__()
         self.context = context
+        self.scene_actions = SceneActions(self, context)
 
     def on_mount(self) -> None:
         """Mark the sample as what it is; Textual calls this beside the `on_mount` of a subclass."""
@@ -94,25 +99,23 @@ class BaseScreen(Screen[None]):
         """The video that is chosen, and its time."""
         return None
 
-    @property
-    def chosen_channel(self) -> str | None:
-        """The id of the channel that is chosen."""
+    def find_scene(self) -> "Scene | None":
+        """Return the scene for the keys of scenes. A screen with a list of scenes says so if none is chosen."""
         return None
+
+    def action_scene(self, command: str) -> None:
+        """Run a command of `SceneActions` on the chosen scene."""
+        if scene := self.find_scene():
+            self.scene_actions.run(command, scene)
 
     def show_marks(self) -> None:
         """Draw the marks anew, if the screen shows any: they were read or changed."""
+        for scenes in self.query(SceneList):
+            scenes.show_marks()
 
     def can_leave(self) -> bool:
         """Return whether the screen can be closed. A form with changes says so first, and then returns True."""
         return True
-
-    def after_typing(self, act: Callable[..., object], *arguments: object) -> None:
-        """Call `act` after the keys before this one have arrived.
-
-        An input method delivers its last syllable and Enter in one breath, and the app gets Enter before the field
-        has the syllable.
-        """
-        (self.focused or self).call_later(self.call_later, act, *arguments)
 
     def _translate(self, binding: Binding) -> Binding:
         """Translate the binding. Screens override this to change their footer."""

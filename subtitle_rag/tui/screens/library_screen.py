@@ -36,6 +36,7 @@ from subtitle_rag.tui.widgets.progress_bars import StageRows
 from subtitle_rag.tui.widgets.row_table import RowTable
 from subtitle_rag.tui.widgets.source_input import SourceInput
 from subtitle_rag.tui.widgets.status_bars import RemovalBar, StageBar
+from subtitle_rag.tui.widgets.text_field import after_typing
 from subtitle_rag.tui.widgets.video_table import VideoTable
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ class LibraryScreen(BaseScreen):
             self.refresh_bindings()
 
     def action_take(self, whole_list: bool = False) -> None:
-        self.after_typing(lambda: self.path.submit(whole_list=whole_list))
+        after_typing(self, lambda: self.path.submit(whole_list=whole_list))
 
     @on(library_messages.FieldTaken)
     def _field_taken(self, message: library_messages.FieldTaken) -> None:
@@ -266,6 +267,7 @@ class LibraryScreen(BaseScreen):
 
     @property
     def chosen_channel(self) -> str | None:
+        """The id of the channel that is chosen."""
         row = self.tables.row
         return row.channel.channel_id if row.channel else None
 

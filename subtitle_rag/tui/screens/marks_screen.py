@@ -13,7 +13,6 @@ from subtitle_rag.domain import clock
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.screens import mark_actions
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.export_source import ExportSource
@@ -113,32 +112,27 @@ class MarksScreen(BaseScreen):
     def _mark(self) -> "Mark | None":
         return self._listed.get(self.rows.highlighted_id or "")
 
-    @property
-    def _scene(self) -> "Scene | None":
+    def find_scene(self) -> "Scene | None":
         mark = self._mark
         return self._scenes.scene_of(mark) if mark else None
 
     @property
     def chosen_moment(self) -> VideoMoment | None:
-        scene = self._scene
+        scene = self.find_scene()
         return VideoMoment(scene.video, scene.at_ms) if scene else None
 
     @on(RowList.RowDoubleClicked)
     def action_play(self) -> None:
-        if scene := self._scene:
+        if scene := self.find_scene():
             self.context.playback.play(scene)
 
     def action_play_all(self) -> None:
         if self._listed:
             self.context.playback.play_all([self._scenes.scene_of(mark) for mark in self._listed.values()])
 
-    def action_choose_player(self) -> None:
-        if scene := self._scene:
-            self.context.playback.find_players(scene)
-
     def action_edit(self) -> None:
         if mark := self._mark:
-            mark_actions.edit(self.app, self.context, mark)
+            self.scene_actions.edit(mark)
 
     def action_remove(self) -> None:
         """Remove the mark, after a question if a note would be lost."""
@@ -152,20 +146,13 @@ class MarksScreen(BaseScreen):
         elif mark:
             self.context.marks.remove(mark)
 
-    def action_copy_link(self) -> None:
-        if scene := self._scene:
-            self.context.playback.copy_scene_link(scene)
-
-    def action_copy_markdown(self) -> None:
-        if scene := self._scene:
-            mark_actions.copy_markdown(self.context, scene)
-
     def action_export(self) -> None:
         scenes = tuple(self._scenes.scene_of(mark) for mark in self._listed.values())
         listed = ExportSource(f"#{self._tag}" if self._tag else _("Marks"), scenes, self._tag or "")
-        chosen = ExportSource(_("This scene"), (self._scene,) if self._scene else ())
+        scene = self.find_scene()
+        chosen = ExportSource(_("This scene"), (scene,) if scene else ())
         if scenes:
-            mark_actions.export(self.app, self.context, [listed, chosen])
+            self.scene_actions.export([listed, chosen])
 
     def action_next_tag(self) -> None:
         """List the marks with the next tag, and after the last tag all."""

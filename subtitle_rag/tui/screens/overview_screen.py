@@ -16,7 +16,6 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.library_messages import OverviewRead
-from subtitle_rag.tui.screens import mark_actions
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.spoken_lines import VideoMoment, scene_of_line
@@ -105,8 +104,7 @@ class OverviewScreen(BaseScreen):
         highlighted = self.rows.highlighted
         return self._rows[highlighted] if highlighted is not None and highlighted < len(self._rows) else None
 
-    @property
-    def _scene(self) -> "Scene | None":
+    def find_scene(self) -> "Scene | None":
         row = self._row
         if row is None or row.video is None or row.at_ms is None:
             return None
@@ -120,22 +118,10 @@ class OverviewScreen(BaseScreen):
     @on(OptionList.OptionSelected)
     def action_play(self) -> None:
         row = self._row
-        if scene := self._scene:
+        if scene := self.find_scene():
             self.context.playback.play(scene)
         elif row and row.video:
             self.app.push_screen(OverviewScreen(self.context, row.video))
-
-    def action_choose_player(self) -> None:
-        if scene := self._scene:
-            self.context.playback.find_players(scene)
-
-    def action_copy_link(self) -> None:
-        if scene := self._scene:
-            self.context.playback.copy_scene_link(scene)
-
-    def action_mark(self) -> None:
-        if scene := self._scene:
-            mark_actions.mark(self.app, self.context, scene)
 
     def action_move(self, rows: int) -> None:
         (self.rows.action_cursor_down if rows > 0 else self.rows.action_cursor_up)()
@@ -143,8 +129,8 @@ class OverviewScreen(BaseScreen):
     # --- keys ---
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("choose_player", "copy_link", "mark"):
-            return self._scene is not None
+        if action == "scene":
+            return self.find_scene() is not None
         return super().check_action(action, parameters)
 
     def _translate(self, binding: Binding) -> Binding:

@@ -6,21 +6,18 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, getters, on
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.screens import mark_actions
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.preview_layout import PreviewLayout
 from subtitle_rag.tui.state.preview_room import WIDE, preview_room
 from subtitle_rag.tui.state.spoken_lines import VideoMoment
-from subtitle_rag.tui.text import quotes
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
-from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.widgets.text_field import TextField, after_typing
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
     from textual.binding import Binding
 
-    from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.tui.context import AppContext
 
 TOGGLES = ("search.preview", "answer.preview")
@@ -55,25 +52,8 @@ class PreviewScreen(BaseScreen):
     def action_switch(self) -> None:
         self.preview_layout.focus_next()
 
-    def find_scene(self) -> "Scene | None":
-        """Return the chosen scene, or the chosen line of the transcript. Without one, say so."""
-        raise NotImplementedError
-
-    def action_mark(self) -> None:
-        if scene := self.find_scene():
-            mark_actions.mark(self.app, self.context, scene)
-
-    def action_copy_markdown(self) -> None:
-        if scene := self.find_scene():
-            mark_actions.copy_markdown(self.context, scene)
-
     def action_focus_query(self) -> None:
         self.text_field.focus()
-
-    def action_copy_quote(self) -> None:
-        if scene := self.preview.line_scene:
-            quote = quotes.quote(scene.video, scene.at_ms, scene.text)
-            self.context.playback.copy_text(quote, _("Quote copied, with its source."))
 
     @on(SceneList.Typed)
     @on(TranscriptList.CharacterTyped)
@@ -93,7 +73,7 @@ class PreviewScreen(BaseScreen):
         self.preview_layout.put(preview_room(width, height, beside_rows=self.BESIDE_ROWS, below_rows=self.BELOW_ROWS))
 
     def action_toggle_preview(self) -> None:
-        self.after_typing(self.preview_layout.toggle)
+        after_typing(self, self.preview_layout.toggle)
 
     def _translate(self, binding: "Binding") -> "Binding":
         """Name the key of the preview in the footer where the preview is not in sight by itself."""

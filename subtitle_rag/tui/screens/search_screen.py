@@ -19,7 +19,6 @@ from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import AddressGiven, LibraryRetried
-from subtitle_rag.tui.screens import mark_actions
 from subtitle_rag.tui.screens.live_search import LiveSearch
 from subtitle_rag.tui.screens.preview_parts import make_preview
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen
@@ -34,13 +33,12 @@ from subtitle_rag.tui.state.stage_progress import STAGES
 from subtitle_rag.tui.widgets.calm_page import CalmPage
 from subtitle_rag.tui.widgets.filter_bar import FilterBar
 from subtitle_rag.tui.widgets.footer import KeyBar
-from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.query_bar import QueryBar
 from subtitle_rag.tui.widgets.ready_queries import ReadyQueryList
 from subtitle_rag.tui.widgets.result_pane import ResultPane
 from subtitle_rag.tui.widgets.scene_list import SceneList
 from subtitle_rag.tui.widgets.status_bars import Counter, JobBar, StageBar
-from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.widgets.text_field import TextField, after_typing
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
@@ -208,9 +206,6 @@ class SearchScreen(PreviewScreen):
 
     # --- results ---
 
-    def show_marks(self) -> None:
-        self.scenes.show_marks()
-
     @on(ScenesFound)
     def _scenes_found(self, message: ScenesFound) -> None:
         if message.text != self.typed:  # its successor is on the way
@@ -232,7 +227,7 @@ class SearchScreen(PreviewScreen):
         self.live_search.report_failures(message.result)
 
     def action_refine(self) -> None:
-        self.after_typing(self.refinement.toggle)
+        after_typing(self, self.refinement.toggle)
 
     def show_again(self) -> None:
         """Show the result without the videos that are being removed."""
@@ -288,10 +283,16 @@ class SearchScreen(PreviewScreen):
     @on(TranscriptList.DoubleClicked)
     @on(SceneList.RowDoubleClicked)
     def action_play(self) -> None:
-        self.after_typing(self._with_scene, self.context.playback.play)
+        after_typing(self, self._with_scene, self.context.playback.play)
 
-    def action_choose_player(self) -> None:
-        self.after_typing(self._with_scene, self.context.playback.find_players)
+    def action_scene(self, command: str) -> None:
+        """Run the command. The choice of a player searches first, as Enter does; a copied link has its query stored."""
+        if command == "choose_player":
+            after_typing(self, self._with_scene, self.context.playback.find_players)
+        elif scene := self.find_scene():
+            if command == "copy_link" and scene.jump_url:
+                self.recent.note(self.typed)
+            self.scene_actions.run(command, scene)
 
     def _with_scene(self, act: "Callable[[Scene], object]") -> None:
         """Call `act` with the scene under the highlight, or search first if the scenes are those of another text."""
@@ -316,38 +317,25 @@ class SearchScreen(PreviewScreen):
             self.app.notify(_("No scene is chosen yet."), markup=False)
         return scene
 
-    def action_copy_link(self) -> None:
-        if scene := self.find_scene():
-            if scene.jump_url:
-                self.recent.note(self.typed)
-            self.context.playback.copy_scene_link(scene)
-
     def action_export(self) -> None:
         """Export the scene, the results or the marks. In the transcript copy the line."""
-        if self.preview.line_scene:
-            self.action_copy_quote()
+        if line := self.preview.line_scene:
+            self.scene_actions.copy_quote(line)
             return
         result = self.results.result if self.results.text is not None else None
         scene = self.scenes.scene if result else None
         sources = (
             ExportSource(_("This scene"), (scene,) if scene else ()),
             ExportSource(_("Results"), result.scenes if result else (), self.results.text or ""),
-            mark_actions.marks_source(self.context),
+            self.scene_actions.marks_source(),
         )
-        if any(source.scenes for source in sources):
-            mark_actions.export(self.app, self.context, sources)
-        else:
-            self.app.notify(_("No scene is chosen yet."), markup=False)
+        self.scene_actions.export(sources)
 
     def action_explain(self) -> None:
-        if self.find_scene():
-            self.preview.explain()
-
-    @on(Preview.ExplanationFolded)
-    def _explain_in_dialog(self, message: Preview.ExplanationFolded) -> None:
         from subtitle_rag.tui.dialogs.explain_screen import ExplainScreen
 
-        self.app.push_screen(ExplainScreen(message.scene, message.result, times=self.context.show_times))
+        if self.find_scene() and not self.preview.explain() and (explained := self.preview.explained):
+            self.app.push_screen(ExplainScreen(*explained, times=self.context.show_times))
 
     @on(SceneList.RowClicked)
     def _row_clicked(self) -> None:

@@ -11,18 +11,16 @@ from textual.widgets import Input, Static
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.screens import mark_actions
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.search_messages import TranscriptRead
 from subtitle_rag.tui.state import spoken_lines
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.spoken_lines import Span, SpokenLines, VideoMoment
-from subtitle_rag.tui.text import quotes
 from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.text.transcript import TranscriptLines, video_lines
 from subtitle_rag.tui.widgets.footer import KeyBar
 from subtitle_rag.tui.widgets.query_bar import QueryBar
-from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.widgets.text_field import TextField, after_typing
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 
 if TYPE_CHECKING:
@@ -134,12 +132,11 @@ class TranscriptScreen(BaseScreen):
 
     # --- the line under the cursor ---
 
-    @property
-    def _scene(self) -> "Scene | None":
+    def find_scene(self) -> "Scene | None":
         return spoken_lines.scene_of_line(self._moment.video, *self.lines.line) if self.lines.line else None
 
     def action_play(self) -> None:
-        self.after_typing(self._enter)
+        after_typing(self, self._enter)
 
     def _enter(self) -> None:
         """Play. From the field go to the lines: a syllable that comes late must not play another line."""
@@ -150,26 +147,8 @@ class TranscriptScreen(BaseScreen):
 
     @on(TranscriptList.DoubleClicked)
     def _play(self) -> None:
-        if scene := self._scene:
+        if scene := self.find_scene():
             self.context.playback.play(scene)
-
-    def action_choose_player(self) -> None:
-        if scene := self._scene:
-            self.context.playback.find_players(scene)
-
-    def action_copy_link(self) -> None:
-        if scene := self._scene:
-            self.context.playback.copy_scene_link(scene)
-
-    def action_mark(self) -> None:
-        if scene := self._scene:
-            mark_actions.mark(self.app, self.context, scene)
-
-    def action_copy_quote(self) -> None:
-        if line := self.lines.line:
-            self.context.playback.copy_text(
-                quotes.quote(self._moment.video, *line), _("Quote copied, with its source.")
-            )
 
     # --- keys ---
 

@@ -94,13 +94,6 @@ class Preview(Vertical):
 
     transcript = getters.query_one(TranscriptList)
 
-    class ExplanationFolded(Message):
-        """An explanation is asked for, and the preview is folded away."""
-
-        def __init__(self, scene: "Scene", result: "SearchResult") -> None:
-            super().__init__()
-            self.scene, self.result = scene, result
-
     def __init__(
         self,
         surroundings: "ReadSurroundings",
@@ -233,15 +226,18 @@ class Preview(Vertical):
 
     # --- explanation ---
 
-    def explain(self) -> None:
-        """Show or hide the explanation; a folded or low preview leaves it to a page of its own."""
-        if self._scene is None or self._result is None:
-            return
-        if self.display and (self.explaining or self.size.height >= EXPLANATION_ROWS):
+    @property
+    def explained(self) -> "tuple[Scene, SearchResult] | None":
+        """The scene, and the result with the reasons of its rank."""
+        return (self._scene, self._result) if self._scene and self._result else None
+
+    def explain(self) -> bool:
+        """Show or hide the explanation. Return False if a folded or low preview has no room for it."""
+        has_room = self.display and (self.explaining or self.size.height >= EXPLANATION_ROWS)
+        if has_room and self.explained:
             self.explaining = not self.explaining
             self._draw_explanation()
-        else:
-            self.post_message(self.ExplanationFolded(self._scene, self._result))
+        return has_room
 
     def _draw_explanation(self) -> None:
         block = self.query_one("#explanation", VerticalScroll)

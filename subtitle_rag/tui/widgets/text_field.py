@@ -1,6 +1,6 @@
 """A one-line text field that plays well with input methods."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.highlighter import Highlighter
@@ -13,8 +13,11 @@ from subtitle_rag.tui.state.clean_text import visible
 from subtitle_rag.tui.state.source_field import pasted_address
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.text import Text
     from textual import events
+    from textual.screen import Screen
 
 
 MAX_PASTED = 10_000
@@ -98,3 +101,12 @@ class TextField(Input):
         """Insert the first line of a text at the cursor."""
         self.focus()
         self.insert_text_at_cursor(next(iter(text[:MAX_PASTED].strip().splitlines()), ""))
+
+
+def after_typing(screen: "Screen[Any]", act: "Callable[..., object]", *arguments: object) -> None:
+    """Call `act` after the keys before this one have arrived.
+
+    An input method delivers its last syllable and Enter in one breath, and the app gets Enter before the field has
+    the syllable.
+    """
+    (screen.focused or screen).call_later(screen.call_later, act, *arguments)
