@@ -22,20 +22,20 @@ from subtitle_rag.commands.options import (
     json_option,
     model_option,
     parse_query,
+    pass_runtime,
     video_option,
 )
-from subtitle_rag.config import Settings
 from subtitle_rag.domain import tidy
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Evidence
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.retrieval.query import Query
-from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.answers.answer import Answerer, Conversation
     from subtitle_rag.answers.gathering import AnswerOptions, Shown
     from subtitle_rag.answers.grouped_question import GroupedConversation, Over
+    from subtitle_rag.runtime import Runtime
 
 MOST_SCENES = 20
 ALL = "all"
@@ -189,27 +189,26 @@ class AskOptions:
 @click.option("--history", is_flag=True, help=N_("Show the answers that are kept on this computer."))
 @click.option("--forget", metavar="NUMBER|all", help=N_("Delete a saved answer, or all of them."))
 @json_option
-@click.pass_obj
-def ask_(settings: Settings, /, **arguments: Any) -> int:
+@pass_runtime
+def ask_(runtime: "Runtime", /, **arguments: Any) -> int:
     options = AskOptions(**arguments)
-    with Runtime(settings) as runtime:
-        if options.history:
-            return _history(runtime, options)
-        if options.forget is not None:
-            return _forget(runtime, options.forget, as_json=options.as_json)
-        if options.questions is not None:
-            return _batch(runtime, options, options.questions)
-        if options.context_only:
-            return _context(runtime, options)
-        runtime.preload()
-        with runtime.answerer(options.model, remember=True, prompt=options.prompt) as answerer:
-            try:
-                return _conversation(_opened(answerer, options), options, runtime)
-            except KeyboardInterrupt:
-                if not options.follow:
-                    raise
-                output.say("")  # at the prompt, where nothing is under way
-                return output.ExitCode.INTERRUPTED
+    if options.history:
+        return _history(runtime, options)
+    if options.forget is not None:
+        return _forget(runtime, options.forget, as_json=options.as_json)
+    if options.questions is not None:
+        return _batch(runtime, options, options.questions)
+    if options.context_only:
+        return _context(runtime, options)
+    runtime.preload()
+    with runtime.answerer(options.model, remember=True, prompt=options.prompt) as answerer:
+        try:
+            return _conversation(_opened(answerer, options), options, runtime)
+        except KeyboardInterrupt:
+            if not options.follow:
+                raise
+            output.say("")  # at the prompt, where nothing is under way
+            return output.ExitCode.INTERRUPTED
 
 
 def _opened(answerer: "Answerer", options: AskOptions) -> "Conversation | GroupedConversation":
@@ -220,7 +219,7 @@ def _opened(answerer: "Answerer", options: AskOptions) -> "Conversation | Groupe
     return GroupedConversation(answerer, options.answer_options(), options.over)
 
 
-def _conversation(talk: "Conversation | GroupedConversation", options: AskOptions, runtime: Runtime) -> int:
+def _conversation(talk: "Conversation | GroupedConversation", options: AskOptions, runtime: "Runtime") -> int:
     """Answer the question and, with `--follow`, each further line of stdin."""
     code = 0
     for number, text in enumerate(_questions(options)):
@@ -316,7 +315,7 @@ def _stoppable() -> Iterator[threading.Event]:
         signal.signal(signal.SIGINT, before)
 
 
-def _render(answer: Answer, runtime: Runtime) -> None:
+def _render(answer: Answer, runtime: "Runtime") -> None:
     if answer.text:
         output.data("\n")
     for line in answer_text.source_lines(answer):
@@ -350,7 +349,7 @@ def _exit_code(answer: Answer) -> int:
     return output.ExitCode.DONE
 
 
-def _context(runtime: Runtime, options: AskOptions) -> int:
+def _context(runtime: "Runtime", options: AskOptions) -> int:
     """Print the prompt's context for a model with room for all of it."""
     from subtitle_rag.answers.answer import Answerer
     from subtitle_rag.answers.gathering import Gatherer
@@ -364,7 +363,7 @@ def _context(runtime: Runtime, options: AskOptions) -> int:
     return output.finish("ask", outcome, [gathered.text], as_json=options.as_json)
 
 
-def _batch(runtime: Runtime, options: AskOptions, path: Path) -> int:
+def _batch(runtime: "Runtime", options: AskOptions, path: Path) -> int:
     from subtitle_rag.answers import batch
     from subtitle_rag.evaluation import dataset
 
@@ -383,7 +382,7 @@ def _batch(runtime: Runtime, options: AskOptions, path: Path) -> int:
     return output.ExitCode.INTERRUPTED if stop.is_set() else output.ExitCode.DONE
 
 
-def _without_contexts(runtime: Runtime, answerer: "Answerer", opened: ExitStack, wish: "AnswerOptions") -> "Answerer":
+def _without_contexts(runtime: "Runtime", answerer: "Answerer", opened: ExitStack, wish: "AnswerOptions") -> "Answerer":
     """Return an answerer over a copy of the library without contexts."""
     from subtitle_rag.answers.gathering import Gatherer
     from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
@@ -405,7 +404,7 @@ def _lenient(options: AskOptions, text: str) -> Query:
         return Query(tidy(text), tidy(text))
 
 
-def _history(runtime: Runtime, options: AskOptions) -> int:
+def _history(runtime: "Runtime", options: AskOptions) -> int:
     answers = runtime.library.answers.latest()
     outcome = output.Outcome({"answers": [answer_text.kept_values(answer) for answer in answers]})
     lines = (line for answer in answers for line in answer_text.kept_lines(answer))
@@ -413,7 +412,7 @@ def _history(runtime: Runtime, options: AskOptions) -> int:
     return output.finish("ask", outcome, lines, as_json=options.as_json, notes=notes)
 
 
-def _forget(runtime: Runtime, id: str, *, as_json: bool) -> int:
+def _forget(runtime: "Runtime", id: str, *, as_json: bool) -> int:
     if id != ALL and not (id.isdecimal() and len(id) < 19):  # SQLite's numbers have 64 bits
         raise UsageError("unknown_answer", answer=tidy(id))
     count = runtime.library.answers.forget(None if id == ALL else int(id))

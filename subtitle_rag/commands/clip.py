@@ -8,12 +8,10 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import channel_option, json_option, video_option
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import channel_option, json_option, pass_runtime, video_option
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from subtitle_rag.exporting.clip_files import ClipFile, ClipMaker
     from subtitle_rag.exporting.exported_scene import ExportedScene
     from subtitle_rag.exporting.scene_reader import SceneSpan
+    from subtitle_rag.runtime import Runtime
 
 MAX_PAD_S = 600
 
@@ -62,9 +61,9 @@ MAX_PAD_S = 600
 @click.option("-o", "--output", "folder", metavar="DIR", default=".", help=N_("Where the clips go; else this folder."))
 @click.option("--force", is_flag=True, help=N_("Cut again what is there."))
 @json_option
-@click.pass_obj
+@pass_runtime
 def clip_(
-    settings: Settings,
+    runtime: "Runtime",
     targets: Sequence[str],
     marked: bool,
     tag: str | None,
@@ -87,9 +86,8 @@ def clip_(
     from subtitle_rag.exporting.scene_reader import SceneReader
 
     ffmpeg = Ffmpeg.find()
-    with Runtime(settings) as runtime:
-        spans = _spans(runtime, targets, SceneChoice((), marked, tag, query, limit, video, channel))
-        scenes = SceneReader(runtime.library).read([padded(span, round(1000 * pad)) for span in spans])
+    spans = _spans(runtime, targets, SceneChoice((), marked, tag, query, limit, video, channel))
+    scenes = SceneReader(runtime.library).read([padded(span, round(1000 * pad)) for span in spans])
     if not scenes:
         raise UsageError("nothing_to_clip")
     with output.progress() as bar:
@@ -99,7 +97,7 @@ def clip_(
             ffmpeg,
             Path(folder).expanduser(),
             ClipOptions(exact, subs, height, force),
-            settings.youtube,
+            runtime.settings.youtube,
             run.show_seconds,
         )
         if join:
@@ -144,7 +142,7 @@ class _ClipRun:
         return clips, errors
 
 
-def _spans(runtime: Runtime, targets: Sequence[str], choice: "SceneChoice") -> "list[SceneSpan]":
+def _spans(runtime: "Runtime", targets: Sequence[str], choice: "SceneChoice") -> "list[SceneSpan]":
     """Return the spans by name, each of one scene, and those of the choice."""
     from subtitle_rag.commands import scene_arguments
     from subtitle_rag.commands.chosen_scenes import chosen_spans

@@ -10,19 +10,19 @@ import click
 from subtitle_rag import output
 from subtitle_rag.commands import completing
 from subtitle_rag.commands.evaluate_models import evaluation_lock
-from subtitle_rag.commands.options import json_option
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import ContextFailed, ContextWritten, OverviewWritten
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
+    from subtitle_rag.config import Settings
     from subtitle_rag.contexts.prompt_layout import ContextPrompt
     from subtitle_rag.evaluation.model_comparison import CostEstimate, DrawnVideo, ModelComparison
     from subtitle_rag.evaluation.questions import Dataset, GoldSet
     from subtitle_rag.evaluation.variants import Variant, VariantRows
+    from subtitle_rag.runtime import Runtime
 
 QUESTIONS = "questions.jsonl"
 """The library's questions, in the folder of its data."""
@@ -61,9 +61,9 @@ QUESTIONS = "questions.jsonl"
     help=N_("Also write each model's contexts into this folder, for contexts import."),
 )
 @json_option
-@click.pass_obj
+@pass_runtime
 def eval_models(
-    settings: Settings,
+    runtime: "Runtime",
     models: Sequence[str],
     videos: int,
     seed: int,
@@ -79,8 +79,8 @@ def eval_models(
     encoder_names = [name.strip() for name in (encoders or "").split(",") if name.strip()]
     if not models and not encoder_names:
         raise click.UsageError(_("Name models, or encoders with --encoders."))
-    prompts = _prompts(settings, prompt_files)
-    with Runtime(settings) as runtime, evaluation_lock(runtime):
+    prompts = _prompts(runtime.settings, prompt_files)
+    with evaluation_lock(runtime):
         runtime.require_library()
         run = _ComparisonRun(runtime, videos, seed, questions, neural=not no_neural)
         if encoder_names and run.dataset is None:
@@ -96,7 +96,7 @@ def eval_models(
     return output.finish("eval models", outcome, [model_report.render(report).rstrip("\n")], as_json=as_json)
 
 
-def _prompts(settings: Settings, files: Sequence[Path]) -> "dict[str, ContextPrompt]":
+def _prompts(settings: "Settings", files: Sequence[Path]) -> "dict[str, ContextPrompt]":
     """Read the library's prompt and those of files, by label; the library's has none. Raises `bad_prompt`."""
     from subtitle_rag.contexts.prompt_choice import ContextPrompts
     from subtitle_rag.contexts.prompt_layout import ContextPrompt
@@ -110,7 +110,7 @@ def _prompts(settings: Settings, files: Sequence[Path]) -> "dict[str, ContextPro
 class _ComparisonRun:
     """One run of the command, with its bars and lines on stderr."""
 
-    def __init__(self, runtime: Runtime, videos: int, seed: int, questions: Path | None, *, neural: bool) -> None:
+    def __init__(self, runtime: "Runtime", videos: int, seed: int, questions: Path | None, *, neural: bool) -> None:
         """Raises the failures of the questions before anything else is done."""
         from subtitle_rag.evaluation import model_comparison, variants
         from subtitle_rag.evaluation.model_report import ModelReport

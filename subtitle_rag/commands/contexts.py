@@ -10,7 +10,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing, stage_runs
-from subtitle_rag.commands.options import channel_option, json_option, model_option, video_option
+from subtitle_rag.commands.options import channel_option, json_option, model_option, pass_runtime, video_option
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options
 from subtitle_rag.config import PromptSettings, Settings
 from subtitle_rag.contexts import model_choice, prompt_choice
@@ -60,19 +60,18 @@ def _write(command: str, settings: Settings, options: StageOptions, *, anew: boo
 )
 @click.option("--suspect", is_flag=True, help=N_("List contexts that are left out or retell their windows."))
 @json_option
-@click.pass_obj
-def contexts_status(settings: Settings, suspect: bool, as_json: bool) -> int:
+@pass_runtime
+def contexts_status(runtime: Runtime, suspect: bool, as_json: bool) -> int:
     from subtitle_rag.contexts import left_out
     from subtitle_rag.contexts.cleaning import clean
 
-    with Runtime(settings) as runtime:
-        counts, summaries = runtime.library.contexts.counts(), runtime.library.summaries.counts()
-        stored = runtime.library.contexts
-        contexts = {**stored.suspects(), **stored.left_out()} if suspect else {}
-        windows = runtime.library.windows(list(contexts))
-        titles = {context.video_id: runtime.library.video(context.video_id) for context in contexts.values()}
-        models = _channel_models(runtime)
-        channels = runtime.library.channels()
+    counts, summaries = runtime.library.contexts.counts(), runtime.library.summaries.counts()
+    stored = runtime.library.contexts
+    contexts = {**stored.suspects(), **stored.left_out()} if suspect else {}
+    windows = runtime.library.windows(list(contexts))
+    titles = {context.video_id: runtime.library.video(context.video_id) for context in contexts.values()}
+    models = _channel_models(runtime)
+    channels = runtime.library.channels()
     suspects = [
         {
             "scene": id,
@@ -86,9 +85,9 @@ def contexts_status(settings: Settings, suspect: bool, as_json: bool) -> int:
         for id, context in contexts.items()
     ]
     values = {**_count_values(counts, summaries), "model": runtime.context_model, "channel_models": models}
-    values |= {"prompt": settings.prompts.contexts, "channel_prompts": dict(settings.prompts.channels)}
+    values |= {"prompt": runtime.settings.prompts.contexts, "channel_prompts": dict(runtime.settings.prompts.channels)}
     lines = [*_status_lines(counts, summaries), *_model_lines(runtime.context_model, models)]
-    lines += _prompt_lines(settings.prompts, channels)
+    lines += _prompt_lines(runtime.settings.prompts, channels)
     for entry, (id, context) in zip(suspects, contexts.items(), strict=True):
         lines.append(f"{clock(windows[id].start_ms):>8}  {entry['title']}")
         lines.append(f"          {entry['context']}")
@@ -106,18 +105,17 @@ def contexts_status(settings: Settings, suspect: bool, as_json: bool) -> int:
 @click.option("--edit", is_flag=True, help=N_("Open the list in your editor."))
 @click.option("--set", "file", type=click.File(encoding="utf-8-sig"), help=N_("Read the list from a file, one a line."))
 @json_option
-@click.pass_obj
-def contexts_glossary(settings: Settings, channel: str, propose: bool, edit: bool, file: Any, as_json: bool) -> int:
+@pass_runtime
+def contexts_glossary(runtime: Runtime, channel: str, propose: bool, edit: bool, file: Any, as_json: bool) -> int:
     from subtitle_rag.contexts import glossary
 
-    with Runtime(settings) as runtime:
-        id = channel_ids(runtime, [channel])[0]
-        stored = runtime.library.contexts.glossary(id)
-        names = tuple(glossary.proposed(runtime.library, id, dictionary=runtime.analyzer)) if propose else stored
-        if file is not None or edit:
-            text = file.read() if file is not None else click.edit(glossary.format_list(names))
-            names = glossary.parse_list(text) if text is not None else stored
-            runtime.library.contexts.put_glossary(id, names)
+    id = channel_ids(runtime, [channel])[0]
+    stored = runtime.library.contexts.glossary(id)
+    names = tuple(glossary.proposed(runtime.library, id, dictionary=runtime.analyzer)) if propose else stored
+    if file is not None or edit:
+        text = file.read() if file is not None else click.edit(glossary.format_list(names))
+        names = glossary.parse_list(text) if text is not None else stored
+        runtime.library.contexts.put_glossary(id, names)
     outcome = output.Outcome({"channel": id, "names": list(names)})
     return output.finish("contexts glossary", outcome, names, as_json=as_json)
 
@@ -133,18 +131,17 @@ def contexts_glossary(settings: Settings, channel: str, propose: bool, edit: boo
 )
 @click.option("--default", "usual", is_flag=True, help=N_("Use the default model again, as for other channels."))
 @json_option
-@click.pass_obj
-def contexts_model(settings: Settings, channel: str, name: str | None, usual: bool, as_json: bool) -> int:
+@pass_runtime
+def contexts_model(runtime: Runtime, channel: str, name: str | None, usual: bool, as_json: bool) -> int:
     if name is not None and (usual or not tidy(name)):
         raise click.UsageError(_("--set needs the name of a model, and cannot be used with --default."))
-    with Runtime(settings) as runtime:
-        contexts = runtime.library.contexts
-        id = channel_ids(runtime, [channel])[0]
-        if name is not None or usual:
-            contexts.put_model(id, tidy(name or ""))
-        channel_model = contexts.models().get(id, "")
-        model = channel_model or runtime.context_model
-        others_count = model_choice.count_by_others(contexts.by_model().get(id, {}), model)
+    contexts = runtime.library.contexts
+    id = channel_ids(runtime, [channel])[0]
+    if name is not None or usual:
+        contexts.put_model(id, tidy(name or ""))
+    channel_model = contexts.models().get(id, "")
+    model = channel_model or runtime.context_model
+    others_count = model_choice.count_by_others(contexts.by_model().get(id, {}), model)
     values = {"channel": id, "model": model, "own": bool(channel_model), "written_by_others": others_count}
     notes = [model_choice.kept_contexts(others_count, channel)] if others_count else []
     return output.finish("contexts model", output.Outcome(values), [model], as_json=as_json, notes=notes)
@@ -156,9 +153,9 @@ def contexts_model(settings: Settings, channel: str, name: str | None, usual: bo
 @video_option
 @click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
 @json_option
-@click.pass_obj
+@pass_runtime
 def contexts_export(
-    settings: Settings, file: str, channel: Sequence[str], video: Sequence[str], force: bool, as_json: bool
+    runtime: Runtime, file: str, channel: Sequence[str], video: Sequence[str], force: bool, as_json: bool
 ) -> int:
     from subtitle_rag.evaluation import context_transfer
 
@@ -167,11 +164,10 @@ def contexts_export(
         raise click.UsageError(_("--json needs a file: without one the contexts themselves go to standard output."))
     if path is not None and not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
-    with Runtime(settings) as runtime:
-        runtime.require_library()
-        options = StageOptions(channel, video, None, jsonl=False, as_json=as_json)
-        selection = stage_runs.select_windows(runtime, options, anew=False)
-        entries = list(context_transfer.exported(runtime.library, selection.channels, selection.videos))
+    runtime.require_library()
+    options = StageOptions(channel, video, None, jsonl=False, as_json=as_json)
+    selection = stage_runs.select_windows(runtime, options, anew=False)
+    entries = list(context_transfer.exported(runtime.library, selection.channels, selection.videos))
     if not entries:
         raise UsageError("no_contexts")
     text = context_transfer.to_json_lines(entries)
@@ -193,21 +189,20 @@ def contexts_export(
 @click.option("--replace", is_flag=True, help=N_("Replace the contexts that these windows have."))
 @click.option("--keep", is_flag=True, help=N_("Import only for windows without a context."))
 @json_option
-@click.pass_obj
-def contexts_import(settings: Settings, file: str, replace: bool, keep: bool, as_json: bool) -> int:
+@pass_runtime
+def contexts_import(runtime: Runtime, file: str, replace: bool, keep: bool, as_json: bool) -> int:
     from subtitle_rag.evaluation import context_transfer
 
     if replace and keep:
         raise click.UsageError(_("--replace and --keep cannot be used together."))
     path = Path(file).expanduser() if file != "-" else Path("-")
-    with Runtime(settings) as runtime:
-        runtime.require_library()
-        plan = context_transfer.plan_import(runtime.library, path)
-        contexts = [*plan.new, *([] if keep else plan.replacing)]
-        if plan.replacing and not (replace or keep):
-            _confirm_replacement(plan, file, as_json=as_json)
-        if contexts:
-            context_transfer.import_contexts(runtime.library, runtime.indexer, contexts)
+    runtime.require_library()
+    plan = context_transfer.plan_import(runtime.library, path)
+    contexts = [*plan.new, *([] if keep else plan.replacing)]
+    if plan.replacing and not (replace or keep):
+        _confirm_replacement(plan, file, as_json=as_json)
+    if contexts:
+        context_transfer.import_contexts(runtime.library, runtime.indexer, contexts)
     values = {
         "file": file,
         "new": len(plan.new),

@@ -9,17 +9,16 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import compare_models, evaluate_models
-from subtitle_rag.commands.options import json_option
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from subtitle_rag.evaluation.eval_run import RerankCost
     from subtitle_rag.evaluation.sweep import Sweep
+    from subtitle_rag.runtime import Runtime
 
 CHART_CELLS = 100
 """Width of a chart without a terminal."""
@@ -54,9 +53,9 @@ def eval_() -> None:
     "--chart/--no-chart", default=None, help=N_("Draw bars below the tables; on a terminal this is the default.")
 )
 @json_option
-@click.pass_obj
+@pass_runtime
 def eval_run(
-    settings: Settings,
+    runtime: "Runtime",
     queries: Path,
     contexts: Path | None,
     arms: str | None,
@@ -70,7 +69,7 @@ def eval_run(
     from subtitle_rag.evaluation.arms import ArmChoice
 
     choice = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
-    with Runtime(settings) as runtime, output.progress() as bar:
+    with output.progress() as bar:
         task = bar.add_task(_("Questions"), total=None)
         evaluation = eval_run.run(
             runtime,
@@ -142,8 +141,8 @@ def _write(path: Path, text: str) -> None:
 @click.option("--axes", metavar="LIST", help=N_("Only these numbers, as in k1,b,bigrams; all that can be varied here."))
 @click.option("--no-neural", is_flag=True, help=N_("Leave out everything that needs a model, and encode nothing."))
 @json_option
-@click.pass_obj
-def eval_sweep(settings: Settings, queries: Path, seed: int, axes: str | None, no_neural: bool, as_json: bool) -> int:
+@pass_runtime
+def eval_sweep(runtime: "Runtime", queries: Path, seed: int, axes: str | None, no_neural: bool, as_json: bool) -> int:
     from subtitle_rag.evaluation.sweep import AXES, Sweep, render
 
     only = tuple(name.strip() for name in axes.split(",")) if axes is not None else ()
@@ -151,12 +150,11 @@ def eval_sweep(settings: Settings, queries: Path, seed: int, axes: str | None, n
         if name not in AXES:
             raise UsageError("unknown_axis", name=name, known=", ".join(AXES))
     errors: list[AppError] = []
-    with Runtime(settings) as runtime:
-        sweep = Sweep(runtime, queries, seed, neural=not no_neural, only=only)
-        try:
-            _run_sweep(sweep)
-        except KeyboardInterrupt:  # the results so far are printed
-            errors.append(AppError("sweep_interrupted"))
+    sweep = Sweep(runtime, queries, seed, neural=not no_neural, only=only)
+    try:
+        _run_sweep(sweep)
+    except KeyboardInterrupt:  # the results so far are printed
+        errors.append(AppError("sweep_interrupted"))
     code = int(output.ExitCode.INTERRUPTED) if errors else 0
     for error in errors:
         output.say_error(error)

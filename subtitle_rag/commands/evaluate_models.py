@@ -9,8 +9,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing, stage_runs
-from subtitle_rag.commands.options import json_option, model_option
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import json_option, model_option, pass_runtime
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import N_, _, n_
@@ -51,9 +50,9 @@ KEYS = ("k", "e", "d", "q")
     "--review", is_flag=True, help=N_("Review the questions one by one: keep, edit or drop. Makes no new ones.")
 )
 @json_option
-@click.pass_obj
+@pass_runtime
 def eval_make(
-    settings: Settings,
+    runtime: Runtime,
     file: Path,
     count: int,
     seed: int | None,
@@ -64,7 +63,7 @@ def eval_make(
 ) -> int:
     from subtitle_rag.evaluation import generate_questions
 
-    with Runtime(settings) as runtime, evaluation_lock(runtime):
+    with evaluation_lock(runtime):
         if review:
             return _review(file, as_json=as_json)
         with runtime.llms() as hosts:
@@ -228,9 +227,9 @@ def _decide(review: "Review", id: str, query: str) -> bool:
     help=N_("The model that answers for the arms; by default the one that writes contexts."),
 )
 @json_option
-@click.pass_obj
+@pass_runtime
 def eval_judge(
-    settings: Settings,
+    runtime: Runtime,
     queries: Path,
     answers: Path | None,
     out: Path | None,
@@ -255,11 +254,11 @@ def eval_judge(
         from subtitle_rag.commands import judge_arms
 
         options = judge_arms.JudgeArmsOptions(arms, retrievers, scenes, skip_missing, answer_model, model, allow_same)
-        with Runtime(settings) as runtime, evaluation_lock(runtime):
+        with evaluation_lock(runtime):
             table = judge_arms.run(runtime, queries, path, options)
         values = {"path": str(path), **table.to_json()}
         return _print("eval judge", values, table.blocked, judge_arms.lines(table, path), as_json=as_json)
-    with Runtime(settings) as runtime, evaluation_lock(runtime), runtime.llms() as hosts:
+    with evaluation_lock(runtime), runtime.llms() as hosts:
         host, info = judging.choose_judge(hosts, runtime.context_model, model, allow_same=allow_same)
         listed = judging.cases(queries, runtime.searcher, scenes=scenes, answers=answers, retrievers=names)
         if answers is None:

@@ -4,16 +4,18 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import channel_option, json_option, video_option
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import channel_option, json_option, pass_runtime, video_option
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, n_
-from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.runtime import Runtime
 
 NAMES = ("md", "csv", "jsonl", "txt", "srt", "vtt", "m3u", "edl", "html", "anki")
 """The formats, which are imported when one is used."""
@@ -39,9 +41,9 @@ SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "tsv": "anki"}
 @click.option("--clips", metavar="DIR", help=N_("Where the clips of the scenes are, for Anki's cards."))
 @click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
 @json_option
-@click.pass_obj
+@pass_runtime
 def export_(
-    settings: Settings,
+    runtime: "Runtime",
     targets: Sequence[str],
     name: str | None,
     marked: bool,
@@ -64,10 +66,9 @@ def export_(
     format_name = name or _format_of(path) or "md"
     if path is not None and not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
-    with Runtime(settings) as runtime:
-        chosen = SceneChoice(targets, marked, tag, query, limit, video, channel)
-        spans = chosen_spans(runtime, chosen)
-        scenes = SceneReader(runtime.library).read(spans)
+    chosen = SceneChoice(targets, marked, tag, query, limit, video, channel)
+    spans = chosen_spans(runtime, chosen)
+    scenes = SceneReader(runtime.library).read(spans)
     if clips is not None:
         scenes = [replace(scene, clip=clip_of(Path(clips).expanduser(), scene)) for scene in scenes]
     text, count, left_out = export_text(format_name, scenes, query)

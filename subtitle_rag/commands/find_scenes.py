@@ -18,15 +18,14 @@ from subtitle_rag.commands.options import (
     channel_option,
     json_option,
     parse_query,
+    pass_runtime,
     video_option,
 )
-from subtitle_rag.config import Settings
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library.app_state import FoundScene, put_found_scenes
 from subtitle_rag.retrieval.reasons import REASONS, RELATED, suggestion_reason
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
     from subtitle_rag.retrieval.search import SearchResult
     from subtitle_rag.retrieval.suggestions import Suggestion
+    from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
 
@@ -73,9 +73,9 @@ PATIENCE_S = 1.0
 )
 @click.option("--explain", is_flag=True, help=N_("Show each scene's rank and score by retriever, and their shares."))
 @json_option
-@click.pass_obj
+@pass_runtime
 def search_(
-    settings: Settings,
+    runtime: "Runtime",
     query: Sequence[str],
     limit: int | None,
     channel: Sequence[str],
@@ -93,21 +93,20 @@ def search_(
 
     query_ = parse_query(" ".join(query), channel, video, after, before, kinds)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
-    with Runtime(settings) as runtime:
-        runtime.preload()
-        with _slow_search_notice():
-            result = runtime.searcher.search(
-                query_,
-                limit=limit or settings.search.limit,
-                retrievers=names,
-                rerank=not no_rerank,
-                budget=RerankBudget(rerank_depth) if rerank_depth else None,
-            )
-        if settings.search.remember:
-            _note_scenes(runtime, result)
-        is_empty = not result.scenes and not runtime.library.counts().videos
-        suggested = [] if is_empty else _suggestions(runtime, result)
-        trouble = [runtime.degraded_reason] if runtime.degraded_reason else []
+    runtime.preload()
+    with _slow_search_notice():
+        result = runtime.searcher.search(
+            query_,
+            limit=limit or runtime.settings.search.limit,
+            retrievers=names,
+            rerank=not no_rerank,
+            budget=RerankBudget(rerank_depth) if rerank_depth else None,
+        )
+    if runtime.settings.search.remember:
+        _note_scenes(runtime, result)
+    is_empty = not result.scenes and not runtime.library.counts().videos
+    suggested = [] if is_empty else _suggestions(runtime, result)
+    trouble = [runtime.degraded_reason] if runtime.degraded_reason else []
     reasons = {error.code: error for _name, error in result.missing}
     failures = [output.error_entry(error) for error in (*trouble, *reasons.values())]
     for failure in failures:
@@ -119,7 +118,7 @@ def search_(
     return output.finish("search", outcome, lines, as_json=as_json, notes=notes)
 
 
-def _suggestions(runtime: Runtime, result: "SearchResult") -> list["Suggestion"]:
+def _suggestions(runtime: "Runtime", result: "SearchResult") -> list["Suggestion"]:
     """Return queries near this one, if it has no scenes or the library says none of its words."""
     if result.scenes and result.has_known_word:
         return []
@@ -132,7 +131,7 @@ def _suggestion_values(suggestion: "Suggestion") -> dict[str, Any]:
     return output.fields(suggestion, "kind query changed instead scenes more")
 
 
-def _note_scenes(runtime: Runtime, result: "SearchResult") -> None:
+def _note_scenes(runtime: "Runtime", result: "SearchResult") -> None:
     """Note the scenes for `open NUMBER`. A library that cannot be written still answers searches."""
     try:
         scenes = [FoundScene(scene.id, scene.at_ms, scene.start_ms, scene.end_ms) for scene in result.scenes]

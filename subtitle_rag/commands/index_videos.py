@@ -3,16 +3,17 @@
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing, index_progress, stage_runs
-from subtitle_rag.commands.options import json_option, jsonl_option
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import json_option, jsonl_option, pass_runtime
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.runtime import Runtime
 
 RUN_OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option("--no-contexts", is_flag=True, help=N_("Leave contexts to a later run.")),
@@ -60,9 +61,9 @@ def run_options(command: Callable[..., int]) -> Callable[..., int]:
 )
 @click.option("--refresh", is_flag=True, help=N_("Ask YouTube again for videos that are in the library."))
 @run_options
-@click.pass_obj
+@pass_runtime
 def index_(
-    settings: Settings,
+    runtime: "Runtime",
     /,
     sources: Sequence[str],
     lang: str,
@@ -81,37 +82,35 @@ def index_(
     source_options = source_arguments.source_options(lang, limit, since, match, tabs, translated)
     paths, requests = source_arguments.paths_and_requests(sources, source_options, playlist)
     fetch_options = RunOptions(patient=not options["no_wait"], refresh=refresh)
-    with Runtime(settings) as runtime:
-        runs = []
-        if paths:
-            languages, first_day = source_options.languages, source_options.since
-            runs.append(runtime.indexer.index(paths, languages=languages, since=first_day, limit=limit))
-        if requests:
-            runs.append(runtime.fetcher().run(requests, fetch_options))
-        return _run("index", runtime, runs, IndexOptions(**options))
+    runs = []
+    if paths:
+        languages, first_day = source_options.languages, source_options.since
+        runs.append(runtime.indexer.index(paths, languages=languages, since=first_day, limit=limit))
+    if requests:
+        runs.append(runtime.fetcher().run(requests, fetch_options))
+    return _run("index", runtime, runs, IndexOptions(**options))
 
 
 @click.command("sync", help=N_("Check followed channels for new videos, and retry videos that are due."))
 @click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]", shell_complete=completing.channels)
 @click.option("--retry", is_flag=True, help=N_("Try everything that failed again, without waiting for its time."))
 @run_options
-@click.pass_obj
-def sync_(settings: Settings, /, channels: Sequence[str], retry: bool, **options: bool) -> int:
+@pass_runtime
+def sync_(runtime: "Runtime", /, channels: Sequence[str], retry: bool, **options: bool) -> int:
     from subtitle_rag.fetching.fetcher import RunOptions, followed_requests
 
-    with Runtime(settings) as runtime:
-        followed = runtime.library.sources.followed()
-        if not followed:
-            output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
-        from subtitle_rag.commands import source_arguments
+    followed = runtime.library.sources.followed()
+    if not followed:
+        output.say(_("No channel or playlist is followed yet: subtitle-rag index URL begins."))
+    from subtitle_rag.commands import source_arguments
 
-        sources = source_arguments.find_followed(followed, channels) if channels else followed
-        fetch_options = RunOptions(patient=not options["no_wait"], retry=retry, include_due=not channels)
-        runs = [runtime.fetcher().run(followed_requests(dict.fromkeys(sources)), fetch_options)]
-        return _run("sync", runtime, runs, IndexOptions(**options))
+    sources = source_arguments.find_followed(followed, channels) if channels else followed
+    fetch_options = RunOptions(patient=not options["no_wait"], retry=retry, include_due=not channels)
+    runs = [runtime.fetcher().run(followed_requests(dict.fromkeys(sources)), fetch_options)]
+    return _run("sync", runtime, runs, IndexOptions(**options))
 
 
-def _run(command: str, runtime: Runtime, runs: index_progress.Runs, options: IndexOptions) -> int:
+def _run(command: str, runtime: "Runtime", runs: index_progress.Runs, options: IndexOptions) -> int:
     """Run, print the sum, then write contexts and make vectors of the new and changed videos."""
     if options.as_json and options.jsonl:
         raise click.UsageError(_("--json and --jsonl cannot be used together."))

@@ -10,30 +10,28 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option
+from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.commands.vectors import token_cost_lines, token_cost_values
-from subtitle_rag.config import Settings
 from subtitle_rag.domain import tidy
 from subtitle_rag.errors import EXPECTED, AppError, UsageError
 from subtitle_rag.events import WindowsIndexed
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library.app_state import put_unfinished_removal, unfinished_removal
-from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.library.removal_set import RemovalSet
     from subtitle_rag.library.rows import Counts, VideoState
     from subtitle_rag.library.sources import FollowedSource
+    from subtitle_rag.runtime import Runtime
 
 
 @click.command("list", help=N_("Show the channels and videos of the library."))
 @click.option("--channel", shell_complete=completing.channels, help=N_("Only channels whose name holds this."))
 @json_option
-@click.pass_obj
-def list_(settings: Settings, channel: str | None, as_json: bool) -> int:
-    with Runtime(settings) as runtime:
-        runtime.require_library()
-        states = runtime.library.videos()
+@pass_runtime
+def list_(runtime: "Runtime", channel: str | None, as_json: bool) -> int:
+    runtime.require_library()
+    states = runtime.library.videos()
     if channel:
         name = tidy(channel).casefold()
         states = [s for s in states if name in s.video.channel.casefold() or name == s.video.channel_id.casefold()]
@@ -86,20 +84,19 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 
 @click.command("status", help=N_("Show how much of the library is ready, and what failed."))
 @json_option
-@click.pass_obj
-def status_(settings: Settings, as_json: bool) -> int:
+@pass_runtime
+def status_(runtime: "Runtime", as_json: bool) -> int:
     from subtitle_rag.fetching.stored_rest import stored_rest
 
-    with Runtime(settings) as runtime:
-        runtime.require_library()
-        counts = runtime.library.counts()
-        failed = [state for state in runtime.library.videos() if state.failure]
-        followed = runtime.library.sources.followed()
-        contexts = runtime.library.contexts.counts()
-        encoder = runtime.library.vectors.active()
-        vectors = runtime.library.vectors.counts(encoder)
-        tokens, token_lines = token_cost_values(runtime), token_cost_lines(runtime)
-        rest, rest_code = stored_rest(runtime.library.sources, settings.youtube.rest)
+    runtime.require_library()
+    counts = runtime.library.counts()
+    failed = [state for state in runtime.library.videos() if state.failure]
+    followed = runtime.library.sources.followed()
+    contexts = runtime.library.contexts.counts()
+    encoder = runtime.library.vectors.active()
+    vectors = runtime.library.vectors.counts(encoder)
+    tokens, token_lines = token_cost_values(runtime), token_cost_lines(runtime)
+    rest, rest_code = stored_rest(runtime.library.sources, runtime.settings.youtube.rest)
     result = {
         **output.fields(counts, "channels videos windows"),
         "stages": {
@@ -180,24 +177,23 @@ def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
 )
 @click.option("--yes", is_flag=True, help=N_("Do not ask."))
 @json_option
-@click.pass_obj
-def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool) -> int:
+@pass_runtime
+def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool, as_json: bool) -> int:
     from subtitle_rag.library.removal_set import RemovalSet
     from subtitle_rag.library.reserve import release_reserve
 
-    release_reserve(settings.paths.library)  # opening the library needs room too
-    with Runtime(settings) as runtime:
-        names = [tidy(target) for target in targets]
-        leaving = _removal_set(runtime, names)
-        videos = len(leaving.videos)
-        question = n_("Remove {n} video?", "Remove {n} videos?", videos).format(n=videos)
-        if not yes:
-            if not sys.stdin.isatty():
-                raise click.UsageError(_("Without a terminal to ask on, --yes is needed."))
-            if not output.confirm(question):
-                leaving = RemovalSet()
-        removed = _remove(runtime, names, leaving)
-        marks = len(runtime.library.marks.of_videos([video["id"] for video in removed]))
+    release_reserve(runtime.settings.paths.library)  # opening the library needs room too
+    names = [tidy(target) for target in targets]
+    leaving = _removal_set(runtime, names)
+    videos = len(leaving.videos)
+    question = n_("Remove {n} video?", "Remove {n} videos?", videos).format(n=videos)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError(_("Without a terminal to ask on, --yes is needed."))
+        if not output.confirm(question):
+            leaving = RemovalSet()
+    removed = _remove(runtime, names, leaving)
+    marks = len(runtime.library.marks.of_videos([video["id"] for video in removed]))
     urls = sorted(leaving.sources.values())
     lines = [_("Removed: {title}").format(title=video["title"]) for video in removed]
     lines += [_("Unfollowed: {url}").format(url=url) for url in urls]
@@ -213,7 +209,7 @@ def remove_(settings: Settings, targets: Sequence[str], yes: bool, as_json: bool
     return output.finish("remove", outcome, lines, as_json=as_json, notes=notes)
 
 
-def _remove(runtime: Runtime, names: Sequence[str], leaving: "RemovalSet") -> list[dict[str, str]]:
+def _remove(runtime: "Runtime", names: Sequence[str], leaving: "RemovalSet") -> list[dict[str, str]]:
     """Remove the videos and return their ids and titles, with those of the same removal before it was killed."""
     library, ids = runtime.library, sorted(leaving.videos)
     indexer = runtime.indexer
@@ -229,7 +225,7 @@ def _remove(runtime: Runtime, names: Sequence[str], leaving: "RemovalSet") -> li
     return [{"id": id, "title": titles[id]} for id in ids if id in titles]
 
 
-def _removal_set(runtime: Runtime, targets: Sequence[str]) -> "RemovalSet":
+def _removal_set(runtime: "Runtime", targets: Sequence[str]) -> "RemovalSet":
     """Resolve ids, channels and addresses; raises UsageError `unknown_video`."""
     from subtitle_rag.library.removal_set import RemovalSet, of_channels
 
@@ -252,7 +248,7 @@ def _removal_set(runtime: Runtime, targets: Sequence[str]) -> "RemovalSet":
     return leaving
 
 
-def _followed_at(runtime: Runtime, target: str) -> "list[FollowedSource]":
+def _followed_at(runtime: "Runtime", target: str) -> "list[FollowedSource]":
     """Return the followed source with this address, in a list."""
     from subtitle_rag.captions.addresses import parse
 
@@ -265,20 +261,19 @@ def _followed_at(runtime: Runtime, target: str) -> "list[FollowedSource]":
 
 @click.command("rebuild", help=N_("Rebuild the search index from the library; nothing is read or downloaded again."))
 @json_option
-@click.pass_obj
-def rebuild_(settings: Settings, as_json: bool) -> int:
+@pass_runtime
+def rebuild_(runtime: "Runtime", as_json: bool) -> int:
     count = 0
 
     def update(event: WindowsIndexed) -> Mapping[str, Any]:
         return {"advance": event.count}
 
-    with Runtime(settings) as runtime:
-        vectors = runtime.library.vectors
-        vectors_before = vectors.counts(vectors.active()).made
-        events = runtime.rebuilder().rebuild()
-        for event in output.track(events, _("Windows"), update, runtime.library.counts().windows):
-            count += event.count
-        vectors_after = vectors.counts(vectors.active()).made
+    vectors = runtime.library.vectors
+    vectors_before = vectors.counts(vectors.active()).made
+    events = runtime.rebuilder().rebuild()
+    for event in output.track(events, _("Windows"), update, runtime.library.counts().windows):
+        count += event.count
+    vectors_after = vectors.counts(vectors.active()).made
     outcome = output.Outcome({"windows_indexed": count, "vectors_kept": vectors_after})
     line = n_("{n} window became searchable.", "{n} windows became searchable.", count).format(n=count)
     code = output.finish("rebuild", outcome, [line], as_json=as_json)

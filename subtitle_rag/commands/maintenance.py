@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 import click
 
 from subtitle_rag import output
-from subtitle_rag.commands.options import json_option
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.library.connection import backup_folder
 from subtitle_rag.private_files import private_folder
 from subtitle_rag.redaction import one_line
-from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
+    from subtitle_rag.config import Settings
     from subtitle_rag.doctor import Check
     from subtitle_rag.library.recovery import Recovery
+    from subtitle_rag.runtime import Runtime
 
 
 @click.command("paths", help=N_("Show the paths of config, data, cache and log."))
 @json_option
 @click.pass_obj
-def paths_(settings: Settings, as_json: bool) -> int:
+def paths_(settings: "Settings", as_json: bool) -> int:
     from subtitle_rag.library.backup import backups
 
     paths = settings.paths
@@ -48,25 +48,24 @@ def paths_(settings: Settings, as_json: bool) -> int:
 )
 @click.option("--repair", is_flag=True, help=N_("Recover a damaged library into a new file, and list what is lost."))
 @json_option
-@click.pass_obj
-def doctor_(settings: Settings, offline: bool, report: str | None, repair: bool, as_json: bool) -> int:
+@pass_runtime
+def doctor_(runtime: "Runtime", offline: bool, report: str | None, repair: bool, as_json: bool) -> int:
     from subtitle_rag import doctor
 
     if repair:
-        return _repair(settings, as_json=as_json)
+        return _repair(runtime.settings, as_json=as_json)
     if (
         report is not None and report != "-" and Path(report).expanduser().exists()
     ):  # before the checks, which take their time
         raise UsageError("report_exists", path=report)
     checks = []
     text = ""
-    with Runtime(settings) as runtime:
-        for check in doctor.run(runtime, offline=offline):
-            checks.append(check)
-            if not (as_json or report == "-"):
-                _print_check(check)
-        if report is not None:
-            text = _write_report(runtime, checks, report)
+    for check in doctor.run(runtime, offline=offline):
+        checks.append(check)
+        if not (as_json or report == "-"):
+            _print_check(check)
+    if report is not None:
+        text = _write_report(runtime, checks, report)
     failed = [check for check in checks if check.severity == "error"]
     if as_json:
         listed = [{"name": c.name, "severity": c.severity, "message": c.message, "hint": c.remedy} for c in checks]
@@ -84,7 +83,7 @@ def doctor_(settings: Settings, offline: bool, report: str | None, repair: bool,
     return 1 if failed else 0
 
 
-def _repair(settings: Settings, *, as_json: bool) -> int:
+def _repair(settings: "Settings", *, as_json: bool) -> int:
     from subtitle_rag.library.locks import hold_lock
     from subtitle_rag.library.recovery import recover
 
@@ -141,7 +140,7 @@ def _print_check(check: "Check") -> None:
         output.data(f"            → {one_line(check.remedy)}")
 
 
-def _write_report(runtime: Runtime, checks: "list[Check]", report: str) -> str:
+def _write_report(runtime: "Runtime", checks: "list[Check]", report: str) -> str:
     """Compose the bug report, and write it to the file; `-` is no file."""
     from subtitle_rag import bug_report
 

@@ -7,16 +7,15 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.domain import clock, tidy, watch_url
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
     from subtitle_rag.library.mark_store import Mark, MarkStore
+    from subtitle_rag.runtime import Runtime
 
 
 @click.group("marks", help=N_("Keep scenes, with a note and a tag."))
@@ -27,11 +26,10 @@ def marks_() -> None:
 @marks_.command("list", help=N_("List the marked scenes with their numbers."))
 @click.option("--tag", metavar="NAME", help=N_("Only marks with this tag."))
 @json_option
-@click.pass_obj
-def marks_list(settings: Settings, tag: str | None, as_json: bool) -> int:
-    with Runtime(settings) as runtime:
-        marks = runtime.library.marks.all(None if tag is None else tidy(tag))
-        stored = runtime.library.videos_by_id(*{mark.video_id for mark in marks})
+@pass_runtime
+def marks_list(runtime: "Runtime", tag: str | None, as_json: bool) -> int:
+    marks = runtime.library.marks.all(None if tag is None else tidy(tag))
+    stored = runtime.library.videos_by_id(*{mark.video_id for mark in marks})
     values = [_values(mark, is_stored=mark.video_id in stored) for mark in marks]
     lines = (line for mark in marks for line in _lines(mark, is_stored=mark.video_id in stored))
     notes = [] if marks else [_("No scene is marked. subtitle-rag marks add NUMBER marks one of the last search.")]
@@ -43,22 +41,21 @@ def marks_list(settings: Settings, tag: str | None, as_json: bool) -> int:
 @click.option("--note", metavar="TEXT", default="", help=N_("A note, for these scenes."))
 @click.option("--tag", metavar="NAME", default="", help=N_("A tag, for these scenes."))
 @json_option
-@click.pass_obj
-def marks_add(settings: Settings, targets: Sequence[str], note: str, tag: str, as_json: bool) -> int:
+@pass_runtime
+def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str, as_json: bool) -> int:
     from subtitle_rag.commands import scene_arguments
     from subtitle_rag.exporting.scene_reader import SceneReader
 
-    with Runtime(settings) as runtime:
-        spans = [scene_arguments.scene_span(runtime, target) for target in targets]
-        scenes = SceneReader(runtime.library).read(spans)
-        marks = [
-            runtime.library.marks.add(
-                *(scene.video, scene.start_ms, scene.end_ms, scene.at_ms, scene.sentence),
-                note=tidy(note),
-                tag=tidy(tag),
-            )
-            for scene in scenes
-        ]
+    spans = [scene_arguments.scene_span(runtime, target) for target in targets]
+    scenes = SceneReader(runtime.library).read(spans)
+    marks = [
+        runtime.library.marks.add(
+            *(scene.video, scene.start_ms, scene.end_ms, scene.at_ms, scene.sentence),
+            note=tidy(note),
+            tag=tidy(tag),
+        )
+        for scene in scenes
+    ]
     values = [_values(mark, is_stored=True) for mark in marks]
     lines = (line for mark in marks for line in _lines(mark, is_stored=True))
     return output.finish("marks add", output.Outcome({"marks": values}), lines, as_json=as_json)
@@ -68,36 +65,33 @@ def marks_add(settings: Settings, targets: Sequence[str], note: str, tag: str, a
 @click.argument("number", type=int)
 @click.argument("text", nargs=-1)
 @json_option
-@click.pass_obj
-def marks_note(settings: Settings, number: int, text: Sequence[str], as_json: bool) -> int:
-    with Runtime(settings) as runtime:
-        marks = runtime.library.marks
-        _require(marks.put_note(number, tidy(" ".join(text))), number)
-        return _print_mark("marks note", runtime, number, as_json=as_json)
+@pass_runtime
+def marks_note(runtime: "Runtime", number: int, text: Sequence[str], as_json: bool) -> int:
+    marks = runtime.library.marks
+    _require(marks.put_note(number, tidy(" ".join(text))), number)
+    return _print_mark("marks note", runtime, number, as_json=as_json)
 
 
 @marks_.command("tag", help=N_("Replace the tag of a mark; without a name, remove it."))
 @click.argument("number", type=int)
 @click.argument("name", required=False, default="")
 @json_option
-@click.pass_obj
-def marks_tag(settings: Settings, number: int, name: str, as_json: bool) -> int:
-    with Runtime(settings) as runtime:
-        marks = runtime.library.marks
-        _require(marks.put_tag(number, tidy(name)), number)
-        return _print_mark("marks tag", runtime, number, as_json=as_json)
+@pass_runtime
+def marks_tag(runtime: "Runtime", number: int, name: str, as_json: bool) -> int:
+    marks = runtime.library.marks
+    _require(marks.put_tag(number, tidy(name)), number)
+    return _print_mark("marks tag", runtime, number, as_json=as_json)
 
 
 @marks_.command("remove", help=N_("Remove marks by their numbers; the scenes stay in the library."))
 @click.argument("numbers", nargs=-1, required=True, type=int, metavar="NUMBER...")
 @json_option
-@click.pass_obj
-def marks_remove(settings: Settings, numbers: Sequence[int], as_json: bool) -> int:
-    with Runtime(settings) as runtime:
-        marks = runtime.library.marks
-        for number in numbers:
-            _mark(marks, number)
-        removed = [number for number in dict.fromkeys(numbers) if marks.remove(number)]
+@pass_runtime
+def marks_remove(runtime: "Runtime", numbers: Sequence[int], as_json: bool) -> int:
+    marks = runtime.library.marks
+    for number in numbers:
+        _mark(marks, number)
+    removed = [number for number in dict.fromkeys(numbers) if marks.remove(number)]
     line = n_("{n} mark removed.", "{n} marks removed.", len(removed)).format(n=len(removed))
     return output.finish("marks remove", output.Outcome({"removed": removed}), [line], as_json=as_json)
 
@@ -114,7 +108,7 @@ def _require(exists: bool, number: int) -> None:
         raise UsageError("unknown_mark", number=number)
 
 
-def _print_mark(command: str, runtime: Runtime, number: int, *, as_json: bool) -> int:
+def _print_mark(command: str, runtime: "Runtime", number: int, *, as_json: bool) -> int:
     mark = _mark(runtime.library.marks, number)
     is_stored = runtime.library.video(mark.video_id) is not None
     outcome = output.Outcome({"mark": _values(mark, is_stored=is_stored)})

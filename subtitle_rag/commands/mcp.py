@@ -2,7 +2,7 @@
 
 import click
 
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import pass_runtime
 from subtitle_rag.i18n import N_
 from subtitle_rag.runtime import Runtime
 
@@ -11,10 +11,9 @@ from subtitle_rag.runtime import Runtime
     "mcp",
     help=N_("Offer search, ask, transcript and library to other assistants, by the Model Context Protocol on stdio."),
 )
-@click.pass_obj
-def mcp_(settings: Settings) -> int:
+@pass_runtime
+def mcp_(runtime: Runtime) -> int:
     from subtitle_rag import mcp_server
 
-    with Runtime(settings) as runtime:
-        mcp_server.serve(runtime)
+    mcp_server.serve(runtime)
     return 0

@@ -9,19 +9,19 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError, LlmError, UsageError
 from subtitle_rag.events import ModelFetched, ModelFetching
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.installation.missing import require
-from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
+    from subtitle_rag.config import Settings
     from subtitle_rag.llm import ModelInfo
     from subtitle_rag.models import ContextModel, NeuralModel, OllamaEncoderModel
+    from subtitle_rag.runtime import Runtime
 
 CONTEXT = "context"
 HEADINGS = {
@@ -40,14 +40,13 @@ def models_() -> None:
 
 @models_.command("list", help=N_("Show the models that are offered, and which of them are here."))
 @json_option
-@click.pass_obj
-def models_list(settings: Settings, as_json: bool) -> int:
-    with Runtime(settings) as runtime:
-        settings = replace(settings, llm=replace(settings.llm, model=runtime.context_model))
-        pulled, ollama_answers = _pulled_models(runtime)
-        ollama_first = ollama_answers and not NEURAL.is_installed
-        neural = _neural_entries(runtime, settings, pulled, ollama_first=ollama_first)
-        entries = [*_context_entries(settings, pulled), *neural]
+@pass_runtime
+def models_list(runtime: "Runtime", as_json: bool) -> int:
+    settings = replace(runtime.settings, llm=replace(runtime.settings.llm, model=runtime.context_model))
+    pulled, ollama_answers = _pulled_models(runtime)
+    ollama_first = ollama_answers and not NEURAL.is_installed
+    neural = _neural_entries(runtime, settings, pulled, ollama_first=ollama_first)
+    entries = [*_context_entries(settings, pulled), *neural]
     verdicts = list(_verdict_entries(settings.language))
     outcome = output.Outcome({"models": entries, "context_verdicts": verdicts})
     lines = [*_list_lines(entries), *_verdict_lines(verdicts)]
@@ -96,7 +95,7 @@ def _line(entry: dict[str, Any]) -> str:
     return "  ".join(parts).rstrip()
 
 
-def _context_entries(settings: Settings, pulled: "dict[str, ModelInfo]") -> Iterator[dict[str, Any]]:
+def _context_entries(settings: "Settings", pulled: "dict[str, ModelInfo]") -> Iterator[dict[str, Any]]:
     from subtitle_rag import models
 
     offered = {model.name: model for model in models.context_models()}
@@ -136,7 +135,7 @@ def _offer_values(
     return {**values, "note": offered.note.get(language, offered.note["en"]) if offered else None}
 
 
-def _pulled_models(runtime: Runtime) -> "tuple[dict[str, ModelInfo], bool]":
+def _pulled_models(runtime: "Runtime") -> "tuple[dict[str, ModelInfo], bool]":
     """Return the local models of Ollama's hosts by name, and whether every host answers."""
     models: dict[str, ModelInfo] = {}
     try:
@@ -150,7 +149,7 @@ def _pulled_models(runtime: Runtime) -> "tuple[dict[str, ModelInfo], bool]":
 
 
 def _neural_entries(
-    runtime: Runtime, settings: Settings, pulled: "dict[str, ModelInfo]", *, ollama_first: bool
+    runtime: "Runtime", settings: "Settings", pulled: "dict[str, ModelInfo]", *, ollama_first: bool
 ) -> Iterator[dict[str, Any]]:
     """Yield encoders, then rerankers; each kind ends with a folder from the settings.
 
@@ -175,7 +174,7 @@ def _neural_entries(
 
 
 def _ollama_encoder_entries(
-    settings: Settings, configured: str, pulled: "dict[str, ModelInfo]"
+    settings: "Settings", configured: str, pulled: "dict[str, ModelInfo]"
 ) -> Iterator[dict[str, Any]]:
     """Yield the encoders that Ollama runs; at the end one of the settings that the manifest does not have."""
     from subtitle_rag import models
@@ -190,7 +189,7 @@ def _ollama_encoder_entries(
 
 
 def _neural_entry(
-    runtime: Runtime, settings: Settings, kind: str, name: str, offered: "NeuralModel | None", *, chosen: bool
+    runtime: "Runtime", settings: "Settings", kind: str, name: str, offered: "NeuralModel | None", *, chosen: bool
 ) -> dict[str, Any]:
     state = runtime.models.state(name)
     values = _offer_values(offered, settings.language, state.bytes if state.status == "here" else None)
@@ -208,25 +207,24 @@ def _neural_entry(
 )
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=completing.all_models)
 @json_option
-@click.pass_obj
-def models_get(settings: Settings, names: tuple[str, ...], as_json: bool) -> int:
+@pass_runtime
+def models_get(runtime: "Runtime", names: tuple[str, ...], as_json: bool) -> int:
     entries: list[dict[str, Any]] = []
     errors: list[AppError] = []
-    with Runtime(settings) as runtime:
-        queue = list(dict.fromkeys(names or _configured_models(runtime)))
-        for name in queue:
-            try:
-                entries.append(_fetch(runtime, name))
-            except AppError as error:
-                if len(queue) == 1 or error.code == "interrupted":
-                    raise
-                output.say_error(error)
-                errors.append(error)
+    queue = list(dict.fromkeys(names or _configured_models(runtime)))
+    for name in queue:
+        try:
+            entries.append(_fetch(runtime, name))
+        except AppError as error:
+            if len(queue) == 1 or error.code == "interrupted":
+                raise
+            output.say_error(error)
+            errors.append(error)
     lines = [_("{model} is here.").format(model=entry["name"]) for entry in entries]
     return output.finish("models get", output.Outcome.of({"models": entries}, errors), lines, as_json=as_json)
 
 
-def _configured_models(runtime: Runtime) -> Iterator[str]:
+def _configured_models(runtime: "Runtime") -> Iterator[str]:
     """Yield the downloadable models of the settings."""
     from subtitle_rag import models
 
@@ -238,7 +236,7 @@ def _configured_models(runtime: Runtime) -> Iterator[str]:
         yield runtime.settings.llm.model or models.default().name
 
 
-def _fetch(runtime: Runtime, name: str) -> dict[str, Any]:
+def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
     from subtitle_rag import models
 
     if models.is_ollama(name):
@@ -253,7 +251,7 @@ def _fetch(runtime: Runtime, name: str) -> dict[str, Any]:
     return _pull_any(runtime, name)
 
 
-def _pull_any(runtime: Runtime, name: str) -> dict[str, Any]:
+def _pull_any(runtime: "Runtime", name: str) -> dict[str, Any]:
     """Fetch a model of Ollama; go on to its other names where the first is not to be had."""
     from subtitle_rag import models
     from subtitle_rag.library.app_state import put_fetched_alternative
@@ -274,7 +272,7 @@ def _pull_any(runtime: Runtime, name: str) -> dict[str, Any]:
     raise AssertionError("unreachable")
 
 
-def _pull(runtime: Runtime, name: str) -> dict[str, Any]:
+def _pull(runtime: "Runtime", name: str) -> dict[str, Any]:
     size = 0
     with runtime.llms() as hosts:
         for host in hosts:
@@ -288,7 +286,7 @@ def _pull(runtime: Runtime, name: str) -> dict[str, Any]:
     return {"kind": CONTEXT, "name": name, "revision": None, "bytes": size or None, "fetched_bytes": None}
 
 
-def _download(runtime: Runtime, model: "NeuralModel") -> dict[str, Any]:
+def _download(runtime: "Runtime", model: "NeuralModel") -> dict[str, Any]:
     require(NEURAL)
     due_bytes = runtime.models.due_bytes(model)
     if due_bytes:
@@ -317,31 +315,30 @@ def _download(runtime: Runtime, model: "NeuralModel") -> dict[str, Any]:
 )
 @click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=completing.neural_models)
 @json_option
-@click.pass_obj
-def models_check(settings: Settings, names: tuple[str, ...], as_json: bool) -> int:
+@pass_runtime
+def models_check(runtime: "Runtime", names: tuple[str, ...], as_json: bool) -> int:
     checked: list[dict[str, Any]] = []
     errors: list[AppError] = []
-    with Runtime(settings) as runtime:
-        for name in names or _local_models(runtime):
-            try:
-                values = _check(runtime, name)
-            except AppError as error:
-                if len(names) == 1 or error.code == "interrupted":
-                    raise
-                errors.append(error)
-                continue
-            agreement = None if any(file["problem"] for file in values["files"]) else _agreement(runtime, name, errors)
-            checked.append({**values, "agreement": agreement})
-            faults = [f"{file['path']} {_(PROBLEMS[file['problem']])}" for file in values["files"] if file["problem"]]
-            if faults:
-                errors.append(AppError("model_damaged", name=name, reason=", ".join(faults)))
-            elif not as_json:
-                count = len(values["files"])
-                output.data(_("✓ {model}: {n} files are as they should be.").format(model=name, n=count))
-                if agreement and agreement["same"]:
-                    sentence = _("✓ {model}: its vectors are those of {other} (mean cosine {mean}, least {least}).")
-                    cosines = {key: f"{agreement[key]:.4f}" for key in ("mean", "least")}
-                    output.data(sentence.format(model=name, other=agreement["with"], **cosines))
+    for name in names or _local_models(runtime):
+        try:
+            values = _check(runtime, name)
+        except AppError as error:
+            if len(names) == 1 or error.code == "interrupted":
+                raise
+            errors.append(error)
+            continue
+        agreement = None if any(file["problem"] for file in values["files"]) else _agreement(runtime, name, errors)
+        checked.append({**values, "agreement": agreement})
+        faults = [f"{file['path']} {_(PROBLEMS[file['problem']])}" for file in values["files"] if file["problem"]]
+        if faults:
+            errors.append(AppError("model_damaged", name=name, reason=", ".join(faults)))
+        elif not as_json:
+            count = len(values["files"])
+            output.data(_("✓ {model}: {n} files are as they should be.").format(model=name, n=count))
+            if agreement and agreement["same"]:
+                sentence = _("✓ {model}: its vectors are those of {other} (mean cosine {mean}, least {least}).")
+                cosines = {key: f"{agreement[key]:.4f}" for key in ("mean", "least")}
+                output.data(sentence.format(model=name, other=agreement["with"], **cosines))
     outcome = output.Outcome.of({"models": checked}, errors)
     for entry in outcome.errors:
         output.say_error(entry)
@@ -349,7 +346,7 @@ def models_check(settings: Settings, names: tuple[str, ...], as_json: bool) -> i
     return output.finish("models check", outcome, (), as_json=as_json, notes=notes)
 
 
-def _check(runtime: Runtime, name: str) -> dict[str, Any]:
+def _check(runtime: "Runtime", name: str) -> dict[str, Any]:
     with output.progress() as bar:
         files = list(bar.track(runtime.models.check(name), description=name[:40]))
     return {
@@ -359,7 +356,7 @@ def _check(runtime: Runtime, name: str) -> dict[str, Any]:
     }
 
 
-def _agreement(runtime: Runtime, name: str, errors: list[AppError]) -> dict[str, Any] | None:
+def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[str, Any] | None:
     """Compare an encoder's vectors with those of the same weights in Ollama, where both are; note a difference."""
     from subtitle_rag import models
     from subtitle_rag.retrieval.encoder_agreement import compare
@@ -384,7 +381,7 @@ def _agreement(runtime: Runtime, name: str, errors: list[AppError]) -> dict[str,
     return {"with": other, **output.fields(agreement, "texts mean least"), "same": agreement.is_same}
 
 
-def _local_models(runtime: Runtime) -> list[str]:
+def _local_models(runtime: "Runtime") -> list[str]:
     """Return the offered models with any file here, and the folders of the settings."""
     from subtitle_rag import models
 
@@ -399,10 +396,9 @@ def _local_models(runtime: Runtime) -> list[str]:
 )
 @click.argument("name", shell_complete=completing.neural_models)
 @json_option
-@click.pass_obj
-def models_remove(settings: Settings, name: str, as_json: bool) -> int:
-    with Runtime(settings) as runtime:
-        runtime.neural.unload()  # Windows deletes no file that a process has mapped
-        freed = runtime.models.remove(name)
+@pass_runtime
+def models_remove(runtime: "Runtime", name: str, as_json: bool) -> int:
+    runtime.neural.unload()  # Windows deletes no file that a process has mapped
+    freed = runtime.models.remove(name)
     line = _("{model} was deleted, which freed {size}.").format(model=name, size=byte_size(freed))
     return output.finish("models remove", output.Outcome({"name": name, "bytes": freed}), [line], as_json=as_json)

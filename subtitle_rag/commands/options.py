@@ -1,7 +1,8 @@
 """Options that several verbs have in common, and the query narrowed by them."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 import click
 
@@ -9,9 +10,27 @@ from subtitle_rag.commands import completing
 from subtitle_rag.i18n import N_
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from subtitle_rag.config import Settings
     from subtitle_rag.retrieval.query import Query
+    from subtitle_rag.runtime import Runtime
+
+P = ParamSpec("P")
+
+
+def pass_runtime(verb: "Callable[Concatenate[Runtime, P], int]") -> "Callable[P, int]":
+    """Give the verb a runtime of the settings, which is closed when the verb ends."""
+
+    @click.pass_obj
+    @wraps(verb)
+    def run(settings: "Settings", /, *args: P.args, **kwargs: P.kwargs) -> int:
+        from subtitle_rag.runtime import Runtime
+
+        with Runtime(settings) as runtime:
+            return verb(runtime, *args, **kwargs)
+
+    return run
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help=N_("Print one JSON document."))

@@ -7,16 +7,15 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option
+from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.commands.scene_arguments import named_video
-from subtitle_rag.config import Settings
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
     from subtitle_rag.retrieval.sections import Section
+    from subtitle_rag.runtime import Runtime
 
 
 @click.command(
@@ -24,23 +23,22 @@ if TYPE_CHECKING:
 )
 @click.argument("target", metavar="VIDEO|CHANNEL", shell_complete=completing.channels_and_videos)
 @json_option
-@click.pass_obj
-def overview_(settings: Settings, target: str, as_json: bool) -> int:
+@pass_runtime
+def overview_(runtime: "Runtime", target: str, as_json: bool) -> int:
     from subtitle_rag.content_overview import channel_overview, video_overview
 
-    with Runtime(settings) as runtime:
-        runtime.require_library()
-        channel = _named_channel(runtime, tidy(target))
-        if channel is not None:
-            of_channel = channel_overview(runtime.library, channel, runtime.words)
-            values, lines = _channel_values(of_channel), _channel_lines(of_channel)
-        else:
-            of_video = video_overview(runtime.library, named_video(runtime, target), runtime.words)
-            values, lines = _video_values(of_video), _video_lines(of_video)
+    runtime.require_library()
+    channel = _named_channel(runtime, tidy(target))
+    if channel is not None:
+        of_channel = channel_overview(runtime.library, channel, runtime.words)
+        values, lines = _channel_values(of_channel), _channel_lines(of_channel)
+    else:
+        of_video = video_overview(runtime.library, named_video(runtime, target), runtime.words)
+        values, lines = _video_values(of_video), _video_lines(of_video)
     return output.finish("overview", output.Outcome(values), lines, as_json=as_json)
 
 
-def _named_channel(runtime: Runtime, name: str) -> str | None:
+def _named_channel(runtime: "Runtime", name: str) -> str | None:
     """Return the channel with this id or name, or the only one with this in its name unless a video has it."""
     pattern = name.casefold()
     channels = runtime.library.channels()

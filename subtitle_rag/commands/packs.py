@@ -10,8 +10,7 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing, stage_runs
-from subtitle_rag.commands.options import json_option, video_option
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import json_option, pass_runtime, video_option
 from subtitle_rag.domain import byte_size, tidy
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import N_, _, n_
@@ -19,6 +18,7 @@ from subtitle_rag.models import ENCODER
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
+    from subtitle_rag.config import Settings
     from subtitle_rag.packing.pack_format import Manifest
     from subtitle_rag.packing.packer import Packed, PackProgress, PackSelection
     from subtitle_rag.packing.unpacker import UnpackEvent, UnpackReport
@@ -40,9 +40,9 @@ SHOWN = 10
 @click.option("-o", "--output", "file", metavar="FILE", required=True, help=N_("The file to write."))
 @click.option("--force", is_flag=True, help=N_("Replace a file that exists."))
 @json_option
-@click.pass_obj
+@pass_runtime
 def pack_(
-    settings: Settings,
+    runtime: Runtime,
     channels: Sequence[str],
     video: Sequence[str],
     whole: bool,
@@ -63,16 +63,15 @@ def pack_(
     if not force and os.path.lexists(path):
         raise UsageError("export_exists", path=str(path))
     with_vectors = whole if vectors is None else vectors
-    with Runtime(settings) as runtime:
-        runtime.require_library()
-        selection = _selection(runtime, channels, video, whole, marks, with_vectors, answers)
-        index = runtime.index if with_vectors and runtime.library.vectors.encoders() else None
+    runtime.require_library()
+    selection = _selection(runtime, channels, video, whole, marks, with_vectors, answers)
+    index = runtime.index if with_vectors and runtime.library.vectors.encoders() else None
 
-        def update(event: "PackProgress | Packed") -> Mapping[str, Any]:
-            return {"completed": event.records, "total": event.total} if isinstance(event, PackProgress) else {}
+    def update(event: "PackProgress | Packed") -> Mapping[str, Any]:
+        return {"completed": event.records, "total": event.total} if isinstance(event, PackProgress) else {}
 
-        for event in output.track(Packer(runtime.library, index).run(path, selection), _("Packing"), update):
-            last = event
+    for event in output.track(Packer(runtime.library, index).run(path, selection), _("Packing"), update):
+        last = event
     assert isinstance(last, Packed)
     outcome = output.Outcome({"file": str(path), "all": whole, **asdict(last)})
     return output.finish("pack", outcome, _packed_lines(path, last), as_json=as_json, notes=_pack_notes(last, whole))
@@ -126,7 +125,7 @@ def _pack_notes(packed: "Packed", whole: bool) -> Iterator[str]:
 @click.option("--follow", is_flag=True, help=N_("Follow the channels and playlists that the pack names."))
 @json_option
 @click.pass_obj
-def unpack_(settings: Settings, file: str, follow: bool, as_json: bool) -> int:
+def unpack_(settings: "Settings", file: str, follow: bool, as_json: bool) -> int:
     from subtitle_rag.packing.pack_file import PackFile
     from subtitle_rag.packing.pack_reader import PackReader
     from subtitle_rag.packing.unpacker import Unpacker, UnpackProgress, UnpackReport

@@ -1,18 +1,20 @@
 """`play`: several scenes one after another."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import channel_option, json_option, video_option
-from subtitle_rag.config import Settings
+from subtitle_rag.commands.options import channel_option, json_option, pass_runtime, video_option
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.runtime import Runtime
 from subtitle_rag.terminal_text import line_text
+
+if TYPE_CHECKING:
+    from subtitle_rag.runtime import Runtime
 
 
 @click.command(
@@ -27,9 +29,9 @@ from subtitle_rag.terminal_text import line_text
 @video_option
 @channel_option
 @json_option
-@click.pass_obj
+@pass_runtime
 def play_(
-    settings: Settings,
+    runtime: "Runtime",
     targets: Sequence[str],
     marked: bool,
     tag: str | None,
@@ -45,16 +47,15 @@ def play_(
     from subtitle_rag.exporting.export_text import left_out_sentence
     from subtitle_rag.exporting.scene_reader import SceneReader
 
-    with Runtime(settings) as runtime:
-        choice = SceneChoice(targets, marked, tag, query, limit, video, channel)
-        scenes = SceneReader(runtime.library).read(chosen_spans(runtime, choice))
+    choice = SceneChoice(targets, marked, tag, query, limit, video, channel)
+    scenes = SceneReader(runtime.library).read(chosen_spans(runtime, choice))
     parts = clips(scenes)
     if not parts:
         raise UsageError("nothing_playable" if scenes else "nothing_to_export")
     notes = [left_out_sentence(len(scenes) - len(parts))] if len(parts) < len(scenes) else []
     can_show = player.can_show()
     if can_show:
-        launch = player.play_all(parts, settings.paths.cache)
+        launch = player.play_all(parts, runtime.settings.paths.cache)
         if launch.wait(launch.patience_s) == "loading":
             output.say(_("{player} is still loading the video.").format(player=launch.name))
     else:

@@ -7,15 +7,15 @@ import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import stage_runs
-from subtitle_rag.commands.options import json_option
+from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.commands.stage_runs import StageOptions, stage_options
-from subtitle_rag.config import Settings
 from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError, LlmError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
+    from subtitle_rag.config import Settings
     from subtitle_rag.encoding import TokenCost
     from subtitle_rag.retrieval.neural import Encoder
 
@@ -31,18 +31,18 @@ def vectors_() -> None:
 @vectors_.command("write", help=N_("Make the vectors that are missing, of the newest videos first."))
 @click.pass_obj
 @stage_options()
-def vectors_write(settings: Settings, options: StageOptions) -> int:
+def vectors_write(settings: "Settings", options: StageOptions) -> int:
     return _write("vectors write", settings, options)
 
 
 @vectors_.command("redo", help=N_("Make the vectors again; the old ones are searched until they are replaced."))
 @click.pass_obj
 @stage_options()
-def vectors_redo(settings: Settings, options: StageOptions) -> int:
+def vectors_redo(settings: "Settings", options: StageOptions) -> int:
     return _write("vectors redo", settings, options, anew=True)
 
 
-def _write(command: str, settings: Settings, options: StageOptions, *, anew: bool = False) -> int:
+def _write(command: str, settings: "Settings", options: StageOptions, *, anew: bool = False) -> int:
     with Runtime(settings) as runtime:
         selection = stage_runs.select_windows(runtime, options, anew=anew)
         for line in token_cost_lines(runtime):
@@ -54,14 +54,13 @@ def _write(command: str, settings: Settings, options: StageOptions, *, anew: boo
 
 @vectors_.command("status", help=N_("Show how many windows have vectors, and of which model."))
 @json_option
-@click.pass_obj
-def vectors_status(settings: Settings, as_json: bool) -> int:
-    with Runtime(settings) as runtime:
-        encoder = _find_encoder(runtime)
-        values = _status_values(runtime, encoder.id if encoder else None)
-        state = runtime.neural.state()
-        cost_lines = token_cost_lines(runtime)
-        values["token_vectors"] = token_cost_values(runtime)
+@pass_runtime
+def vectors_status(runtime: Runtime, as_json: bool) -> int:
+    encoder = _find_encoder(runtime)
+    values = _status_values(runtime, encoder.id if encoder else None)
+    state = runtime.neural.state()
+    cost_lines = token_cost_lines(runtime)
+    values["token_vectors"] = token_cost_values(runtime)
     devices = [model.plan.line for model in state.models if encoder and model.id == encoder.id] if state else []
     values["device"] = devices[0] if devices else None
     return output.finish(

@@ -3,20 +3,22 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from subtitle_rag import output
 from subtitle_rag.commands import completing
-from subtitle_rag.commands.options import json_option
+from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.commands.scene_arguments import check_within, named_video, time_of, video_and_time
-from subtitle_rag.config import Settings
 from subtitle_rag.domain import Chapter, Details, Track, Video, clock, watch_url
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.library.app_state import PLAYER
-from subtitle_rag.runtime import Runtime
+
+if TYPE_CHECKING:
+    from subtitle_rag.config import Settings
+    from subtitle_rag.runtime import Runtime
 
 AROUND_MS = 60_000
 CHAPTER_SLACK_MS = 5_000
@@ -27,15 +29,14 @@ CHAPTER_SLACK_MS = 5_000
 @click.argument("video", shell_complete=completing.videos)
 @click.option("--at", "at", metavar="TIME", help=N_("Only a minute on either side of this time (12:41)."))
 @json_option
-@click.pass_obj
-def show_(settings: Settings, video: str, at: str | None, as_json: bool) -> int:
+@pass_runtime
+def show_(runtime: "Runtime", video: str, at: str | None, as_json: bool) -> int:
     centre = time_of(at) if at else None
-    with Runtime(settings) as runtime:
-        row = named_video(runtime, video)
-        check_within(row, centre or 0)
-        windows = runtime.library.windows_of(row.id)
-        track = runtime.library.track(row.id)
-        details = runtime.library.details(row.id)
+    row = named_video(runtime, video)
+    check_within(row, centre or 0)
+    windows = runtime.library.windows_of(row.id)
+    track = runtime.library.track(row.id)
+    details = runtime.library.details(row.id)
     lines = [
         (start, text)
         for window in windows
@@ -94,26 +95,25 @@ def _track_warnings(track: Track | None) -> Iterator[str]:
 )
 @click.option("--print", "only_print", is_flag=True, help=N_("Only print the link."))
 @json_option
-@click.pass_obj
-def open_(settings: Settings, target: str, name: str | None, only_print: bool, as_json: bool) -> int:
+@pass_runtime
+def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool, as_json: bool) -> int:
     from subtitle_rag import player
     from subtitle_rag.captions.media import media
 
-    with Runtime(settings) as runtime:
-        video, at_ms = video_and_time(runtime, target)
-        player_name = name or player.default(
-            settings.player.default, runtime.library.database.get_setting(PLAYER), settings.players
-        )
+    video, at_ms = video_and_time(runtime, target)
+    player_name = name or player.default(
+        runtime.settings.player.default, runtime.library.database.get_setting(PLAYER), runtime.settings.players
+    )
     file = None if only_print else media(video)
     if video.url is None and file is None:
         raise UsageError("no_link", video=video.title)
     link = watch_url(video.id, at_ms) if video.url else None
-    played = not only_print and _play(settings, player_name, video, at_ms, file, strict=name is not None)
+    played = not only_print and _play(runtime.settings, player_name, video, at_ms, file, strict=name is not None)
     outcome = output.Outcome({"url": link, "at": at_ms / 1000, "played": played})
     return output.finish("open", outcome, [link or str(file)], as_json=as_json)
 
 
-def _play(settings: Settings, name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> bool:
+def _play(settings: "Settings", name: str, video: Video, at_ms: int, file: Path | None, *, strict: bool) -> bool:
     """Play in this player; unless `strict`, fall back to another. Return False without a screen, if there is a link."""
     from subtitle_rag import player
 
