@@ -4,7 +4,6 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from subtitle_rag.captions.parse import parse
 from subtitle_rag.domain import Cue, Video, Window
 from subtitle_rag.errors import AppError
 from subtitle_rag.exporting.exported_scene import ExportedScene
@@ -70,6 +69,8 @@ class SceneReader:
 
     def _video_cues(self, video_id: str) -> list[Cue]:
         """Return the cues of a video's track, else those of its windows, which have no ends of their own."""
+        from subtitle_rag.captions.parse import parse
+
         track = self._library.track(video_id)
         try:
             cues = parse(track.raw, track.format) if track else []

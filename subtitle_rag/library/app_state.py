@@ -5,7 +5,7 @@ A plain value is read and written by `Database.get_setting` and `Database.put_se
 
 import json
 import logging
-import secrets
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -70,7 +70,7 @@ def library_id(library: "Library") -> str:
     """Return the library's id in indexes that several libraries share; it is made at its first use."""
     found = library.database.get_setting(_ID)
     if not found:
-        found = secrets.token_hex(8)
+        found = os.urandom(8).hex()
         library.database.put_setting(_ID, found)
     return found
 
