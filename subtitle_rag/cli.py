@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -24,47 +24,106 @@ from subtitle_rag.output import ExitCode, exit_code_for
 
 logger = logging.getLogger(__name__)
 
-VERB_GROUPS: dict[str, dict[str, str]] = {
-    N_("Bring captions in"): {"index": "index_videos", "sync": "index_videos"},
-    N_("Find and play scenes"): {
-        "search": "find_scenes",
-        "ask": "ask",
-        "show": "watch",
-        "overview": "overview_videos",
-        "open": "watch",
-        "play": "play",
-        "marks": "mark_scenes",
-        "export": "export",
-        "clip": "clip",
-        "player": "players",
+
+class Verb(NamedTuple):
+    module: str
+    """Of `commands`."""
+    help: str
+    """Its first sentence stands in the help of the program."""
+
+
+VERB_GROUPS: dict[str, dict[str, Verb]] = {
+    N_("Bring captions in"): {
+        "index": Verb(
+            "index_videos", N_("Import captions from YouTube (channel, playlist, video) or from files and folders.")
+        ),
+        "sync": Verb("index_videos", N_("Check followed channels for new videos, and retry videos that are due.")),
     },
-    N_("Local models"): {"contexts": "contexts", "vectors": "vectors", "models": "models"},
+    N_("Find and play scenes"): {
+        "search": Verb(
+            "find_scenes", N_('Find scenes. "a phrase", -word, channel:NAME, after:2026-01-01, before:2026-12-31.')
+        ),
+        "ask": Verb("ask", N_("Have a local model answer a question from the library's scenes, and show them.")),
+        "show": Verb("watch", N_("Print a video's transcript, or the part of it around a time.")),
+        "overview": Verb(
+            "overview_videos",
+            N_("Show what a video or channel is about: summary, sections, telling words, names, peaks."),
+        ),
+        "open": Verb("watch", N_("Play a scene: its NUMBER in the last search, SCENE (its id) or VIDEO@TIME.")),
+        "play": Verb(
+            "play", N_("Play scenes one after another in mpv, each from its start to its end. SCENE is as for export.")
+        ),
+        "marks": Verb("mark_scenes", N_("Keep scenes, with a note and a tag.")),
+        "export": Verb(
+            "export",
+            N_(
+                "Write scenes for other programs. SCENE is a number of the last search, VIDEO@TIME, "
+                "VIDEO@TIME-TIME, or VIDEO."
+            ),
+        ),
+        "clip": Verb(
+            "clip",
+            N_(
+                "Cut scenes out of their videos. SCENE is a number of the last search, VIDEO@TIME or "
+                "VIDEO@TIME-TIME. Of a video without a file here just that section is downloaded from "
+                "YouTube."
+            ),
+        ),
+        "player": Verb("players", N_("Scripts for players.")),
+    },
+    N_("Local models"): {
+        "contexts": Verb("contexts", N_("Have a local model describe each window, so that more scenes are found.")),
+        "vectors": Verb("vectors", N_("Have a local model read every window, so that scenes are found by meaning.")),
+        "models": Verb("models", N_("The local models: those that write contexts, and those that search by meaning.")),
+    },
     N_("The library and its index"): {
-        "list": "library",
-        "status": "library",
-        "remove": "library",
-        "pack": "packs",
-        "unpack": "packs",
-        "rebuild": "library",
-        "migrate": "migrate",
+        "list": Verb("library", N_("Show the channels and videos of the library.")),
+        "status": Verb("library", N_("Show how much of the library is ready, and what failed.")),
+        "remove": Verb(
+            "library", N_("Remove videos, channels or playlists from the library. Caption files are not deleted.")
+        ),
+        "pack": Verb(
+            "packs",
+            N_("Write channels into one file for another library: captions, contexts, marks. --all is a backup."),
+        ),
+        "unpack": Verb("packs", N_("Bring the content of a pack into this library. Nothing of the library is lost.")),
+        "rebuild": Verb(
+            "library", N_("Rebuild the search index from the library; nothing is read or downloaded again.")
+        ),
+        "migrate": Verb("migrate", N_("Take the search index to a Qdrant server, or back into the library's folder.")),
     },
     N_("The program"): {
-        "paths": "maintenance",
-        "keys": "keys",
-        "doctor": "maintenance",
-        "demo": "demo",
-        "eval": "evaluate",
-        "mcp": "mcp",
-        "serve": "serve",
-        "config": "settings",
-        "help": "help",
-        "completion": "completion",
-        "desktop": "desktop",
-        "self": "self_",
+        "paths": Verb("maintenance", N_("Show the paths of config, data, cache and log.")),
+        "keys": Verb("keys", N_("Show the app's keys by the ids under which [keys] in the config changes them.")),
+        "doctor": Verb("maintenance", N_("Check what is installed, what is missing, and how to fix it.")),
+        "demo": Verb("demo", N_("Open the sample library: nine invented videos of a channel that does not exist.")),
+        "eval": Verb("evaluate", N_("Measure how well scenes are found.")),
+        "mcp": Verb(
+            "mcp",
+            N_(
+                "Offer search, ask, transcript and library to other assistants, by the Model Context Protocol on stdio."
+            ),
+        ),
+        "serve": Verb("serve", N_("Show the app in a browser, until Ctrl+C; prints the page's address.")),
+        "config": Verb(
+            "settings", N_("The settings: what is in force, what is wrong in the file, and the file itself.")
+        ),
+        "help": Verb("help", N_("Explain a topic or a command; without one, list the topics.")),
+        "completion": Verb(
+            "completion",
+            N_(
+                "Print the script by which a shell completes subtitle-rag: its commands and options, and "
+                "the channels and videos of the library. Write it to "
+                "~/.local/share/bash-completion/completions/subtitle-rag for bash, to _subtitle-rag in a "
+                "folder of $fpath for zsh, to ~/.config/fish/completions/subtitle-rag.fish for fish."
+            ),
+        ),
+        "desktop": Verb("desktop", N_("A menu entry with an icon on a Linux desktop.")),
+        "self": Verb("self_", N_("Maintain this copy of the program: install missing extras, update old packages.")),
     },
 }
-"""Title → verb → module of `commands`, in the order of the help."""
-VERBS = {verb: module for verbs in VERB_GROUPS.values() for verb, module in verbs.items()}
+"""Title → verb, in the order of the help. Texts stand here, as `--help` takes half as long without the modules."""
+VERBS = {name: verb for verbs in VERB_GROUPS.values() for name, verb in verbs.items()}
 
 LENIENT = ("completion", "config", "desktop", "help", "self")
 """Verbs that run with a faulty config: they need little of it, or report its mistakes."""
@@ -79,8 +138,10 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in VERBS:
             return None
-        module = import_module(f"subtitle_rag.commands.{VERBS[cmd_name]}")
-        return localized(getattr(module, f"{cmd_name}_"))
+        verb = VERBS[cmd_name]
+        command = copy.copy(getattr(import_module(f"subtitle_rag.commands.{verb.module}"), f"{cmd_name}_"))
+        command.help = verb.help
+        return localized(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -91,14 +152,11 @@ class Verbs(click.Group):
             ctx.fail(sentence + did_you_mean(nearest(args[0], VERBS)))
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         width = max(map(len, VERBS))
         for title, verbs in VERB_GROUPS.items():
-            commands = [(verb, self.get_command(ctx, verb)) for verb in verbs]
             with formatter.section(_(title)):
-                formatter.write_dl(
-                    [(f"{verb:{width}}", command.get_short_help_str()) for verb, command in commands if command]
-                )
+                formatter.write_dl([(f"{name:{width}}", _first_sentence(_(verb.help))) for name, verb in verbs.items()])
 
 
 METAVARS = (
@@ -240,7 +298,7 @@ def _known_options(arguments: Sequence[str]) -> list[str]:
     verb, *sub = _command(arguments).split() or [""]
     commands: list[click.Command] = [root]
     if verb:
-        command = getattr(import_module(f"subtitle_rag.commands.{VERBS[verb]}"), f"{verb}_")
+        command = getattr(import_module(f"subtitle_rag.commands.{VERBS[verb].module}"), f"{verb}_")
         commands += [command, *(command.commands[name] for name in sub if name in getattr(command, "commands", ()))]
     return [option for each in commands for param in each.params for option in param.opts if option.startswith("--")]
 

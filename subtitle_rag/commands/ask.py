@@ -125,9 +125,7 @@ class AskOptions:
         return AnswerOptions(self.scenes, builder, shown, whole, names, self.rerank)
 
 
-@click.command(
-    "ask", cls=QueryCommand, help=N_("Have a local model answer a question from the library's scenes, and show them.")
-)
+@click.command("ask", cls=QueryCommand)
 @click.argument("question", nargs=-1)
 @channel_option
 @video_option

@@ -24,13 +24,7 @@ if TYPE_CHECKING:
 MAX_PAD_S = 600
 
 
-@click.command(
-    "clip",
-    help=N_(
-        "Cut scenes out of their videos. SCENE is a number of the last search, VIDEO@TIME or VIDEO@TIME-TIME. "
-        "Of a video without a file here just that section is downloaded from YouTube."
-    ),
-)
+@click.command("clip")
 @click.argument("targets", nargs=-1, metavar="[SCENE]...", shell_complete=completing.videos)
 @click.option("--marks", "marked", is_flag=True, help=N_("The marked scenes."))
 @click.option("--tag", metavar="NAME", help=N_("The marked scenes with this tag."))

@@ -23,7 +23,6 @@ from click.shell_completion import (
 
 from subtitle_rag import output
 from subtitle_rag.commands.options import json_option
-from subtitle_rag.i18n import N_
 
 PROGRAM = "subtitle-rag"
 VARIABLE = "_SUBTITLE_RAG_COMPLETE"
@@ -146,14 +145,7 @@ def answer(root: click.Command) -> int:
     return 0
 
 
-@click.command(
-    "completion",
-    help=N_(
-        "Print the script by which a shell completes subtitle-rag: its commands and options, and the channels and"
-        " videos of the library. Write it to ~/.local/share/bash-completion/completions/subtitle-rag for bash, to"
-        " _subtitle-rag in a folder of $fpath for zsh, to ~/.config/fish/completions/subtitle-rag.fish for fish."
-    ),
-)
+@click.command("completion")
 @click.argument("shell", type=click.Choice(tuple(SHELLS)))
 @json_option
 @click.pass_context

@@ -28,7 +28,7 @@ NAMES = 3
 """Names of videos in a note."""
 
 
-@click.group("contexts", help=N_("Have a local model describe each window, so that more scenes are found."))
+@click.group("contexts")
 def contexts_() -> None:
     """The verbs of contexts."""
 

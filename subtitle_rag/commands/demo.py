@@ -7,7 +7,7 @@ from subtitle_rag.commands.find_scenes import result_values, scene_lines
 from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.domain import byte_size
-from subtitle_rag.i18n import N_, _
+from subtitle_rag.i18n import _
 from subtitle_rag.installation.extras import NEURAL
 from subtitle_rag.runtime import Runtime
 
@@ -15,7 +15,7 @@ DEMO_QUERY = "치킨 소스 찍어 먹는 장면"
 """A scene of the sample library."""
 
 
-@click.command("demo", help=N_("Open the sample library: nine invented videos of a channel that does not exist."))
+@click.command("demo")
 @json_option
 @click.pass_obj
 def demo_(settings: Settings, as_json: bool) -> int:

@@ -10,7 +10,7 @@ from subtitle_rag.commands.options import json_option
 from subtitle_rag.i18n import N_, _
 
 
-@click.group("desktop", help=N_("A menu entry with an icon on a Linux desktop."))
+@click.group("desktop")
 def desktop_() -> None:
     """The verbs of the entry."""
 

@@ -24,7 +24,7 @@ CHART_CELLS = 100
 """Width of a chart without a terminal."""
 
 
-@click.group("eval", help=N_("Measure how well scenes are found."))
+@click.group("eval")
 def eval_() -> None:
     """The verbs of measuring."""
 

@@ -23,12 +23,7 @@ SUFFIXES = {"markdown": "md", "htm": "html", "m3u8": "m3u", "tsv": "anki"}
 """Other endings of files for a format."""
 
 
-@click.command(
-    "export",
-    help=N_(
-        "Write scenes for other programs. SCENE is a number of the last search, VIDEO@TIME, VIDEO@TIME-TIME, or VIDEO."
-    ),
-)
+@click.command("export")
 @click.argument("targets", nargs=-1, metavar="[SCENE]...", shell_complete=completing.videos)
 @click.option("--format", "name", type=click.Choice(NAMES), help=N_("The format; else the ending of FILE, else md."))
 @click.option("--marks", "marked", is_flag=True, help=N_("The marked scenes."))

@@ -45,11 +45,7 @@ PATIENCE_S = 1.0
 """Delay of the notice that a search is slow."""
 
 
-@click.command(
-    "search",
-    cls=QueryCommand,
-    help=N_('Find scenes. "a phrase", -word, channel:NAME, after:2026-01-01, before:2026-12-31.'),
-)
+@click.command("search", cls=QueryCommand)
 @click.argument("query", nargs=-1, required=True)
 @click.option("--limit", type=click.IntRange(1, 200), help=N_("Show at most this many scenes (default 20)."))
 @channel_option

@@ -16,7 +16,7 @@ from subtitle_rag.i18n import N_, _
 WIDEST = 100
 
 
-@click.command("help", help=N_("Explain a topic or a command; without one, list the topics."))
+@click.command("help")
 @click.argument("words", metavar="[TOPIC|COMMAND]", nargs=-1, shell_complete=completing.topics)
 @click.option("--man", is_flag=True, help=N_("Print the whole manual as a page for man."))
 @json_option

@@ -44,7 +44,7 @@ def run_options(command: Callable[..., int]) -> Callable[..., int]:
     return functools.reduce(lambda decorated, option: option(decorated), reversed(RUN_OPTIONS), command)
 
 
-@click.command("index", help=N_("Import captions from YouTube (channel, playlist, video) or from files and folders."))
+@click.command("index")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...", shell_complete=completing.files)
 @click.option("--lang", default="ko", help=N_("Preferred languages, best first, separated by commas: ko,en."))
 @click.option("--limit", type=click.IntRange(min=1), help=N_("At most this many videos, the newest first."))
@@ -91,7 +91,7 @@ def index_(
     return _run("index", runtime, runs, IndexOptions(**options))
 
 
-@click.command("sync", help=N_("Check followed channels for new videos, and retry videos that are due."))
+@click.command("sync")
 @click.argument("channels", nargs=-1, metavar="[CHANNEL|URL...]", shell_complete=completing.channels)
 @click.option("--retry", is_flag=True, help=N_("Try everything that failed again, without waiting for its time."))
 @run_options

@@ -10,10 +10,9 @@ from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.config_file import did_you_mean, nearest
 from subtitle_rag.errors import UsageError
-from subtitle_rag.i18n import N_
 
 
-@click.command("keys", help=N_("Show the app's keys by the ids under which [keys] in the config changes them."))
+@click.command("keys")
 @click.argument("ids", metavar="[ID]...", nargs=-1, shell_complete=completing.key_ids)
 @json_option
 @click.pass_obj

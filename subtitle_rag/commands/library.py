@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 
-@click.command("list", help=N_("Show the channels and videos of the library."))
+@click.command("list")
 @click.option("--channel", shell_complete=completing.channels, help=N_("Only channels whose name holds this."))
 @json_option
 @pass_runtime
@@ -82,7 +82,7 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
     return output.error_entry(AppError(state.failure, **state.details), state.video.id) if state.failure else None
 
 
-@click.command("status", help=N_("Show how much of the library is ready, and what failed."))
+@click.command("status")
 @json_option
 @pass_runtime
 def status_(runtime: "Runtime", as_json: bool) -> int:
@@ -169,9 +169,7 @@ def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
         yield f"  {AppError(str(code), **group[0].details).hint}"
 
 
-@click.command(
-    "remove", help=N_("Remove videos, channels or playlists from the library. Caption files are not deleted.")
-)
+@click.command("remove")
 @click.argument(
     "targets", nargs=-1, required=True, metavar="VIDEO|CHANNEL|URL...", shell_complete=completing.channels_and_videos
 )
@@ -259,7 +257,7 @@ def _followed_at(runtime: "Runtime", target: str) -> "list[FollowedSource]":
     return [source] if source else []
 
 
-@click.command("rebuild", help=N_("Rebuild the search index from the library; nothing is read or downloaded again."))
+@click.command("rebuild")
 @json_option
 @pass_runtime
 def rebuild_(runtime: "Runtime", as_json: bool) -> int:

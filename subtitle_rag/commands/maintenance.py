@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 
-@click.command("paths", help=N_("Show the paths of config, data, cache and log."))
+@click.command("paths")
 @json_option
 @click.pass_obj
 def paths_(settings: "Settings", as_json: bool) -> int:
@@ -41,7 +41,7 @@ def paths_(settings: "Settings", as_json: bool) -> int:
     return output.finish("paths", output.Outcome(result), output.table(rows), as_json=as_json)
 
 
-@click.command("doctor", help=N_("Check what is installed, what is missing, and how to fix it."))
+@click.command("doctor")
 @click.option("--offline", is_flag=True, help=N_("Do not ask whether YouTube answers."))
 @click.option(
     "--report", "report", metavar="FILE", help=N_("Write a bug report to this new file, without secrets; - prints it.")

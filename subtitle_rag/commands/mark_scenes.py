@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 
-@click.group("marks", help=N_("Keep scenes, with a note and a tag."))
+@click.group("marks")
 def marks_() -> None:
     """The verbs of marks."""
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from subtitle_rag.migrating import Migrated
 
 
-@click.command("migrate", help=N_("Take the search index to a Qdrant server, or back into the library's folder."))
+@click.command("migrate")
 @click.option("--to", "to", metavar="URL|embedded", required=True, help=N_("The new place of the index."))
 @click.option("--write-config", is_flag=True, help=N_("Write the new place into the config; a terminal is asked."))
 @json_option

@@ -33,7 +33,7 @@ PROBLEMS = {"missing": N_("is missing"), "size": N_("is cut short"), "content": 
 OFFER_FIELDS = ("disk_gb", "memory_gb", "licence")
 
 
-@click.group("models", help=N_("The local models: those that write contexts, and those that search by meaning."))
+@click.group("models")
 def models_() -> None:
     """The verbs of models."""
 

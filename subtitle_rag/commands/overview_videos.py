@@ -10,7 +10,7 @@ from subtitle_rag.commands import completing
 from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.commands.scene_arguments import named_video
 from subtitle_rag.domain import clock, tidy
-from subtitle_rag.i18n import N_, _, n_
+from subtitle_rag.i18n import _, n_
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 
-@click.command(
-    "overview", help=N_("Show what a video or channel is about: summary, sections, telling words, names, peaks.")
-)
+@click.command("overview")
 @click.argument("target", metavar="VIDEO|CHANNEL", shell_complete=completing.channels_and_videos)
 @json_option
 @pass_runtime

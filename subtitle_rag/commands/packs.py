@@ -27,10 +27,7 @@ SHOWN = 10
 """Conflicts and failures that are printed; all are in `--json`."""
 
 
-@click.command(
-    "pack",
-    help=N_("Write channels into one file for another library: captions, contexts, marks. --all is a backup."),
-)
+@click.command("pack")
 @click.argument("channels", nargs=-1, metavar="[CHANNEL]...", shell_complete=completing.channels)
 @video_option
 @click.option("--all", "whole", is_flag=True, help=N_("The whole library, with its sources and vectors."))
@@ -120,7 +117,7 @@ def _pack_notes(packed: "Packed", whole: bool) -> Iterator[str]:
         ).format(n=packed.noted_marks)
 
 
-@click.command("unpack", help=N_("Bring the content of a pack into this library. Nothing of the library is lost."))
+@click.command("unpack")
 @click.argument("file", metavar="FILE", shell_complete=completing.files)
 @click.option("--follow", is_flag=True, help=N_("Follow the channels and playlists that the pack names."))
 @json_option

@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
 
 
-@click.command(
-    "play",
-    help=N_("Play scenes one after another in mpv, each from its start to its end. SCENE is as for export."),
-)
+@click.command("play")
 @click.argument("targets", nargs=-1, metavar="[SCENE]...", shell_complete=completing.videos)
 @click.option("--marks", "marked", is_flag=True, help=N_("The marked scenes."))
 @click.option("--tag", metavar="NAME", help=N_("The marked scenes with this tag."))

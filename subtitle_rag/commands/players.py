@@ -10,7 +10,7 @@ from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
 
 
-@click.group("player", help=N_("Scripts for players."))
+@click.group("player")
 def player_() -> None:
     """The verbs of players."""
 

@@ -32,7 +32,7 @@ STATES = {
 }
 
 
-@click.group("self", help=N_("Maintain this copy of the program: install missing extras, update old packages."))
+@click.group("self")
 def self_() -> None:
     """The verbs of this copy."""
 

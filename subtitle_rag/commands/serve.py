@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from subtitle_rag.web_place import ServedPlace
 
 
-@click.command("serve", help=N_("Show the app in a browser, until Ctrl+C; prints the page's address."))
+@click.command("serve")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help=N_("0 picks a free port."))
 @click.option(
     "--host",

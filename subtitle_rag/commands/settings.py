@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from subtitle_rag.configuring.origins import EffectiveSetting
 
 
-@click.group("config", help=N_("The settings: what is in force, what is wrong in the file, and the file itself."))
+@click.group("config")
 def config_() -> None:
     """The verbs of the config."""
 

@@ -23,7 +23,7 @@ COUNTS = "windows made due"
 """Fields of `VectorCounts` in JSON."""
 
 
-@click.group("vectors", help=N_("Have a local model read every window, so that scenes are found by meaning."))
+@click.group("vectors")
 def vectors_() -> None:
     """The verbs of vectors."""
 

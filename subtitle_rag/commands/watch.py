@@ -25,7 +25,7 @@ CHAPTER_SLACK_MS = 5_000
 """Authors mark a chapter by the second, and a little late."""
 
 
-@click.command("show", help=N_("Print a video's transcript, or the part of it around a time."))
+@click.command("show")
 @click.argument("video", shell_complete=completing.videos)
 @click.option("--at", "at", metavar="TIME", help=N_("Only a minute on either side of this time (12:41)."))
 @json_option
@@ -88,7 +88,7 @@ def _track_warnings(track: Track | None) -> Iterator[str]:
         yield _("These captions may be those of an automatic dub.")
 
 
-@click.command("open", help=N_("Play a scene: its NUMBER in the last search, SCENE (its id) or VIDEO@TIME."))
+@click.command("open")
 @click.argument("target", metavar="NUMBER|SCENE|VIDEO@TIME", shell_complete=completing.videos)
 @click.option(
     "--player", "name", shell_complete=completing.players, help=N_("browser, mpv, iina, vlc, or one from the config.")
