@@ -16,6 +16,7 @@ from pathlib import Path
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.library.connection import Database, backup_folder, translated, unwritable
+from subtitle_rag.library.migrations import columns
 from subtitle_rag.platforms import delete_file, replace_path
 from subtitle_rag.private_files import private_file, private_folder
 
@@ -63,13 +64,24 @@ def quick_check(path: Path, *, indexes: bool = False) -> str:
             pragma = "integrity_check" if indexes else "quick_check"
             problems = [str(row[0]) for row in db.execute(f"PRAGMA {pragma}(3)")]
             tables = db.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'video'").fetchone()[0]
+            absent = _absent_columns(db) if tables else []
     except AppError as error:
         if error.code != "library_damaged":
             raise
         return str(error.details["reason"])
     if problems != ["ok"]:
         return "; ".join(problems)
-    return "" if tables else "no tables"
+    return f"no column {', '.join(absent)}" if absent else "" if tables else "no tables"
+
+
+def _absent_columns(db: sqlite3.Connection) -> list[str]:
+    """Return the columns that the schema should have; an altered name of one is no damage to SQLite."""
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    return [
+        f"{table}.{name}"
+        for table, names in columns(version).items()
+        for name in sorted(names - {row[1] for row in db.execute(f"PRAGMA table_info({table})")})
+    ]
 
 
 def open_read_only(path: Path) -> sqlite3.Connection:

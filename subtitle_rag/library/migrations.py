@@ -1,7 +1,9 @@
 """Migrations of the library's schema. `PRAGMA user_version` counts the applied ones."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from functools import lru_cache
 
 Migration = Callable[[sqlite3.Connection], None]
 MIGRATIONS: list[Migration] = []
@@ -16,6 +18,16 @@ def migrate(db: sqlite3.Connection) -> None:
             if db.execute("PRAGMA user_version").fetchone()[0] < number:
                 step(db)
                 db.execute(f"PRAGMA user_version = {number}")
+
+
+@lru_cache
+def columns(version: int) -> Mapping[str, frozenset[str]]:
+    """Return the tables of a version of the schema with the names of their columns."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        for step in MIGRATIONS[:version]:
+            step(db)
+        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        return {table: frozenset(row[1] for row in db.execute(f"PRAGMA table_info({table})")) for table in tables}
 
 
 _INITIAL = (
