@@ -402,7 +402,7 @@ class Runtime:
 
         Raises the failures of `llms`, and UsageError `bad_prompt`.
         """
-        from subtitle_rag.contexts.prompt_choice import ContextPrompts
+        from subtitle_rag.contexts.prompt_layout import ContextPrompts
         from subtitle_rag.contexts.writer import Writer
 
         prompts = ContextPrompts.read(self.settings, self.library.channels())
@@ -427,8 +427,7 @@ class Runtime:
             AppError: `neural_missing`, `model_missing`, `encoder_off`, and the failures of `HostedModels.encoder`.
         """
         from subtitle_rag.encoding import EncodingRun
-        from subtitle_rag.installation.extras import NEURAL
-        from subtitle_rag.installation.missing import require
+        from subtitle_rag.installation.extras import NEURAL, require
         from subtitle_rag.models.manifest import ENCODER, is_ollama
 
         encoder = self.neural.encoder()
@@ -444,7 +443,7 @@ class Runtime:
     def answer_prompt(self, path: Path | None = None) -> "AnswerPrompt":
         """Read the prompt of answers from `path`, else as the settings have it; raises UsageError `bad_prompt`."""
         from subtitle_rag.answers.answer_prompt import BUILT_IN, AnswerPrompt
-        from subtitle_rag.contexts.prompt_choice import prompt_path
+        from subtitle_rag.contexts.prompt_layout import prompt_path
 
         name = self.settings.prompts.answers
         path = path or (prompt_path(self.settings, name) if name else None)

@@ -98,8 +98,7 @@ def eval_models(
 
 def _prompts(settings: "Settings", files: Sequence[Path]) -> "dict[str, ContextPrompt]":
     """Read the library's prompt and those of files, by label; the library's has none. Raises `bad_prompt`."""
-    from subtitle_rag.contexts.prompt_choice import ContextPrompts
-    from subtitle_rag.contexts.prompt_layout import ContextPrompt
+    from subtitle_rag.contexts.prompt_layout import ContextPrompt, ContextPrompts
 
     return {
         "": ContextPrompts.read(settings, []).usual,
@@ -114,8 +113,7 @@ class _ComparisonRun:
         """Raises the failures of the questions before anything else is done."""
         from subtitle_rag.evaluation import model_comparison, variants
         from subtitle_rag.evaluation.model_report import ModelReport
-        from subtitle_rag.installation.extras import EVAL
-        from subtitle_rag.installation.missing import require
+        from subtitle_rag.installation.extras import EVAL, require
 
         self._runtime, self._seed, self._neural = runtime, seed, neural
         path = questions or runtime.settings.paths.data / QUESTIONS
@@ -209,8 +207,7 @@ class _ComparisonRun:
         from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
         from subtitle_rag.evaluation.model_comparison import own_texts
         from subtitle_rag.evaluation.variants import Variant
-        from subtitle_rag.installation.extras import NEURAL
-        from subtitle_rag.installation.missing import require
+        from subtitle_rag.installation.extras import NEURAL, require
         from subtitle_rag.models.manifest import is_ollama
 
         contexts = own_texts(self._runtime.library, self._drawn) if names else {}

@@ -13,7 +13,7 @@ from subtitle_rag.commands import completing, stage_runs
 from subtitle_rag.commands.options import channel_option, json_option, model_option, pass_runtime, video_option
 from subtitle_rag.commands.stage_runs import StageOptions, channel_ids, stage_options
 from subtitle_rag.config import PromptSettings, Settings
-from subtitle_rag.contexts import model_choice, prompt_choice
+from subtitle_rag.contexts import model_choice, prompt_layout
 from subtitle_rag.domain import clock, tidy
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _, n_
@@ -302,7 +302,7 @@ def _prompt_lines(prompts: PromptSettings, channels: Sequence[tuple[str, str]]) 
         yield _("Prompt: {file}").format(file=prompts.contexts)
     for name, file in prompts.channels.items():
         yield _("Prompt of {channel}: {file}").format(channel=name, file=file)
-        if not any(prompt_choice.is_named(channel, name) for channel in channels):
+        if not any(prompt_layout.is_named(channel, name) for channel in channels):
             yield "  ! " + _("No channel of the library has this name.")
 
 

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from subtitle_rag.domain import Video, clock, parse_clock, tidy
 from subtitle_rag.errors import UsageError
-from subtitle_rag.exporting.scene_reader import SceneSpan
-from subtitle_rag.exporting.scene_spans import span_at
+from subtitle_rag.exporting.scene_reader import SceneSpan, span_at
 from subtitle_rag.library.app_state import found_scenes
 from subtitle_rag.runtime import Runtime
 

@@ -112,11 +112,11 @@ def _mistakes(reading: "LoadedConfig") -> list[Mistake]:
 def _prompt_mistakes(settings: config.Settings) -> list[Mistake]:
     """Return the mistakes in the prompt files, by their own lines."""
     from subtitle_rag.answers import answer_prompt
-    from subtitle_rag.contexts import prompt_choice
+    from subtitle_rag.contexts import prompt_layout
 
-    mistakes = prompt_choice.mistakes(settings)
+    mistakes = prompt_layout.mistakes(settings)
     if name := settings.prompts.answers:
-        mistakes += answer_prompt.check(prompt_choice.prompt_path(settings, name), "prompts.answers").mistakes
+        mistakes += answer_prompt.check(prompt_layout.prompt_path(settings, name), "prompts.answers").mistakes
     return mistakes
 
 

@@ -16,8 +16,7 @@ from typing import Protocol
 
 from subtitle_rag.contexts.hosts import FINAL, ContextHostRun, largest_num_ctx, missing_sections, summary_recipe
 from subtitle_rag.contexts.large_prompts import LargePrompts
-from subtitle_rag.contexts.prompt_choice import ContextPrompts
-from subtitle_rag.contexts.prompt_layout import ContextPrompt
+from subtitle_rag.contexts.prompt_layout import ContextPrompt, ContextPrompts
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import ContextEvent, ContextReport, ContextsDue, ContextWritten
 from subtitle_rag.library.context_store import Context, Recipe, WindowSelection

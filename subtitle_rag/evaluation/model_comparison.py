@@ -19,8 +19,7 @@ from subtitle_rag.contexts.foreign_script import foreign_script
 from subtitle_rag.contexts.grounding import UNGROUNDED
 from subtitle_rag.contexts.hosts import context_key, known_text, missing_sections, prompt_estimate
 from subtitle_rag.contexts.large_prompts import LargePrompts
-from subtitle_rag.contexts.prompt_choice import ContextPrompts
-from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt
+from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt, ContextPrompts
 from subtitle_rag.contexts.repetition import SAME
 from subtitle_rag.contexts.writer import Writer, hosts_with
 from subtitle_rag.domain import Track, Video, Window

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from subtitle_rag.captions.windows import RULE, windows
 from subtitle_rag.config import LlmSettings
-from subtitle_rag.contexts.prompt_choice import ContextPrompts
+from subtitle_rag.contexts.prompt_layout import ContextPrompts
 from subtitle_rag.contexts.writer import Writer
 from subtitle_rag.domain import Track, Video, Window
 from subtitle_rag.errors import AppError

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.config import LlmSettings, Paths, PromptSettings, Settings
-from subtitle_rag.contexts.prompt_choice import ContextPrompts
-from subtitle_rag.contexts.prompt_layout import VERSION, ContextPrompt
+from subtitle_rag.contexts.prompt_layout import VERSION, ContextPrompt, ContextPrompts
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import ContextsDue, OverviewWritten
 from subtitle_rag.library.context_store import GIVEN, WindowSelection

@@ -37,8 +37,7 @@ class MarkController:
         self._change(lambda: self._add(scene))
 
     def _add(self, scene: "Scene") -> str:
-        from subtitle_rag.exporting.scene_reader import SceneReader
-        from subtitle_rag.exporting.scene_spans import scene_span
+        from subtitle_rag.exporting.scene_reader import SceneReader, scene_span
 
         library = self._runtime.library
         [read] = SceneReader(library).read([scene_span(library, scene)])

@@ -84,8 +84,7 @@ class PlaybackController:
 
     def _play_all(self, scenes: "Sequence[Scene]") -> None:
         from subtitle_rag.exporting.clips import clips
-        from subtitle_rag.exporting.scene_reader import SceneReader
-        from subtitle_rag.exporting.scene_spans import scene_span
+        from subtitle_rag.exporting.scene_reader import SceneReader, scene_span
 
         library = self._runtime.library
         parts = clips(SceneReader(library).read([scene_span(library, scene) for scene in scenes]))
@@ -248,8 +247,7 @@ class PlaybackController:
 
     def _markdown(self, scene: "Scene", note: str, tag: str) -> str:
         from subtitle_rag.exporting.markdown import standalone_markdown
-        from subtitle_rag.exporting.scene_reader import SceneReader
-        from subtitle_rag.exporting.scene_spans import scene_span
+        from subtitle_rag.exporting.scene_reader import SceneReader, scene_span
 
         library = self._runtime.library
         [read] = SceneReader(library).read([scene_span(library, scene)._replace(note=note, tag=tag)])

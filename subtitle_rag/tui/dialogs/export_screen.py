@@ -161,8 +161,7 @@ class ExportScreen(ModalScreen[None]):
 
         def read() -> TextExported:
             from subtitle_rag.exporting.export_text import export_text
-            from subtitle_rag.exporting.scene_reader import SceneReader
-            from subtitle_rag.exporting.scene_spans import scene_span
+            from subtitle_rag.exporting.scene_reader import SceneReader, scene_span
 
             library = self.context.runtime.library
             spans = []

@@ -20,8 +20,7 @@ from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.controllers.dialogue import Dialogue
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import AnswersLeft
-from subtitle_rag.tui.screens.preview_parts import make_preview
-from subtitle_rag.tui.screens.preview_screen import PreviewScreen
+from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.state.conversation import QuestionTurn
 from subtitle_rag.tui.text import quotes
 from subtitle_rag.tui.widgets.answer_pane import AnswerPane

@@ -20,8 +20,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import AddressGiven, LibraryRetried
 from subtitle_rag.tui.screens.live_search import LiveSearch
-from subtitle_rag.tui.screens.preview_parts import make_preview
-from subtitle_rag.tui.screens.preview_screen import PreviewScreen
+from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.screens.recent_searches import RecentSearches
 from subtitle_rag.tui.screens.refinement import Refinement
 from subtitle_rag.tui.screens.search_page import SearchPage
