@@ -34,6 +34,8 @@ class Command:
     """The id of another command: a new key for that is one for this too."""
     importance: int = IMPORTANCE
     """Where the footer has no room for all, it drops the least important."""
+    needs_scene: bool = False
+    """The footer leaves it out while its screen has no scene."""
     palette: tuple[str, str] | None = None
     """Title and sentence of the entry in the command palette."""
 
@@ -112,6 +114,7 @@ COMMANDS: dict[str, Command] = {
             N_("Transcript"),
             priority=True,
             help=N_("the whole transcript of the video, with search"),
+            needs_scene=True,
             palette=(N_("Open: transcript"), N_("The whole transcript of the chosen video, with search")),
         ),
         Command(
@@ -242,6 +245,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("copy the link to the scene's second"),
             importance=1,
+            needs_scene=True,
         ),
         Command(
             "answer.copy-text",
@@ -250,6 +254,7 @@ COMMANDS: dict[str, Command] = {
             N_("Copy answer"),
             priority=True,
             help=N_("copy the answer with what it cites"),
+            needs_scene=True,
             palette=(N_("Ask: copy answer"), N_("The answer with the videos, times and links that it cites")),
         ),
         Command(
@@ -271,6 +276,7 @@ COMMANDS: dict[str, Command] = {
             help=N_("show or hide the preview"),
             follows="search.preview",
             importance=3,
+            needs_scene=True,
         ),
         Command(
             "answer.play-with",
@@ -775,6 +781,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("search at once; play the scene when its results are shown"),
             importance=3,
+            needs_scene=True,
         ),
         Command(
             "scene.play-with",
@@ -793,6 +800,7 @@ COMMANDS: dict[str, Command] = {
             N_("Copy link"),
             priority=True,
             help=N_("copy the link to the scene's second"),
+            needs_scene=True,
             palette=(N_("Find: copy link"), N_("Copy the link to the chosen scene")),
             importance=1,
         ),
@@ -823,6 +831,7 @@ COMMANDS: dict[str, Command] = {
             N_("Preview"),
             priority=True,
             help=N_("show or hide the preview"),
+            needs_scene=True,
             palette=(N_("Find: preview"), N_("Show or hide the preview of the scene")),
             importance=3,
         ),
@@ -833,6 +842,7 @@ COMMANDS: dict[str, Command] = {
             N_("Explain"),
             priority=True,
             help=N_("why the scene was found"),
+            needs_scene=True,
             palette=(N_("Find: explain"), N_("Why the chosen scene was found")),
             importance=1,
         ),
@@ -854,6 +864,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("query → list → transcript"),
             importance=0,
+            needs_scene=True,
         ),
         Command(
             "search.back",
@@ -890,6 +901,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("play the marked scene"),
             importance=3,
+            needs_scene=True,
         ),
         Command(
             "marks.play-all",
@@ -898,6 +910,7 @@ COMMANDS: dict[str, Command] = {
             N_("Play all"),
             priority=True,
             help=N_("play the listed scenes one after another in mpv"),
+            needs_scene=True,
             palette=(N_("Marks: play all"), N_("The listed scenes one after another, in mpv")),
         ),
         Command(
@@ -918,6 +931,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("edit note and tag"),
             follows="scene.mark",
+            needs_scene=True,
             palette=(N_("Marks: note and tag"), N_("Of the chosen mark")),
         ),
         Command(
@@ -927,6 +941,7 @@ COMMANDS: dict[str, Command] = {
             N_("Remove"),
             priority=True,
             help=N_("remove the mark; the scene stays in the library"),
+            needs_scene=True,
             palette=(N_("Marks: remove"), N_("The chosen mark; the scene stays in the library")),
         ),
         Command(
@@ -936,6 +951,7 @@ COMMANDS: dict[str, Command] = {
             N_("By tag"),
             priority=True,
             help=N_("only the marks with one tag; again: the next tag, then all"),
+            needs_scene=True,
         ),
         Command(
             "marks.export",
@@ -945,6 +961,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("export the listed scenes, or the chosen one"),
             follows="scene.export",
+            needs_scene=True,
             palette=(N_("Marks: export"), N_("The listed scenes, or the chosen one, in ten formats")),
         ),
         Command(
@@ -955,6 +972,7 @@ COMMANDS: dict[str, Command] = {
             priority=True,
             help=N_("copy the link to the scene's second"),
             importance=1,
+            needs_scene=True,
         ),
         Command(
             "marks.copy-markdown",

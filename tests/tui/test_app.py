@@ -66,7 +66,7 @@ class TestKeys:
             shown = [one.binding.description for one in app.screen.active_bindings.values() if one.binding.show]
             assert shown[0] == "도움말"
             assert shown[-1] == "끝내기"
-            assert "재생" in shown
+            assert "질문" in shown
 
     @pytest.mark.campaign(part="app")
     async def test_the_palette_offers_what_applies_in_korean(self, app_of: MakeApp) -> None:

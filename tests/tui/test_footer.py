@@ -1,11 +1,16 @@
 """The line of keys at the bottom: each can be clicked, and the mouse is told what a key does."""
 
+from typing import TYPE_CHECKING
+
 import pytest
 from textual.binding import Binding
 
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
 from subtitle_rag.tui.widgets.footer import KeyBar, KeyHint, fitting
-from tests.tui.conftest import MakeApp, drawn_by, settle
+from tests.tui.conftest import MakeApp, drawn_by, settle, typed
+
+if TYPE_CHECKING:
+    from subtitle_rag.tui.app import SubtitleApp
 
 
 def column(bar: KeyBar, description: str) -> int:
@@ -43,6 +48,8 @@ class TestFitting:
 async def test_no_key_is_cut_and_the_mouse_finds_none_that_is_left_out(app_of: MakeApp) -> None:
     app = app_of("ko")
     async with app.run_test(size=(63, 24)) as pilot:
+        await settle(pilot)
+        await typed(pilot, "치킨")
         await settle(pilot)
         bar = app.screen.query_one(KeyBar)
         drawn = "".join(f" {each.key_label} {each.description} " for each in bar.shown_hints)
@@ -116,3 +123,51 @@ async def test_of_two_keys_for_one_action_the_first_is_shown(app_of: MakeApp) ->
         actions = [hint.description for hint in app.screen.query_one(KeyBar).hints]
         assert len(actions) == len(set(actions))
         assert "Library" not in actions or "Again" not in actions
+
+
+class TestKeysOfScenes:
+    """A key that needs a scene is named where there is one."""
+
+    KEYS = frozenset({"Play", "Copy link", "Explain", "Transcript", "List/query"})
+
+    @staticmethod
+    def named(app: "SubtitleApp") -> set[str]:
+        return {hint.description for hint in app.screen.query_one(KeyBar).hints}
+
+    async def test_a_search_screen_names_them_while_it_lists_scenes(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            assert not self.named(app) & self.KEYS
+            await typed(pilot, "치킨")
+            await settle(pilot)
+            assert self.named(app) >= self.KEYS
+            await pilot.press("escape")
+            await settle(pilot)
+            assert not self.named(app) & self.KEYS
+
+    async def test_the_preview_that_is_hidden_comes_back_by_its_key_only_for_a_scene(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(70, 24)) as pilot:
+            await settle(pilot)
+            assert "Preview" not in self.named(app)
+            await typed(pilot, "치킨")
+            await settle(pilot)
+            assert "Preview" in self.named(app)
+
+    async def test_an_answer_is_copied_once_there_is_one(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            await pilot.press("f3")
+            await settle(pilot)
+            assert {"Ask/play", "History"} <= self.named(app)
+            assert "Copy answer" not in self.named(app)
+
+    async def test_marks_have_keys_once_there_are_marks(self, app_of: MakeApp) -> None:
+        app = app_of()
+        async with app.run_test(size=(120, 30)) as pilot:
+            await settle(pilot)
+            await pilot.press("ctrl+l")
+            await settle(pilot)
+            assert self.named(app) == {"Help", "Back", "Quit"}

@@ -219,6 +219,7 @@ class AnswerScreen(PreviewScreen):
         further = _("Ask further about these scenes, or {key} for a new question").format(key=key("answer.new"))
         self.question.placeholder = further if follows else _placeholder(self.dialogue.over)
         self._draw_counter()
+        self.has_scenes = bool(self.dialogue.turns)
         self.pane.show(self.dialogue.turns, to_end=to_end)
         self.set_class(not self.pane.listed_turn.sources, "-bare")
 

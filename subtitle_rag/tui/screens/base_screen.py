@@ -4,10 +4,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual.binding import Binding
+from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import Static
 
 from subtitle_rag.i18n import _
+from subtitle_rag.tui.commands import COMMANDS
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.screens.scene_actions import SceneActions
 from subtitle_rag.tui.threads import run_in_thread
@@ -65,6 +67,9 @@ class BaseScreen(Screen[None]):
     HAS_MARKS_KEY: ClassVar[bool] = False
     """The screen uses the key of the marks for a command of its own."""
 
+    has_scenes: reactive[bool] = reactive(True, bindings=True)
+    """Whether the footer names the commands that need a scene."""
+
     def __init__(self, context: "AppContext") -> None:
         super().__init__()
         self.context = context
@@ -121,7 +126,9 @@ class BaseScreen(Screen[None]):
         """Translate the binding. Screens override this to change their footer."""
         description = _(binding.description) if binding.description else ""
         tooltip = _(binding.tooltip) if binding.tooltip else ""
-        show = binding.show and binding.id not in self.FOOTER_HIDDEN
+        command = COMMANDS.get(binding.id or "")
+        is_useful = self.has_scenes or command is None or not command.needs_scene
+        show = binding.show and is_useful and binding.id not in self.FOOTER_HIDDEN
         if binding.id == "library.sample" and self.context.settings.is_sample:
             description = _("Your library")
         return replace(binding, description=description, tooltip=tooltip, show=show)

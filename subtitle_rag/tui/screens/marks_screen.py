@@ -84,6 +84,7 @@ class MarksScreen(BaseScreen):
         with self.rows.prevent(RowList.Highlighted):
             self.rows.put(list(self._listed), self._row)
             self.rows.highlighted = self.rows.highlighted or 0
+        self.has_scenes = bool(marks)
         self._show_title()
 
     def _show_title(self) -> None:

@@ -85,7 +85,8 @@ class PreviewScreen(BaseScreen):
             return translation
         layout = self.preview_layout
         description = _("Close") if layout.covers_list else translation.description
-        return replace(translation, description=description, show=layout.covers_list or not layout.is_open)
+        is_out_of_sight = layout.covers_list or not layout.is_open
+        return replace(translation, description=description, show=translation.show and is_out_of_sight)
 
 
 class PreviewLayout:

@@ -10,11 +10,10 @@ from subtitle_rag.tui.widgets.status_bars import Counter
 from subtitle_rag.tui.widgets.text_field import TextField
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-
     from subtitle_rag.errors import AppError
     from subtitle_rag.library.rows import Counts
     from subtitle_rag.tui.context import AppContext
+    from subtitle_rag.tui.screens.base_screen import BaseScreen
     from subtitle_rag.tui.screens.recent_searches import RecentSearches
     from subtitle_rag.tui.widgets.result_pane import ResultPane
 
@@ -23,7 +22,7 @@ class SearchPage:
     """Draws the state of the library and of the last search on a screen."""
 
     def __init__(
-        self, screen: "Screen[None]", context: "AppContext", results: "ResultPane", recent: "RecentSearches"
+        self, screen: "BaseScreen", context: "AppContext", results: "ResultPane", recent: "RecentSearches"
     ) -> None:
         self._screen = screen
         self._context = context
@@ -87,6 +86,7 @@ class SearchPage:
             calm_page.hide()
         else:
             calm_page.show_no_scenes(results.text, self.counts, self._recent.suggested(results.text))
+        self._screen.has_scenes = not calm_page.display
         if was_shown or calm_page.display:
             results.display = not calm_page.display
             self._screen.query_one("#offer").set_class(self.is_idle, "-calm")
