@@ -23,7 +23,8 @@ from subtitle_rag.errors import EXPECTED, AppError, FetchError, LlmError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.installation.advice import upgrade_line
 from subtitle_rag.installation.aging import EXTRACTOR, extractor_age
-from subtitle_rag.installation.extras import EXTRAS, NEURAL, require
+from subtitle_rag.installation.extras import EXTRAS, NEURAL
+from subtitle_rag.installation.missing import require
 from subtitle_rag.library.app_state import PLAYER
 from subtitle_rag.library.backup import quick_check
 from subtitle_rag.library.connection import unwritable

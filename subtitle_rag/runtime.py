@@ -427,7 +427,8 @@ class Runtime:
             AppError: `neural_missing`, `model_missing`, `encoder_off`, and the failures of `HostedModels.encoder`.
         """
         from subtitle_rag.encoding import EncodingRun
-        from subtitle_rag.installation.extras import NEURAL, require
+        from subtitle_rag.installation.extras import NEURAL
+        from subtitle_rag.installation.missing import require
         from subtitle_rag.models.manifest import ENCODER, is_ollama
 
         encoder = self.neural.encoder()

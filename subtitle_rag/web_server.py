@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.browser_page import DRIVER
 from subtitle_rag.i18n import _
-from subtitle_rag.installation.extras import WEB, missing
+from subtitle_rag.installation.extras import WEB
+from subtitle_rag.installation.missing import missing
 from subtitle_rag.platforms import command_line
 from subtitle_rag.redaction import register_secret
 from subtitle_rag.web_place import ServedPlace, is_same_origin, listen

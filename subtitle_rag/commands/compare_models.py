@@ -113,7 +113,8 @@ class _ComparisonRun:
         """Raises the failures of the questions before anything else is done."""
         from subtitle_rag.evaluation import model_comparison, variants
         from subtitle_rag.evaluation.model_report import ModelReport
-        from subtitle_rag.installation.extras import EVAL, require
+        from subtitle_rag.installation.extras import EVAL
+        from subtitle_rag.installation.missing import require
 
         self._runtime, self._seed, self._neural = runtime, seed, neural
         path = questions or runtime.settings.paths.data / QUESTIONS
@@ -207,7 +208,8 @@ class _ComparisonRun:
         from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
         from subtitle_rag.evaluation.model_comparison import own_texts
         from subtitle_rag.evaluation.variants import Variant
-        from subtitle_rag.installation.extras import NEURAL, require
+        from subtitle_rag.installation.extras import NEURAL
+        from subtitle_rag.installation.missing import require
         from subtitle_rag.models.manifest import is_ollama
 
         contexts = own_texts(self._runtime.library, self._drawn) if names else {}

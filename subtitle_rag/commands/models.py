@@ -14,7 +14,8 @@ from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError, LlmError, UsageError
 from subtitle_rag.events import ModelFetched, ModelFetching
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation.extras import NEURAL, require
+from subtitle_rag.installation.extras import NEURAL
+from subtitle_rag.installation.missing import require
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings

@@ -10,7 +10,7 @@ from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.scene_figures import SCENES, ShownScene
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import extras
-from subtitle_rag.installation.extras import missing
+from subtitle_rag.installation.missing import missing
 from subtitle_rag.library.store import Library
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, is_ollama
 from subtitle_rag.retrieval.fusion import HIERARCHY, Ranked, merge_neighbours

@@ -25,7 +25,8 @@ from subtitle_rag.evaluation.metrics import FAILURE, Interval
 from subtitle_rag.evaluation.questions import Dataset, GoldSet, Question, all_windows, gold_set, halves, windows_by_name
 from subtitle_rag.evaluation.report import gap_text, header, interval_text, line
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation.extras import EVAL, require
+from subtitle_rag.installation.extras import EVAL
+from subtitle_rag.installation.missing import require
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.fusion import HIERARCHY, LEVEL_PARTS, PARTS, Candidates, Ranked, fuse_scores, lift, shares
 from subtitle_rag.retrieval.index_document import KEYWORDS, Bm25Params

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from types import MappingProxyType
 
-from subtitle_rag.errors import AppError
 from subtitle_rag.installation.gpu import wants_cpu_build
 
 PACKAGE = "subtitle-rag"
@@ -106,21 +105,3 @@ def _has_metadata(extra: Extra) -> bool:
 def look_again() -> None:
     """Have the import system see newly installed packages."""
     importlib.invalidate_caches()
-
-
-def require(extra: Extra) -> None:
-    """Raise unless the extra is installed.
-
-    Raises:
-        AppError: `neural_missing`, `server_missing`, `eval_missing`, `web_missing`, `pictures_missing` or
-            `mcp_missing`, with the line that installs it.
-    """
-    if not extra.is_installed:
-        raise missing(extra)
-
-
-def missing(extra: Extra) -> AppError:
-    """Return the failure for want of an extra, with the line that installs it."""
-    from subtitle_rag.installation.advice import instruction
-
-    return AppError(extra.code, line=instruction(extra))

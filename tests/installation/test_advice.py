@@ -12,7 +12,8 @@ import pytest
 from subtitle_rag.installation import advice, gpu
 from subtitle_rag.installation.advice import CPU_BUILD, TORCH_PAGE, instruction, upgrade_line
 from subtitle_rag.installation.environment import Environment, Installer, Origin
-from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra, missing
+from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra
+from subtitle_rag.installation.missing import missing
 
 PREFIX = Path("/e/subtitle-rag")
 PYTHON = PREFIX / "bin" / "python"

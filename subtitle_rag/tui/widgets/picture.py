@@ -13,7 +13,8 @@ from textual import work
 from textual.containers import Container
 
 from subtitle_rag.errors import AppError, FetchError
-from subtitle_rag.installation.extras import PICTURES, missing
+from subtitle_rag.installation.extras import PICTURES
+from subtitle_rag.installation.missing import missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
