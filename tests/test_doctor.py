@@ -1,9 +1,6 @@
 """What `doctor` says of the way to YouTube."""
 
 import io
-import json
-import os
-import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -125,20 +122,15 @@ def test_an_unknown_browser_is_told(run: Run, isolated_home: Path) -> None:
 
 
 @pytest.mark.parametrize(("version", "severity"), [("2024.1.1", "warning"), ("2999.12.31", "ok")])
-def test_an_outdated_yt_dlp_is_told(tmp_path: Path, isolated_home: Path, version: str, severity: str) -> None:
+def test_an_outdated_yt_dlp_is_told(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, severity: str
+) -> None:
     """The installed package is looked at, so another one is put before it."""
     info = tmp_path / "first" / f"yt_dlp-{version}.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: yt-dlp\nVersion: {version}\n")
-    path = os.pathsep.join(filter(None, [str(info.parent), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, "-m", "subtitle_rag", "doctor", "--offline", "--json"],
-        env={**os.environ, "PYTHONPATH": path, "SUBTITLE_RAG_HOST_LINGER": "0.2"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    found = {check["name"]: check for check in json.loads(done.stdout)["result"]["checks"]}["yt-dlp"]
+    monkeypatch.syspath_prepend(info.parent)
+    found = checks(run, "--offline")["yt-dlp"]
     assert (found["severity"], found["message"]) == (severity, f"yt-dlp {version}")
     if severity == "warning":
         assert "pip install --upgrade yt-dlp" in found["hint"]
