@@ -39,7 +39,9 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))  # --hypothesis-profile goes before it
 
 
-MODEL_FIXTURES = frozenset({"dense_folder", "encoder_folder", "other_encoder_folder", "reranker_folder"})
+MODEL_FIXTURES = frozenset(
+    {"dense_folder", "encoder_folder", "other_encoder_folder", "reranker_folder", "sentence_folders"}
+)
 REAL_HOSTS = "SUBTITLE_RAG_TEST_HOSTS"
 """Set to `processes`, it has all tests start hosts as users do."""
 
@@ -54,7 +56,7 @@ HOSTS.install()
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Have one worker run all tests that load models: importing PyTorch takes 4 s of processor and 300 MB."""
     for item in items:
-        if MODEL_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+        if item.get_closest_marker("models") or MODEL_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.xdist_group("models"))
 
 

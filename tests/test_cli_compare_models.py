@@ -282,6 +282,7 @@ def test_kill_9_asks_again_only_for_the_window_in_work(run: Run, ollama: StandIn
     assert sum(each["answers"] for each in result["models"]) == len(prompts)
 
 
+@pytest.mark.models
 def test_encoders_are_compared_in_a_copy(run: Run, isolated_home: Path, questions: Path, tmp_path: Path) -> None:
     sparse, dense = tiny_encoder(tmp_path / "one"), tiny_encoder(tmp_path / "two", seed=1, sparse=False)
     before = dump(isolated_home / "data" / "library.db")

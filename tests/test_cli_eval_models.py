@@ -281,6 +281,7 @@ def test_kill_9_loses_the_question_in_flight_and_nothing_else(
     assert len({tuple(entry["windows"]) for entry in stored}) == 12
 
 
+@pytest.mark.models
 def test_with_an_encoder_relevancy_is_by_questions_made_of_the_answer(
     run: Run, ollama: StandIn, path: Path, isolated_home: Path, tmp_path: Path
 ) -> None:

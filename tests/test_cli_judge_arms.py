@@ -150,6 +150,7 @@ def test_scenes_that_arms_share_are_judged_once(run: Run, ollama: StandIn, queri
     assert len(verdicts) == len(scenes["contexts"] - scenes["none"]) < len(scenes["contexts"])
 
 
+@pytest.mark.models
 def test_all_four_arms_with_their_models(
     run: Run, ollama: StandIn, queries: Path, isolated_home: Path, tmp_path: Path
 ) -> None:
@@ -182,6 +183,7 @@ def start(home: Path, *arguments: object) -> "subprocess.Popen[bytes]":
     )
 
 
+@pytest.mark.campaign(part="kills")
 @pytest.mark.hosts
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is POSIX's")
 def test_kill_9_asks_for_nothing_twice(run: Run, ollama: StandIn, queries: Path, isolated_home: Path) -> None:

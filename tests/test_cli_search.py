@@ -18,6 +18,8 @@ from tests.invented import end_hosts
 from tests.models_here import Asked, Here, Read
 from tests.tiny_models import tiny_encoder, tiny_reranker
 
+pytestmark = pytest.mark.models
+
 SAMPLE = Path(subtitle_rag.__file__).parent / "sample"
 
 

@@ -54,6 +54,7 @@ def test_a_damaged_model_is_told(run: Run, isolated_home: Path, tmp_path: Path) 
     assert (found["severity"], "config.json" in found["message"]) == ("warning", True)
 
 
+@pytest.mark.models
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_device_and_precision_are_told(run: Run, isolated_home: Path, precision: str) -> None:
     found = checks(run, isolated_home, f'device = "cpu"\nprecision = "{precision}"')["device"]
@@ -62,6 +63,7 @@ def test_device_and_precision_are_told(run: Run, isolated_home: Path, precision:
     assert precision in found["message"]
 
 
+@pytest.mark.models
 def test_a_device_that_is_not_here_is_told(run: Run, isolated_home: Path) -> None:
     import torch
 

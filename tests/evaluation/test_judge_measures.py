@@ -19,6 +19,8 @@ from tests.evaluation.making_desk import JUDGE, opened_hosts
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tiny_models import tiny_encoder
 
+pytestmark = pytest.mark.models
+
 CASE = Case("q1", "simple", "국수는 어디서?", "시장에서 샀다.", "시장입니다.", ("장면 하나", "장면 둘", "장면 셋"))
 
 

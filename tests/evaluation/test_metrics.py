@@ -121,6 +121,7 @@ PASSAGES = st.tuples(
 )
 
 
+@pytest.mark.models
 @given(st.lists(PASSAGES, min_size=1, max_size=6))
 def test_sentence_transformers_evaluator_agrees(cases: list[tuple[list[str], list[str]]]) -> None:
     from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator

@@ -17,6 +17,8 @@ from subtitle_rag.retrieval.query import parse
 from subtitle_rag.retrieval.search import Searcher
 from tests.models_here import Asked, Here
 
+pytestmark = pytest.mark.models
+
 LONG = "The committee heard the evidence on prescribed burning and adjourned until the spring. " * 40
 TEXTS = ("A short line.", "", "Two lines:\nthe title, and what is said.", LONG, "Café — naïve “quotes” 42%", "비빔국수")
 

@@ -175,6 +175,7 @@ def test_weights_in_several_files_are_all_looked_at(store: ModelStore, folder: P
     ]
 
 
+@pytest.mark.models
 def test_a_truncated_torch_file_is_found(store: ModelStore, folder: Path) -> None:
     import torch
 

@@ -69,6 +69,7 @@ def test_only_int8_changes_what_a_model_is_called() -> None:
     assert choose(ModelSettings(), SERVER).model_id("m3@1") == "m3@1"
 
 
+@pytest.mark.models
 def test_a_plan_for_this_machine_can_be_made() -> None:
     import torch
 

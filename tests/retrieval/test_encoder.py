@@ -283,6 +283,7 @@ def test_no_more_is_read_than_the_model_was_trained_with(dense_folder: Path, tmp
     assert FlagEncoder(folder, "tiny", EXACT).passages([long]) == whole
 
 
+@pytest.mark.models
 def test_memory_that_runs_out_is_told_in_plain_words() -> None:
     import torch
 

@@ -199,6 +199,7 @@ def test_a_reranker_that_is_damaged_is_refused(reranker_folder: Path, tmp_path: 
     assert not (folder / "mark").exists()
 
 
+@pytest.mark.models
 def test_a_classifier_is_no_reranker(tmp_path: Path) -> None:
     folder = tiny_reranker(tmp_path / "model", labels=3)
     assert "3" in refusal(lambda: CrossReranker(folder, "tiny", EXACT).load())

@@ -19,6 +19,8 @@ from subtitle_rag.retrieval.sentence_encoder import SentenceEncoder
 from tests.models_here import EXACT
 from tests.tiny_models import tiny_encoder
 
+pytestmark = pytest.mark.models
+
 TEXTS = ("감자를 깎아서 넣어요", "", "마늘을 볶다가 " * 40)
 
 
