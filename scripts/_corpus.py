@@ -13,8 +13,8 @@ from pathlib import Path
 from zlib import crc32
 
 from subtitle_rag.captions import files
-from subtitle_rag.captions.parse import parse
-from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config import Paths
 from subtitle_rag.domain import Line, Morphemes, Track, Video, Window
 from subtitle_rag.events import VideoFailed
@@ -83,7 +83,9 @@ def analysed(folders: Sequence[Path], analyzer: Analyzer) -> list[Analysed]:
     """The corpus with all that indexing makes of it."""
     groups = [group for group in files.discover(folders) if not isinstance(group, VideoFailed)]
     tracks = [(group.video, files.read(group.candidates[0])) for group in groups]
-    windows_by_video = [windows(video.id, list(parse(t.raw, t.format, path=video.id))) for video, t in tracks]
+    windows_by_video = [
+        cut_windows(video.id, list(parse_captions(t.raw, t.format, path=video.id))) for video, t in tracks
+    ]
     analyses = analyzer.morphemes([window.text for some in windows_by_video for window in some])
     with_vectors = []
     for video in joined(tracks, windows_by_video, iter(list(analyses))):

@@ -17,7 +17,7 @@ import click
 
 from subtitle_rag import cli, i18n
 from subtitle_rag.config import Paths, Settings
-from subtitle_rag.configuring.schema import schema
+from subtitle_rag.configuring.schema import settings_schema
 from subtitle_rag.configuring.template import EXAMPLE_KEY, EXAMPLE_PLAYER, EXAMPLE_THEME, to_toml
 from subtitle_rag.i18n import _
 from subtitle_rag.manual.blocks import Block, Heading, Lines, Paragraph, Terms
@@ -256,7 +256,7 @@ def _plain(text: str) -> str:
 
 
 def configuration(language: str) -> Iterator[str]:
-    properties = schema(_key_meanings())["properties"]
+    properties = settings_schema(_key_meanings())["properties"]
     yield from (own_text("configuration_lead", language), "")
     yield from _setting_table({"language": properties.pop("language")}, language)
     for name, section in properties.items():

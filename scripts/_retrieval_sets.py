@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.captions.windows import window_id, windows
+from subtitle_rag.captions.windows import cut_windows, window_id
 from subtitle_rag.domain import Cue, Line, Video, Window
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question
 
@@ -67,7 +67,7 @@ def read_qmsum(folder: Path, titled: str = "") -> Dataset:
             video = Video(f"qmsum-{name}-{number:02d}", titled.format(_title(meeting)), "qmsum", "QMSum")
             turns = [_spoken(f"{turn['speaker']}: {turn['content']}") for turn in meeting["meeting_transcripts"]]
             cues, spans = _captions(turns)
-            documents.append((video, tuple(windows(video.id, cues))))
+            documents.append((video, tuple(cut_windows(video.id, cues))))
             questions += _questions(video.id, meeting["specific_query_list"], spans)
     return Dataset(folder, tuple(questions), tuple(documents))
 

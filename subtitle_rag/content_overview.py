@@ -14,7 +14,7 @@ from subtitle_rag.contexts.sentence_filters import split_sentences
 from subtitle_rag.domain import Heat, Morphemes, Video, Window, nfc
 from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.lexical import inverse_document_frequency
-from subtitle_rag.retrieval.sections import Section, sections
+from subtitle_rag.retrieval.sections import Section, split_sections
 
 WORDS = 12
 NAMES = 12
@@ -86,7 +86,7 @@ def video_overview(library: Library, video: Video, dictionary: Dictionary | None
     return VideoOverview(
         video,
         library.summaries.of([video.id]).get(video.id, ""),
-        tuple(sections(video, windows, analyses)),
+        tuple(split_sections(video, windows, analyses)),
         _telling_words(library, speech, analyses, names),
         names,
         tuple(

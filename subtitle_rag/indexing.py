@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from subtitle_rag.captions import files
-from subtitle_rag.captions.parse import parse
-from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.errors import AppError, BusyError, CaptionError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
@@ -170,7 +170,7 @@ class Indexer:
                 self._update_details(video, details)
                 yield VideoDone(video.id, video.title, "unchanged", stored_count)
                 return
-            video_windows = cut_windows(video, track, video.title)
+            video_windows = windows_of_track(video, track, video.title)
             yield self._put_video(video, track, video_windows, details)
             yield from self._make_searchable([[(video, video_windows)]])
             self._write_levels([video])
@@ -288,7 +288,7 @@ class Indexer:
             try:
                 track = files.read(file)
                 stored_count = self._library.has(video, track.sha256, RULE)
-                video_windows = cut_windows(video, track, path) if stored_count is None else []
+                video_windows = windows_of_track(video, track, path) if stored_count is None else []
             except CaptionError as error:
                 logger.info("a caption file of %s cannot be used", video.id, exc_info=True)
                 failure = VideoFailed(video.id, video.title, error.code, error.details)
@@ -348,7 +348,7 @@ class Indexer:
             video, track = self._library.video(video_id), self._library.track(video_id)
             if video is not None and track is not None:
                 try:
-                    self._library.put_windows(video_id, cut_windows(video, track, video.title), RULE)
+                    self._library.put_windows(video_id, windows_of_track(video, track, video.title), RULE)
                 except CaptionError:
                     logger.info("%s keeps the windows that it has", video_id, exc_info=True)
         self._library.put_rule(RULE)
@@ -549,15 +549,15 @@ def _select(entries: list[Discovered], since: date | None, limit: int | None) ->
     return [entry for entry in entries if isinstance(entry, VideoFailed) or entry.video.id in newest]
 
 
-def cut_windows(video: Video, track: Track, path: str) -> list[Window]:
+def windows_of_track(video: Video, track: Track, path: str) -> list[Window]:
     """Read a track and cut it.
 
     Raises:
         CaptionError: also for an error that no rule foresees; one file never stops the others.
     """
     try:
-        cues = parse(track.raw, track.format, path=path)
-        return windows(video.id, cues, [chapter.start_ms for chapter in video.chapters])
+        cues = parse_captions(track.raw, track.format, path=path)
+        return cut_windows(video.id, cues, [chapter.start_ms for chapter in video.chapters])
     except AppError:
         raise
     except Exception as error:  # whatever is in a file, the others come

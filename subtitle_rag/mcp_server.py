@@ -15,8 +15,8 @@ from subtitle_rag.domain import clock, parse_clock, tidy, watch_url
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Answer, EvidenceSource
 from subtitle_rag.installation.extras import MCP
-from subtitle_rag.installation.missing import missing
-from subtitle_rag.retrieval.query import Query, day, kind_named, parse
+from subtitle_rag.installation.missing import missing_extra
+from subtitle_rag.retrieval.query import Query, day, kind_named, parse_query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.runtime import Runtime
 
@@ -48,7 +48,7 @@ def build(runtime: Runtime) -> "MCPServer[Any]":
         from mcp.server.mcpserver import MCPServer
         from mcp_types import ToolAnnotations
     except ImportError as error:
-        raise missing(MCP) from error
+        raise missing_extra(MCP) from error
     server: MCPServer[Any] = MCPServer(
         "subtitle-rag", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
@@ -198,7 +198,7 @@ def _query(
     before: str | None = None,
     kind: str | None = None,
 ) -> Query:
-    query = parse(text)
+    query = parse_query(text)
     return replace(
         query,
         videos=(*query.videos, tidy(video)) if video else query.videos,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.browser_page import DRIVER
 from subtitle_rag.i18n import _
 from subtitle_rag.installation.extras import WEB
-from subtitle_rag.installation.missing import missing
+from subtitle_rag.installation.missing import missing_extra
 from subtitle_rag.platforms import command_line
 from subtitle_rag.redaction import register_secret
 from subtitle_rag.web_place import ServedPlace, is_same_origin, listen
@@ -56,7 +56,7 @@ def serve(arguments: Sequence[str], *, host: str, port: int, started: Callable[[
         from aiohttp import web
         from textual_serve import server as textual_server
     except ImportError as error:
-        raise missing(WEB) from error
+        raise missing_extra(WEB) from error
     listening, place, address = listen(host, port)
     key = secrets.token_urlsafe(16)
     register_secret(key)

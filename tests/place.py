@@ -12,7 +12,7 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from tests.invented import dump
 
@@ -48,7 +48,7 @@ class Place:
     def results(self, *queries: str) -> list[tuple[str, Any]]:
         """The windows of all queries with their scores, in order."""
         searcher = Searcher(self.library, self.index, QueryAnalyzer(self.library, self.analyzer))
-        ranked = [searcher.rank(parse(query), depth=50) for query in queries or QUERIES]
+        ranked = [searcher.rank(parse_query(query), depth=50) for query in queries or QUERIES]
         return [(entry.window_id, pytest.approx(entry.score, rel=1e-6)) for found in ranked for entry in found]
 
     def content(self) -> dict[str, list[tuple[Any, ...]]]:

@@ -1,6 +1,6 @@
 """Captions read the short way, for the tests of the parser."""
 
-from subtitle_rag.captions.parse import parse
+from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import Cue
 
 HEAD = "WEBVTT\n\n"
@@ -13,7 +13,7 @@ def texts(content: str | bytes, format: str = "vtt") -> list[str]:
 
 
 def cues(content: str | bytes, format: str = "vtt") -> list[Cue]:
-    return parse(content.encode() if isinstance(content, str) else content, format)
+    return parse_captions(content.encode() if isinstance(content, str) else content, format)
 
 
 def spans(content: str | bytes, format: str = "vtt") -> list[tuple[int, int, str]]:

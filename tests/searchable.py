@@ -5,7 +5,7 @@ from datetime import date
 from hashlib import sha256
 from pathlib import Path
 
-from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.domain import Cue, Track, Video
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.store import Library
@@ -46,7 +46,7 @@ def filled(path: Path, analyzer: Analyzer, videos: Mapping[Video, Minutes]) -> L
     library = Library(path)
     for one, minutes in videos.items():
         raw = repr(minutes).encode()
-        own = windows(one.id, spoken(minutes))
+        own = cut_windows(one.id, spoken(minutes))
         library.put_video(one, Track("ko", "file", "vtt", raw, sha256(raw).hexdigest(), 0), own, RULE)
         analyses = analyzer.morphemes([window.text for window in own]) if own else ()
         library.put_indexed(ANALYZER, {w.id: ("", found) for w, found in zip(own, analyses, strict=True)})

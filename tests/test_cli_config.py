@@ -15,8 +15,8 @@ from subtitle_rag import config, i18n
 from subtitle_rag.commands.settings import config_
 from subtitle_rag.config import HOSTS_VARIABLE, LANGUAGE_VARIABLE, Paths
 from subtitle_rag.configuring.origins import without_user
-from subtitle_rag.configuring.schema import schema
-from subtitle_rag.configuring.template import template
+from subtitle_rag.configuring.schema import settings_schema
+from subtitle_rag.configuring.template import config_template
 from tests.cases import cases
 from tests.commandline import Run, ran
 
@@ -234,7 +234,7 @@ def test_the_schema_is_data_by_itself(run: Run) -> None:
 
 
 def test_every_setting_of_the_schema_has_type_default_and_description() -> None:
-    made = schema({})
+    made = settings_schema({})
     assert made["additionalProperties"] is False
     for name, kind in config.SECTIONS.items():
         table = made["properties"][name]
@@ -306,7 +306,7 @@ def test_the_file_that_init_writes_is_valid_and_changes_nothing(run: Run, file: 
 
 
 def test_what_is_commented_out_are_the_defaults(file: Path) -> None:
-    text = template("en")
+    text = config_template("en")
     assert [line for line in text.splitlines() if not line.startswith(("#", "[")) and line] == []
     before = config.load(language="en")
     for example in ("celluloid", "app.library", "primary", "background"):
@@ -319,7 +319,7 @@ def test_what_is_commented_out_are_the_defaults(file: Path) -> None:
 
 
 def test_the_examples_of_init_are_right(run: Run, file: Path) -> None:
-    text = template("en").replace("# [", "[").replace("# command", "command").replace('# "app', '"app')
+    text = config_template("en").replace("# [", "[").replace("# command", "command").replace('# "app', '"app')
     file.write_text(re.sub("# (primary|background)", r"\1", text))
     assert run("config", "validate").out == ""
     settings = config.load()

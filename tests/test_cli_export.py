@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import cli, config
-from subtitle_rag.captions.parse import parse
+from subtitle_rag.captions.parse import parse_captions
 from tests.commandline import Run, ran
 from tests.invented import end_hosts
 
@@ -63,7 +63,7 @@ def test_a_time_is_the_window_around_it_and_a_range_its_own_lines(run: Run) -> N
 
 def test_a_video_and_a_channel_are_written_whole(run: Run) -> None:
     srt = run("export", "--video", "링크", "--format", "srt")
-    assert [cue.text for cue in parse(srt.out.encode(), "srt")] == list(LINES)
+    assert [cue.text for cue in parse_captions(srt.out.encode(), "srt")] == list(LINES)
     assert run("export", "링크", "--format", "srt").out == srt.out
     channel = run("list", "--json").result["channels"][0]["name"]
     assert " ".join(str(row["text"]) for row in rows(run, "--channel", channel)).count("국수를") == 2

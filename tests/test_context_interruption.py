@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import config
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.invented import end_hosts
 from tests.stand_ins.ollama import Asked, Model, StandIn, Turn
@@ -149,7 +149,7 @@ def test_a_run_killed_again_and_again_loses_a_context_at_most_each_time(ollama: 
         for state in runtime.library.videos():
             for window in runtime.library.windows_of(state.video.id):
                 said = int(window.text.split()[2])
-                best = runtime.searcher.rank(parse(thing(said)))[0]
+                best = runtime.searcher.rank(parse_query(thing(said)))[0]
                 assert best.window_id == window.id
     ollama.clear()
     assert start(home).wait() == 0
@@ -170,7 +170,7 @@ def test_what_was_stored_and_not_yet_searchable_is_taken_in_by_the_next_run(olla
     assert start(home).wait() == 0
     with Runtime(config.load(home)) as runtime:
         assert runtime.library.contexts.unindexed() == {}
-        assert runtime.searcher.rank(parse(thing(7_000)))
+        assert runtime.searcher.rank(parse_query(thing(7_000)))
 
 
 SECTIONS = 24

@@ -28,7 +28,7 @@ from subtitle_rag.errors import AppError, BusyError, CaptionError, FetchError, L
 from subtitle_rag.fetching.fetcher import STORED_RESTS
 from subtitle_rag.fetching.lister import STATED
 from subtitle_rag.installation.extras import EXTRAS, Extra
-from subtitle_rag.installation.missing import missing
+from subtitle_rag.installation.missing import missing_extra
 from tests.cases import cases
 
 KINDS = {kind.__name__: kind for kind in (AppError, UsageError, CaptionError, FetchError, LlmError, BusyError)}
@@ -109,7 +109,7 @@ def test_every_code_is_raised_somewhere() -> None:
 @cases("extra", EXTRAS.values())
 def test_an_extra_that_is_missing_is_told_with_the_line_that_installs_it(extra: Extra) -> None:
     assert extra.code in SENTENCES
-    assert missing(extra).hint.endswith(missing(extra).details["line"])
+    assert missing_extra(extra).hint.endswith(missing_extra(extra).details["line"])
 
 
 REFUSALS = {

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import config
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.invented import end_hosts
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn, stand_in
@@ -81,7 +81,7 @@ def kill_at(youtube: StandIn, home: Path, requests: int, delay: float) -> bool:
 
 
 def found(runtime: Runtime, number: int) -> list[str]:
-    result = runtime.searcher.search(parse(f'"{7_000 + number}"'))
+    result = runtime.searcher.search(parse_query(f'"{7_000 + number}"'))
     return [scene.video.id for scene in result.scenes]
 
 

@@ -223,13 +223,13 @@ def test_documents_and_pages_use_the_words_of_the_catalogue() -> None:
 
 
 def test_filters_in_examples_are_known_to_the_query_syntax(catalog: Catalog) -> None:
-    from subtitle_rag.retrieval.query import parse
+    from subtitle_rag.retrieval.query import parse_query
 
     examples = [text for message in entries(catalog) for text in translations(message)]
     filters = [word for text in examples for word in re.findall(r"(?<!\S)[가-힣]+:[^\s,.]+", text)]
     assert {name.partition(":")[0] for name in filters} == {"채널", "영상", "종류", "이후", "이전"}
     for example in filters:
-        assert parse(f"치킨 {example}").text == "치킨"
+        assert parse_query(f"치킨 {example}").text == "치킨"
 
 
 # --- speaking ---

@@ -441,19 +441,19 @@ def test_one_file_never_stops_the_others_whatever_it_raises(
 ) -> None:
     long_number = '{"events":[{"tStartMs":' + "9" * 400 + ',"segs":[{"utf8":"코뿔소"}]}]}'
     (captions / "number [number00001].ko.json3").write_text(long_number, encoding="utf-8")
-    inner = parsing.parse
+    inner = parsing.parse_captions
 
     def parse(raw: bytes, format: str, *, path: str) -> Any:
         if ID in path:
             raise RecursionError
         return inner(raw, format, path=path)
 
-    monkeypatch.setattr(indexing, "parse", parse)
+    monkeypatch.setattr(indexing, "parse_captions", parse)
     events = place.run(captions)
     assert failed(events) == ["caption_unexpected"]
     assert len(done(events, "new")) == 4
     assert place.report(captions).failed == 1, "the failure is stored, and tried again"
-    monkeypatch.setattr(indexing, "parse", inner)
+    monkeypatch.setattr(indexing, "parse_captions", inner)
     assert done(place.run(captions), "new") == [ID]
 
 

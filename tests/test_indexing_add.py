@@ -16,7 +16,7 @@ import pytest
 from filelock import FileLock
 
 from subtitle_rag import indexing
-from subtitle_rag.captions.windows import RULE, WindowRule, windows
+from subtitle_rag.captions.windows import RULE, WindowRule, cut_windows
 from subtitle_rag.domain import Chapter, Details, Heat, Storyboard, Track, Video
 from subtitle_rag.errors import BusyError, CaptionError
 from subtitle_rag.events import Found, IndexReport, Listed, Resting, VideoDone, VideoFailed, WindowsIndexed
@@ -211,7 +211,7 @@ def aged(place: Place, captions: Path, monkeypatch: pytest.MonkeyPatch) -> Place
     """A library whose windows were made by another rule than the current one, and from files that are gone."""
     with monkeypatch.context() as patch:
         patch.setattr(indexing, "RULE", str(OLD))
-        patch.setattr(indexing, "windows", partial(windows, rule=OLD))
+        patch.setattr(indexing, "cut_windows", partial(cut_windows, rule=OLD))
         place.run(captions)
         add(place, watched(), manual(), DETAILS)
         assert place.sound()

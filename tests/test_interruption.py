@@ -20,7 +20,7 @@ import pytest
 
 from subtitle_rag import config
 from subtitle_rag.hosting.entry import host_entry
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.invented import caption_folder, dump, end_hosts
 
@@ -97,7 +97,7 @@ def start(home: Path, captions: Path) -> "subprocess.Popen[bytes]":
 def results(home: Path) -> list[tuple[str, Any]]:
     """The windows of all queries with their scores, in order."""
     with Runtime(config.load(home)) as runtime:
-        ranked = [runtime.searcher.rank(parse(query)) for query in QUERIES]
+        ranked = [runtime.searcher.rank(parse_query(query)) for query in QUERIES]
     return [(entry.window_id, pytest.approx(entry.score, rel=1e-6)) for found in ranked for entry in found]
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag import config, models
-from subtitle_rag.captions.addresses import parse as source
-from subtitle_rag.captions.parse import parse
+from subtitle_rag.captions.addresses import parse_address as source
+from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.captions.tracks import choose
 from subtitle_rag.captions.youtube import YouTube
 from subtitle_rag.config import LlmSettings, YoutubeSettings
@@ -44,7 +44,7 @@ def test_a_channel_lists_videos_and_one_of_them_has_korean_captions() -> None:
             assert page.video.channel_id == listing.channel_id
             if offer := choose(page.info, ["ko"]):
                 track = youtube.track(offer, page.video.title)
-                assert parse(track.raw, track.format, path=page.video.title)
+                assert parse_captions(track.raw, track.format, path=page.video.title)
                 return
     pytest.fail("none of ten videos has Korean captions")
 
@@ -121,7 +121,7 @@ def test_a_run_that_is_stopped_goes_on_where_it_was(runtime: Runtime, model: str
 @pytest.mark.ollama
 def test_a_question_is_answered(runtime: Runtime, model: str) -> None:
     with runtime.answerer(model) as answerer:
-        *_events, answer = answerer.conversation().ask(query.parse("국수를 먹었나요?"))
+        *_events, answer = answerer.conversation().ask(query.parse_query("국수를 먹었나요?"))
     assert isinstance(answer, Answer)
     assert answer.ending in ("whole", "cut")
     assert answer.text

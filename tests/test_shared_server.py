@@ -12,7 +12,7 @@ from subtitle_rag.config import QdrantSettings
 from subtitle_rag.library.app_state import holding_address, put_holding_address
 from subtitle_rag.retrieval.index_server import COLLECTION, ServerIndex, open_server
 from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.server_answers import LAST_MEMBER, MEMBER_PREFIX
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.controllers.index_restore import IndexRestore
@@ -103,7 +103,7 @@ def test_a_library_that_misses_windows_searches_on_and_puts_them_back(
     machine("index", captions)
     other("index", videos(tmp_path / "b", 2))
     with Runtime(config.load(machine.home)) as runtime:
-        whole = [scene.id for scene in runtime.searcher.search(parse("국수를 먹었어요")).scenes]
+        whole = [scene.id for scene in runtime.searcher.search(parse_query("국수를 먹었어요")).scenes]
         known = runtime.library.counts().searchable
     everything = stored(server)
     server.memory.delete(COLLECTION, list[Any]([id for id in whole if id in everything][:1]))

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Protocol, TypeVar
 
 from subtitle_rag.answers.question_form import QuestionForm
-from subtitle_rag.captions.windows import SHIPPED
+from subtitle_rag.captions.windows import SHIPPED_RULE
 from subtitle_rag.contexts.context_prompt import neutral, shortened
 from subtitle_rag.domain import Line, clock
 from subtitle_rag.retrieval.scenes import Scene
@@ -150,7 +150,7 @@ def surrounded(scenes: Sequence[Scene]) -> list[str]:
     befores = [scene.overlap_before.split() for scene in scenes]
     afters = [scene.overlap_after.split() for scene in scenes]
     for at, (scene, following) in enumerate(pairwise(scenes)):
-        if following.start_ms - scene.end_ms >= 2 * SHIPPED.overlap_ms:
+        if following.start_ms - scene.end_ms >= 2 * SHIPPED_RULE.overlap_ms:
             continue
         before, after = befores[at + 1], afters[at]
         shared = _shared(scene.text.split() + after, before + following.text.split())

@@ -109,7 +109,7 @@ def looks_like_address(text: str) -> bool:
     return bool(_ADDRESS.match(text) or _LONG_ID.fullmatch(text))
 
 
-def parse(text: str) -> Source:
+def parse_address(text: str) -> Source:
     """The source that `text` names: an address of YouTube in any of its forms, an `@handle`, or a bare id.
 
     A live broadcast's tab counts as the streams; a tab that lists no videos as the channel itself. A mix beside a

@@ -13,7 +13,7 @@ SOUND = frozenset({".m4a", ".mp3", ".opus", ".flac", ".wav"})
 """Sound files, the last choice."""
 
 
-def media(video: Video) -> Path | None:
+def find_media(video: Video) -> Path | None:
     """Return the file named like the captions without their language, as the disk spells it. Reads folders."""
     if video.source is None:
         return None

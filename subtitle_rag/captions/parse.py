@@ -98,7 +98,7 @@ class _Screen(NamedTuple):
     lines: list[_Line]
 
 
-def parse(raw: bytes, format: str, *, path: str = "") -> list[Cue]:
+def parse_captions(raw: bytes, format: str, *, path: str = "") -> list[Cue]:
     """The cues of a caption file, sorted by start, times in milliseconds.
 
     `format` is `vtt`, `srt`, `sbv` or `json3`; a text format under another's name is read all the same. `path` only

@@ -37,8 +37,8 @@ class WindowRule:
         return f"p1.w3.{lengths}.o{self.overlap_ms // 1000}"
 
 
-SHIPPED = WindowRule()
-RULE = str(SHIPPED)
+SHIPPED_RULE = WindowRule()
+RULE = str(SHIPPED_RULE)
 
 _LENGTH_SCALE_MS = 30_000
 _CUT_WEIGHT = 0.3
@@ -52,8 +52,8 @@ _SENTENCE_END = re.compile(r"(?:니다|[요죠까네]|[.?!…。])[\"'”’)\]]
 _NEW_SPEAKER = re.compile(r"^(?:>>|- |\[)")
 
 
-def windows(
-    video_id: str, cues: Sequence[Cue], borders: Sequence[int] = (), rule: WindowRule = SHIPPED
+def cut_windows(
+    video_id: str, cues: Sequence[Cue], borders: Sequence[int] = (), rule: WindowRule = SHIPPED_RULE
 ) -> list[Window]:
     """Cut the windows of one video, in order. `borders` are the beginnings of its chapters (ms).
 
@@ -70,7 +70,7 @@ def windows(
     return result
 
 
-def window_id(video_id: str, start_ms: int, twin: int = 0, rule: WindowRule = SHIPPED) -> str:
+def window_id(video_id: str, start_ms: int, twin: int = 0, rule: WindowRule = SHIPPED_RULE) -> str:
     """The id of the window that starts there under a rule; `twin` counts windows with the same start."""
     name = f"{video_id}\x1f{start_ms}\x1f{rule}" + (f"\x1f{twin}" if twin else "")
     return str(uuid.uuid5(NAMESPACE, name))

@@ -26,9 +26,9 @@ def demo_(settings: Settings, as_json: bool) -> int:
     with Runtime(sample_library.sample_settings(settings)) as runtime:
         sample_library.fill(runtime)
         runtime.preload()
-        from subtitle_rag.retrieval.query import parse
+        from subtitle_rag.retrieval.query import parse_query
 
-        result = runtime.searcher.search(parse(DEMO_QUERY), limit=5)
+        result = runtime.searcher.search(parse_query(DEMO_QUERY), limit=5)
     if not as_json:
         output.say(_("The sample library, and a search in it: {query}").format(query=DEMO_QUERY))
     lines = (line for scene in result.scenes for line in scene_lines(scene))

@@ -54,7 +54,7 @@ def export_(
 ) -> int:
     from subtitle_rag.commands.chosen_scenes import SceneChoice, chosen_spans
     from subtitle_rag.exporting.clip_files import clip_of
-    from subtitle_rag.exporting.export_text import export_text, left_out_sentence, write_export
+    from subtitle_rag.exporting.export_text import left_out_sentence, render_export, write_export
     from subtitle_rag.exporting.scene_reader import SceneReader
 
     path = Path(file).expanduser() if file not in (None, "-") else None
@@ -66,7 +66,7 @@ def export_(
     scenes = SceneReader(runtime.library).read(spans)
     if clips is not None:
         scenes = [replace(scene, clip=clip_of(Path(clips).expanduser(), scene)) for scene in scenes]
-    text, count, left_out = export_text(format_name, scenes, query)
+    text, count, left_out = render_export(format_name, scenes, query)
     values = {"format": format_name, "file": str(path) if path else None, "scenes": count, "left_out": left_out}
     notes = [left_out_sentence(left_out)] if left_out else []
     if path is None:

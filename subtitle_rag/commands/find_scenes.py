@@ -118,9 +118,9 @@ def _suggestions(runtime: "Runtime", result: "SearchResult") -> list["Suggestion
     """Return queries near this one, if it has no scenes or the library says none of its words."""
     if result.scenes and result.has_known_word:
         return []
-    from subtitle_rag.retrieval.suggestions import suggestions
+    from subtitle_rag.retrieval.suggestions import suggest_queries
 
-    return suggestions(runtime.searcher, runtime.library, result.query.raw)
+    return suggest_queries(runtime.searcher, runtime.library, result.query.raw)
 
 
 def _suggestion_values(suggestion: "Suggestion") -> dict[str, Any]:
@@ -191,7 +191,7 @@ def result_values(result: "SearchResult") -> dict[str, Any]:
 
 
 def _scene_values(scene: "Scene") -> dict[str, Any]:
-    from subtitle_rag.retrieval.search import PARTS
+    from subtitle_rag.retrieval.search import SEARCH_PARTS
 
     return {
         "rank": scene.rank,
@@ -201,7 +201,8 @@ def _scene_values(scene: "Scene") -> dict[str, Any]:
         "jump": {"at": scene.at_ms / 1000, "url": scene.jump_url},
         **output.fields(scene, "text context highlights score"),
         "scores": {
-            name: {"rank": s.rank, "score": s.score} if name in PARTS else s.score for name, s in scene.scores.items()
+            name: {"rank": s.rank, "score": s.score} if name in SEARCH_PARTS else s.score
+            for name, s in scene.scores.items()
         },
         "related": [list(span) for span in sorted(scene.related)],
         **output.fields(scene, "title_highlights reason"),

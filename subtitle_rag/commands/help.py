@@ -79,11 +79,11 @@ def _nearest(ctx: click.Context, name: str) -> str:
 
 
 def _print_man(ctx: click.Context, settings: Settings, *, as_json: bool) -> int:
-    from subtitle_rag.manual.man_page import man_page
+    from subtitle_rag.manual.man_page import render_man_page
 
     root = ctx.find_root().command
     assert isinstance(root, click.Group)
-    text = man_page(root, settings)
+    text = render_man_page(root, settings)
     if as_json:
         output.envelope("help", output.Outcome({"man": text}))
     else:

@@ -86,7 +86,7 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 @json_option
 @pass_runtime
 def status_(runtime: "Runtime", as_json: bool) -> int:
-    from subtitle_rag.fetching.stored_rest import stored_rest
+    from subtitle_rag.fetching.stored_rest import read_stored_rest
 
     runtime.require_library()
     counts = runtime.library.counts()
@@ -96,7 +96,7 @@ def status_(runtime: "Runtime", as_json: bool) -> int:
     encoder = runtime.library.vectors.active()
     vectors = runtime.library.vectors.counts(encoder)
     tokens, token_lines = token_cost_values(runtime), token_cost_lines(runtime)
-    rest, rest_code = stored_rest(runtime.library.sources, runtime.settings.youtube.rest)
+    rest, rest_code = read_stored_rest(runtime.library.sources, runtime.settings.youtube.rest)
     result = {
         **output.fields(counts, "channels videos windows"),
         "stages": {
@@ -248,10 +248,10 @@ def _removal_set(runtime: "Runtime", targets: Sequence[str]) -> "RemovalSet":
 
 def _followed_at(runtime: "Runtime", target: str) -> "list[FollowedSource]":
     """Return the followed source with this address, in a list."""
-    from subtitle_rag.captions.addresses import parse
+    from subtitle_rag.captions.addresses import parse_address
 
     try:
-        source = runtime.library.sources.find(parse(target).url)
+        source = runtime.library.sources.find(parse_address(target).url)
     except UsageError:
         return []
     return [source] if source else []

@@ -90,9 +90,9 @@ def parse_query(
 ) -> "Query":
     """Parse the text, and add the options' filters to its own; raises UsageError."""
     from subtitle_rag.domain import tidy
-    from subtitle_rag.retrieval.query import day, kind_named, parse
+    from subtitle_rag.retrieval.query import day, kind_named, parse_query
 
-    query = parse(text)
+    query = parse_query(text)
     return replace(
         query,
         channels=(*query.channels, *map(tidy, channels)),

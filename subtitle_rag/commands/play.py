@@ -40,13 +40,13 @@ def play_(
 ) -> int:
     from subtitle_rag import player
     from subtitle_rag.commands.chosen_scenes import SceneChoice, chosen_spans
-    from subtitle_rag.exporting.clips import clips
+    from subtitle_rag.exporting.clips import make_clips
     from subtitle_rag.exporting.export_text import left_out_sentence
     from subtitle_rag.exporting.scene_reader import SceneReader
 
     choice = SceneChoice(targets, marked, tag, query, limit, video, channel)
     scenes = SceneReader(runtime.library).read(chosen_spans(runtime, choice))
-    parts = clips(scenes)
+    parts = make_clips(scenes)
     if not parts:
         raise UsageError("nothing_playable" if scenes else "nothing_to_export")
     notes = [left_out_sentence(len(scenes) - len(parts))] if len(parts) < len(scenes) else []

@@ -171,12 +171,12 @@ def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
 )
 @json_option
 def config_schema(as_json: bool) -> int:
-    from subtitle_rag.configuring.schema import schema
+    from subtitle_rag.configuring.schema import settings_schema
     from subtitle_rag.tui import keymap
     from subtitle_rag.tui.text import key_help
 
     usual = {id: (key_help.meaning(id), binding.key) for id, (_kind, binding) in keymap.declared().items()}
-    document = schema(usual)
+    document = settings_schema(usual)
     if as_json:
         output.envelope("config schema", output.Outcome(document))
     else:
@@ -219,10 +219,10 @@ def config_init(ctx: click.Context, as_json: bool) -> int:
 
 def _create_file(reading: "LoadedConfig") -> Path:
     """Write the commented file with all defaults, and return its path."""
-    from subtitle_rag.configuring.template import template, write_new
+    from subtitle_rag.configuring.template import config_template, write_new
 
     path = reading.settings.paths.config
-    write_new(path, template(reading.settings.language))
+    write_new(path, config_template(reading.settings.language))
     return path
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subtitle_rag import output
-from subtitle_rag.captions.addresses import Source, looks_like_address, parse
+from subtitle_rag.captions.addresses import Source, looks_like_address, parse_address
 from subtitle_rag.domain import TABS, tidy
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
@@ -31,7 +31,7 @@ def paths_and_requests(
         if os.path.lexists(source):
             paths.append(Path(source))
         else:
-            address = parse(source) if looks_like_address(source) else _parse_bare_id(source)
+            address = parse_address(source) if looks_like_address(source) else _parse_bare_id(source)
             requests.append(FetchRequest(_video_or_list(address, playlist), options))
     return paths, requests
 
@@ -39,7 +39,7 @@ def paths_and_requests(
 def _parse_bare_id(text: str) -> Source:
     """Parse a bare video id, which looks like a folder's name; raises UsageError `unsupported_source`."""
     try:
-        return parse(text)
+        return parse_address(text)
     except UsageError:
         raise UsageError("unsupported_source", source=tidy(text)) from None
 
@@ -86,7 +86,7 @@ def _find(followed: Sequence[FollowedSource], name: str) -> list[FollowedSource]
     """Find by address, id or name, or else by a part of the name; raises UsageError `unknown_channel`."""
     pattern = tidy(name)
     try:
-        url = parse(pattern).url
+        url = parse_address(pattern).url
     except UsageError:
         url = ""
     sources = [source for source in followed if pattern in (source.name, source.channel_id) or source.url == url]

@@ -98,13 +98,13 @@ def _track_warnings(track: Track | None) -> Iterator[str]:
 @pass_runtime
 def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool, as_json: bool) -> int:
     from subtitle_rag import player
-    from subtitle_rag.captions.media import media
+    from subtitle_rag.captions.media import find_media
 
     video, at_ms = video_and_time(runtime, target)
     player_name = name or player.default(
         runtime.settings.player.default, runtime.library.database.get_setting(PLAYER), runtime.settings.players
     )
-    file = None if only_print else media(video)
+    file = None if only_print else find_media(video)
     if video.url is None and file is None:
         raise UsageError("no_link", video=video.title)
     link = watch_url(video.id, at_ms) if video.url else None

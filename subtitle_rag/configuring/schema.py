@@ -12,7 +12,7 @@ _STRINGS: dict[str, Any] = {"type": "array", "items": {"type": "string"}}
 _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number"}
 
 
-def schema(keys: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+def settings_schema(keys: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
     """Return the schema in the language in force; `keys`: id → its meaning and default keys."""
     language = {"type": "string", "enum": list(LANGUAGES), "description": about("language")}
     tables = {name: {**_table(kind), "description": about(name)} for name, kind in SECTIONS.items()}

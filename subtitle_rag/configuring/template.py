@@ -22,7 +22,7 @@ EXAMPLE_KEY = ("app.library", "F10,Ctrl+B")
 EXAMPLE_THEME = {"primary": "#3a86ff", "background": "#081020"}
 
 
-def template(language: str) -> str:
+def config_template(language: str) -> str:
     """Return the file's text, with each setting as a comment."""
     return "\n".join(_lines(language)) + "\n"
 

@@ -9,7 +9,7 @@ SCRIPT_REMINDER = "한글로만 쓰세요. 한자나 가나는 쓰지 마세요.
 """What a second request adds."""
 
 
-def foreign_script(text: str, known: str) -> list[str]:
+def find_foreign_script(text: str, known: str) -> list[str]:
     """List the pieces of Chinese or Japanese script in a text that stand nowhere in what is known."""
     return [piece for piece in dict.fromkeys(_FOREIGN.findall(text)) if piece not in known]
 
@@ -17,7 +17,7 @@ def foreign_script(text: str, known: str) -> list[str]:
 def without_foreign_script(text: str, known: str) -> str:
     """Return the text without the sentences that have such script."""
     lines = (
-        "".join(sentence for sentence in split_sentences(line) if not foreign_script(sentence, known)).rstrip()
+        "".join(sentence for sentence in split_sentences(line) if not find_foreign_script(sentence, known)).rstrip()
         for line in text.splitlines()
     )
     return "\n".join(line for line in lines if line)

@@ -12,7 +12,7 @@ from typing import Any
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean
-from subtitle_rag.contexts.foreign_script import SCRIPT_REMINDER, foreign_script, without_foreign_script
+from subtitle_rag.contexts.foreign_script import SCRIPT_REMINDER, find_foreign_script, without_foreign_script
 from subtitle_rag.contexts.grounding import UNGROUNDED, doubts
 from subtitle_rag.contexts.large_prompts import LargePrompts
 from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt
@@ -260,8 +260,8 @@ class _VideoRun:
         """Return the usable text of an answer, empty for one with a fault, and the fault in words for the model."""
         known = self._known_text(video, windows)
         text = "" if reply.done_reason == LOOP and not last else clean(reply.text)
-        fault = SCRIPT_REMINDER if foreign_script(reply.text, known) else ""
-        if foreign_script(text, known):
+        fault = SCRIPT_REMINDER if find_foreign_script(reply.text, known) else ""
+        if find_foreign_script(text, known):
             text = without_foreign_script(text, known) if last else ""
         text = "".join(split_sentences(text)[: context_prompt.SUMMARY_SENTENCES]).strip()
         if self.run.summary_words.are_of_another(video.id, text):
@@ -341,8 +341,8 @@ class _VideoRun:
             last = number + 1 == TRIES
             text = "" if reply.done_reason == LOOP and not last else clean(reply.text, window=window.text)
             known = self._known_text(video, windows)
-            fault = SCRIPT_REMINDER if foreign_script(reply.text, known) else ""
-            if foreign_script(text, known):
+            fault = SCRIPT_REMINDER if find_foreign_script(reply.text, known) else ""
+            if find_foreign_script(text, known):
                 text = without_foreign_script(text, known) if last else ""
             doubts_found = self._doubts(video, windows, window, text, previous)
             reminder = _fault_reminder(doubts_found)

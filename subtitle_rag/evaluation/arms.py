@@ -10,15 +10,15 @@ from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.scene_figures import SCENES, ShownScene
 from subtitle_rag.i18n import _
 from subtitle_rag.installation import extras
-from subtitle_rag.installation.missing import missing
+from subtitle_rag.installation.missing import missing_extra
 from subtitle_rag.library.store import Library
 from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, is_ollama
 from subtitle_rag.retrieval.fusion import HIERARCHY, Ranked, merge_neighbours
 from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoder, Reranker
-from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.retrieval.query import Query, parse_query
 from subtitle_rag.retrieval.reranking import FULL, RerankCache, reorder
-from subtitle_rag.retrieval.scenes import OwnWindows, passages, scenes
-from subtitle_rag.retrieval.search import LEXICAL, ORDERS, PARTS, RETRIEVERS, Ranking, Searcher
+from subtitle_rag.retrieval.scenes import OwnWindows, make_scenes, passages
+from subtitle_rag.retrieval.search import LEXICAL, ORDERS, RETRIEVERS, SEARCH_PARTS, Ranking, Searcher
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -53,11 +53,11 @@ class ArmChoice:
             return cls(None, neural, rerank)
         sets = [tuple(dict.fromkeys(name.strip() for name in arm.split("+"))) for arm in arms.split(",")]
         for name in (name for names in sets for name in names):
-            if name not in PARTS:
-                raise UsageError("unknown_retriever", name=name, ready=", ".join(PARTS))
+            if name not in SEARCH_PARTS:
+                raise UsageError("unknown_retriever", name=name, ready=", ".join(SEARCH_PARTS))
         if any(set(names) <= set(ORDERS) for names in sets):
             raise UsageError("late_alone", ready=", ".join(RETRIEVERS))
-        ordered = (tuple(sorted(names, key=PARTS.index)) for names in sets)
+        ordered = (tuple(sorted(names, key=SEARCH_PARTS.index)) for names in sets)
         return cls(tuple(dict.fromkeys(ordered)), neural, rerank)
 
 
@@ -125,7 +125,7 @@ def _missing(runtime: Runtime, kind: Kind) -> str:
     if not name:
         return _("the config names none")
     if not (is_ollama(name) or extras.NEURAL.is_installed):
-        return missing(extras.NEURAL).message
+        return missing_extra(extras.NEURAL).message
     return AppError("model_missing", name=name).message
 
 
@@ -209,7 +209,7 @@ class Arm:
         groups = reorder(merge_neighbours(ranking.fused.windows, len(ranking.fused.windows)), ranking.scores)
         shown = groups[:SCENES]
         ids = {group[0].window_id: tuple(hit.window_id for hit in group) for group in shown}
-        made = scenes(OwnWindows(self.view.library), shown, ranking.fused.lexical)
+        made = make_scenes(OwnWindows(self.view.library), shown, ranking.fused.lexical)
         return [ShownScene(ids[scene.id], scene.start_ms, scene.end_ms, scene.at_ms) for scene in made]
 
     def rank_all(
@@ -236,7 +236,7 @@ class Arm:
             shown: list[ShownScene] = []
             text = ""
             try:
-                query = parse(question.query)
+                query = parse_query(question.query)
                 ranking, text = self.rank(query), query.text
                 result.times_ms.append((time.perf_counter() - started) * 1000)
                 ids = ranking.ids

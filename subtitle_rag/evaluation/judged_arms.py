@@ -34,10 +34,10 @@ from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.retrieval.fusion import merge_neighbours
 from subtitle_rag.retrieval.index import Filter
 from subtitle_rag.retrieval.neural import PATIENCE_S
-from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.retrieval.query import Query, parse_query
 from subtitle_rag.retrieval.reranking import RerankBudget, reorder
-from subtitle_rag.retrieval.scenes import OwnWindows, scenes
-from subtitle_rag.retrieval.search import LEXICAL, PARTS, SearchResult
+from subtitle_rag.retrieval.scenes import OwnWindows, make_scenes
+from subtitle_rag.retrieval.search import LEXICAL, SEARCH_PARTS, SearchResult
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -192,7 +192,7 @@ class _ArmSearch:
         if self._last is None or self._last[0] != query.raw:
             ranking = self._arm.rank(query)
             groups = reorder(merge_neighbours(ranking.fused.windows, len(ranking.fused.windows)), ranking.scores)
-            best = scenes(OwnWindows(self._arm.view.library), groups[:limit], ranking.fused.lexical)
+            best = make_scenes(OwnWindows(self._arm.view.library), groups[:limit], ranking.fused.lexical)
             result = SearchResult(query, self._arm.retrievers, best, {}, lexical=ranking.fused.lexical)
             self._last = query.raw, result, ranking.ids[: DEPTHS[-1]]
         return self._last[1], self._last[2]
@@ -470,7 +470,7 @@ class _ArmsRun:
         answer: Answer | None = None
         query: Query | None = None
         try:
-            query = parse(question.query)
+            query = parse_query(question.query)
             result, ranking = each.search.ranked(query, self.request.scenes)
             texts = list(map(judging.prompt_text, result.scenes))
         except UsageError as error:
@@ -589,4 +589,4 @@ def known_retrievers(text: str) -> Retrievers:
     """Read a text like `bm25,dense`, in the order of `PARTS`; raises UsageError `unknown_retriever`, `late_alone`."""
     choice = ArmChoice.parse("+".join(name.strip() for name in text.split(","))).retrievers
     assert choice is not None
-    return tuple(sorted(choice[0], key=PARTS.index))
+    return tuple(sorted(choice[0], key=SEARCH_PARTS.index))

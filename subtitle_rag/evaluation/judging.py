@@ -21,7 +21,7 @@ from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.i18n import _
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.retrieval.neural import Encoder
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import Searcher
 
@@ -132,7 +132,7 @@ def cases(
 def _scenes(query: str, searcher: Searcher, limit: int, retrievers: Sequence[str] | None) -> tuple[Scene, ...]:
     """Return the best scenes; none for a refused query."""
     try:
-        parsed = parse(query)
+        parsed = parse_query(query)
     except UsageError:
         return ()
     result = searcher.search(parsed, limit=limit, retrievers=retrievers)

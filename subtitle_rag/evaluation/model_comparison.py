@@ -15,7 +15,7 @@ from typing import Any
 
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.contexts.cleaning import clean
-from subtitle_rag.contexts.foreign_script import foreign_script
+from subtitle_rag.contexts.foreign_script import find_foreign_script
 from subtitle_rag.contexts.grounding import UNGROUNDED
 from subtitle_rag.contexts.hosts import context_key, known_text, missing_sections, prompt_estimate
 from subtitle_rag.contexts.large_prompts import LargePrompts
@@ -311,7 +311,7 @@ def figures(
         repeated=sum(SAME in some for some in kinds),
         looped=sum(answer.prompt_tokens == 0 for answer in answers),
         retold=sum(bool(some & {"echo", "repeat"}) for some in kinds),
-        foreign=sum(bool(foreign_script(each.raw, known[windows[each.window].video_id])) for each in answers),
+        foreign=sum(bool(find_foreign_script(each.raw, known[windows[each.window].video_id])) for each in answers),
         unusable=sum(not text for text in texts.values()),
         removed=sum(max(0, len(raw) - len(text)) for raw, text in usable) / characters if characters else None,
         prompt_tokens=sum(each.prompt_tokens for each in cost),

@@ -11,7 +11,7 @@ from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation.question_prompts import LONGEST_QUESTION, Draft
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.sampling import Candidate
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 
 SHORTEST_QUESTION = 8
 SHORTEST_QUOTE = 8
@@ -89,7 +89,7 @@ def refusal_reason(draft: Draft, candidate: Candidate, queries: Iterable[str]) -
 def is_plain(query: str) -> bool:
     """Return whether the search looks for all of the question, and for nothing but it."""
     try:
-        parsed = parse(query)
+        parsed = parse_query(query)
     except UsageError:
         return False
     return not any((parsed.phrases, parsed.excluded, parsed.channels, parsed.videos, parsed.after, parsed.before))

@@ -11,9 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from subtitle_rag.captions.parse import parse as parse_captions
-from subtitle_rag.captions.windows import SHIPPED as SHIPPED_RULE
-from subtitle_rag.captions.windows import WindowRule, windows
+from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.captions.windows import SHIPPED_RULE, WindowRule, cut_windows
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.errors import CaptionError, UsageError
 from subtitle_rag.evaluation import context_file, metrics, temp_library
@@ -28,12 +27,20 @@ from subtitle_rag.i18n import N_, _
 from subtitle_rag.installation.extras import EVAL
 from subtitle_rag.installation.missing import require
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.fusion import HIERARCHY, LEVEL_PARTS, PARTS, Candidates, Ranked, fuse_scores, lift, shares
+from subtitle_rag.retrieval.fusion import (
+    DEFAULT_PARTS,
+    HIERARCHY,
+    LEVEL_PARTS,
+    Candidates,
+    Ranked,
+    fuse_scores,
+    lift,
+    shares,
+)
 from subtitle_rag.retrieval.index_document import KEYWORDS, Bm25Params
-from subtitle_rag.retrieval.morphemes import SHIPPED as SHIPPED_NUMBERS
-from subtitle_rag.retrieval.morphemes import Bm25
+from subtitle_rag.retrieval.morphemes import SHIPPED_NUMBERS, Bm25
 from subtitle_rag.retrieval.neural import NEURAL, Reranker
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, RerankCache
 from subtitle_rag.retrieval.scenes import OwnWindows, passage
 from subtitle_rag.retrieval.search import LEXICAL
@@ -206,7 +213,10 @@ def cut_tracks(library: Library, rule: WindowRule) -> Iterator[tuple[Video, list
         except CaptionError:
             yield state.video, library.windows_of(state.video.id)
             continue
-        yield state.video, windows(state.video.id, cues, [chapter.start_ms for chapter in state.video.chapters], rule)
+        yield (
+            state.video,
+            cut_windows(state.video.id, cues, [chapter.start_ms for chapter in state.video.chapters], rule),
+        )
 
 
 class LexicalSpace:
@@ -275,7 +285,7 @@ class FusionSpace:
     def __init__(self, runtime: Runtime, questions: GoldSet, reranker: Reranker | None, *, neural: bool = True) -> None:
         self._runtime, self._questions, self._reranker = runtime, questions, reranker
         ready = runtime.searcher.ready() if neural else LEXICAL
-        axes = [Axis(name, values, PARTS[name]) for name, values in FUSION_VALUES.items() if name in ready]
+        axes = [Axis(name, values, DEFAULT_PARTS[name]) for name, values in FUSION_VALUES.items() if name in ready]
         if HIERARCHY in runtime.searcher.ready():
             axes += [Axis(level, values, LEVEL_PARTS[level]) for level, values in LEVEL_VALUES.items()]
         if reranker is not None:
@@ -289,7 +299,7 @@ class FusionSpace:
     def measure(self, setting: Setting) -> "Values":
         """Fuse and rerank the hits anew."""
         self._hits = self._hits or [self._search(question) for question in self._questions.questions]
-        parts = {name: setting.get(name, part) for name, part in PARTS.items()}
+        parts = {name: setting.get(name, part) for name, part in DEFAULT_PARTS.items()}
         rankings = []
         for hits in self._hits:
             found = hits.candidates
@@ -307,7 +317,7 @@ class FusionSpace:
         axes = {axis.name for axis in self.axes}
         names = (*LEXICAL, *(name for name in NEURAL if name in axes), *((HIERARCHY,) if "section" in axes else ()))
         try:
-            query = parse(question.query)
+            query = parse_query(question.query)
             return _QuestionHits(query.text, self._runtime.searcher.candidates(query, retrievers=names))
         except UsageError as error:
             if error.code in NOT_READY:

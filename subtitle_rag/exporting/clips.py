@@ -8,7 +8,7 @@ from subtitle_rag.player.mpv import Clip
 from subtitle_rag.terminal_text import line_text
 
 
-def clips(scenes: Sequence[ExportedScene]) -> list[Clip]:
+def make_clips(scenes: Sequence[ExportedScene]) -> list[Clip]:
     """Return the scenes that can be played: of their files, else of their links."""
     return [
         Clip(

@@ -20,7 +20,7 @@ class ExportText(NamedTuple):
     """Scenes that the format cannot write."""
 
 
-def export_text(name: str, scenes: Sequence[ExportedScene], query: str | None) -> ExportText:
+def render_export(name: str, scenes: Sequence[ExportedScene], query: str | None) -> ExportText:
     """Write scenes in the format `name`, under the query, or under the title of the only video.
 
     Raises:

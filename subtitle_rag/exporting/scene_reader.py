@@ -45,7 +45,7 @@ class SceneReader:
         return [self._scene(span) for span in dict.fromkeys(spans)]
 
     def _scene(self, span: SceneSpan) -> ExportedScene:
-        from subtitle_rag.captions.media import media
+        from subtitle_rag.captions.media import find_media
 
         video = span.video
         if video.id != self._video_id:
@@ -66,16 +66,16 @@ class SceneReader:
             contexts[window.id].text if window and window.id in contexts else span.context,
             span.note,
             span.tag,
-            media(video),
+            find_media(video),
         )
 
     def _video_cues(self, video_id: str) -> list[Cue]:
         """Return the cues of a video's track, else those of its windows, which have no ends of their own."""
-        from subtitle_rag.captions.parse import parse
+        from subtitle_rag.captions.parse import parse_captions
 
         track = self._library.track(video_id)
         try:
-            cues = parse(track.raw, track.format) if track else []
+            cues = parse_captions(track.raw, track.format) if track else []
         except AppError:  # an older version has read what this one refuses
             logger.info("the track of %s cannot be read again", video_id, exc_info=True)
             cues = []

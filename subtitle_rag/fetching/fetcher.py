@@ -17,7 +17,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from subtitle_rag.captions import refusals
-from subtitle_rag.captions.addresses import Source, parse
+from subtitle_rag.captions.addresses import Source, parse_address
 from subtitle_rag.captions.tracks import choose
 from subtitle_rag.captions.youtube import SITE, UNKNOWN_CHANNEL, Page, YouTube
 from subtitle_rag.config import YoutubeSettings
@@ -25,7 +25,7 @@ from subtitle_rag.domain import Video
 from subtitle_rag.errors import BusyError, CaptionError, FetchError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, Resting, VideoDone, VideoFailed
 from subtitle_rag.fetching.lister import Lister, pattern
-from subtitle_rag.fetching.stored_rest import stored_rest
+from subtitle_rag.fetching.stored_rest import read_stored_rest
 from subtitle_rag.indexing import Indexer
 from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.sources import FollowedSource, SourceOptions
@@ -61,7 +61,7 @@ def followed_requests(sources: Iterable[FollowedSource]) -> list[FetchRequest]:
     requests = []
     for source in sources:
         try:
-            requests.append(FetchRequest(parse(source.url), source.options))
+            requests.append(FetchRequest(parse_address(source.url), source.options))
         except UsageError:
             logger.warning("source %d cannot be parsed", source.id, exc_info=True)
     return requests
@@ -343,7 +343,7 @@ class _Run:
 
     def _wait_for_stored_rest(self) -> Iterator[IndexEvent]:
         """Wait for the rest of an earlier run, whose block may still hold."""
-        until, code = stored_rest(self.library.sources, self.settings.rest)
+        until, code = read_stored_rest(self.library.sources, self.settings.rest)
         if self.options.retry or not until:
             self.library.sources.end_rest()
         else:

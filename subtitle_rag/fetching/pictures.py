@@ -15,7 +15,7 @@ from subtitle_rag.captions.youtube import YouTube
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import Storyboard, Video
 from subtitle_rag.errors import FetchError
-from subtitle_rag.fetching.stored_rest import stored_rest
+from subtitle_rag.fetching.stored_rest import read_stored_rest
 from subtitle_rag.library.store import Library
 from subtitle_rag.platforms import replace_path
 from subtitle_rag.private_files import private_folder
@@ -84,7 +84,7 @@ class Pictures:
 
     @property
     def _resting(self) -> bool:
-        return stored_rest(self._library.sources, self._settings.rest)[0] > 0
+        return read_stored_rest(self._library.sources, self._settings.rest)[0] > 0
 
     def _board(self, video: Video) -> Storyboard | None:
         board = self._library.details(video.id).storyboard

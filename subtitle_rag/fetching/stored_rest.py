@@ -6,7 +6,7 @@ from subtitle_rag.captions.refusals import DAY
 from subtitle_rag.library.sources import Sources
 
 
-def stored_rest(sources: Sources, rest_s: int) -> tuple[int, str]:
+def read_stored_rest(sources: Sources, rest_s: int) -> tuple[int, str]:
     """Return the end of the rest that still holds (Unix seconds) and the code behind it, else (0, "").
 
     `rest_s` is the length of a rest in the config. A rest that would last longer than that and than a day was stored

@@ -12,10 +12,10 @@ def require(extra: Extra) -> None:
             `mcp_missing`, with the line that installs it.
     """
     if not extra.is_installed:
-        raise missing(extra)
+        raise missing_extra(extra)
 
 
-def missing(extra: Extra) -> AppError:
+def missing_extra(extra: Extra) -> AppError:
     """Return the failure for want of an extra, with the line that installs it."""
     from subtitle_rag.installation.advice import instruction
 

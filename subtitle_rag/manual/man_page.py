@@ -16,7 +16,7 @@ OWN_SECTION = ("exit-codes",)
 """Topics with a section of their own by man's custom."""
 
 
-def man_page(root: click.Group, settings: Settings) -> str:
+def render_man_page(root: click.Group, settings: Settings) -> str:
     """Return the page; `root` is the whole command line, `settings` fill its examples."""
     return "\n".join(_page(root, settings)) + "\n"
 

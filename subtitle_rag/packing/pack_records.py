@@ -384,11 +384,11 @@ def source_values(source: FollowedSource, listed: Sequence[str], *, whole: bool)
 
 
 def read_source(fields: Fields) -> PackedSource:
-    from subtitle_rag.captions.addresses import parse
+    from subtitle_rag.captions.addresses import parse_address
 
     url = fields.text("url", MAX_NAME)
     try:
-        if parse(url).url != url or parse(url).kind == "video":
+        if parse_address(url).url != url or parse_address(url).kind == "video":
             raise FieldError("url")
     except UsageError as error:
         raise FieldError("url") from error

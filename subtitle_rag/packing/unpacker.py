@@ -15,7 +15,7 @@ from subtitle_rag.captions.windows import RULE
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.errors import BusyError, CaptionError
 from subtitle_rag.events import VideoFailed, WindowsIndexed
-from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S, Indexer, cut_windows
+from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S, Indexer, windows_of_track
 from subtitle_rag.library.locks import hold_lock
 from subtitle_rag.library.store import Library
 from subtitle_rag.library.vector_store import StoredVector
@@ -154,7 +154,7 @@ class Unpacker:
             return
         if track is None:
             try:
-                own = cut_windows(video, packed.track, video.title)
+                own = windows_of_track(video, packed.track, video.title)
             except CaptionError as error:
                 self._report.failures.append(VideoFailed(video.id, video.title, error.code, error.details))
                 return

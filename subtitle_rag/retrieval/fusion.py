@@ -28,7 +28,7 @@ FUSIONS = (BY_SCORES, BY_RANKS)
 
 MINIMA = {"bm25": 0.0, "dense": -1.0, "sparse": 0.0}
 """The least possible score of a retriever: of no common term, of opposite vectors, of no common token."""
-PARTS = {"dense": 1.0, "sparse": 0.15}
+DEFAULT_PARTS = {"dense": 1.0, "sparse": 0.15}
 """The parts of the neural retrievers in the fused score, beside that of `bm25`.
 
 `sparse` is not measured: it mostly finds words, as `bm25` does, and its scores are as far apart.
@@ -192,7 +192,7 @@ class Candidates:
         return 1 - scores[LEAD_RANK - 1] / scores[0] if len(scores) >= LEAD_RANK else 1.0
 
 
-def shares(candidates: Candidates, parts: Mapping[str, float] = PARTS) -> dict[str, float]:
+def shares(candidates: Candidates, parts: Mapping[str, float] = DEFAULT_PARTS) -> dict[str, float]:
     """Return each retriever's share in the fused score; together they are 1."""
     letters = LETTERS + (1 - LETTERS) * candidates.known
     words = letters * math.exp(WORDS + LEAD * candidates.lead)

@@ -14,7 +14,7 @@ from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.retrieval.document_titles import content_title
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.lexical import inverse_document_frequency
-from subtitle_rag.retrieval.morphemes import SHIPPED, Bm25, document_vector
+from subtitle_rag.retrieval.morphemes import SHIPPED_NUMBERS, Bm25, document_vector
 
 KEYWORDS = 5
 """Keywords from each neighbouring window; 10 or 20 rank no better."""
@@ -26,7 +26,7 @@ EARLY_MS = 5_000
 class Bm25Params:
     """Parameters of `bm25` vectors: the weights' numbers, and the keywords from each neighbour."""
 
-    numbers: Bm25 = SHIPPED
+    numbers: Bm25 = SHIPPED_NUMBERS
     keywords: int = KEYWORDS
 
 

@@ -15,7 +15,7 @@ from subtitle_rag.library.level_store import Level, LevelPlace
 from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_rules import LEVELS
 from subtitle_rag.retrieval.morphemes import Bm25, TextMorphemes, document_vector
-from subtitle_rag.retrieval.sections import Section, sections
+from subtitle_rag.retrieval.sections import Section, split_sections
 
 _NAMESPACE = UUID("5b0c2f0e-6d0f-5d0b-9d57-3c5a9f3f7c11")
 _NUMBERS = Bm25(bigrams=0.0)
@@ -38,7 +38,7 @@ def level_texts(
 ) -> Iterator[LevelText]:
     """Yield the sections of a video in order, then the video; nothing without windows."""
     by_id = {window.id: window for window in windows}
-    parts = [part for part in sections(video, windows, analyses) if part.window_ids]
+    parts = [part for part in split_sections(video, windows, analyses) if part.window_ids]
     for part in parts:
         below = tuple(by_id[id] for id in part.window_ids)
         yield LevelText("section", _section_text(part), part.start_ms, part.end_ms, below)

@@ -51,14 +51,21 @@ class Bm25:
     context: float = 1.5
 
 
-SHIPPED = Bm25()
+SHIPPED_NUMBERS = Bm25()
 SPANNING_WEIGHT = 0.4
 """Weight of a query's bigram across a space: speech recognition puts spaces anywhere."""
 AVERAGE_MORPHEMES = 120.0
 AVERAGE_BIGRAMS = 340.0
 """Fixed average lengths: a window's weights never change because other windows arrived."""
 
-_NUMBERS = (SHIPPED.k1, SHIPPED.b, SHIPPED.bigrams, AVERAGE_MORPHEMES, AVERAGE_BIGRAMS, sorted(TAGS))
+_NUMBERS = (
+    SHIPPED_NUMBERS.k1,
+    SHIPPED_NUMBERS.b,
+    SHIPPED_NUMBERS.bigrams,
+    AVERAGE_MORPHEMES,
+    AVERAGE_BIGRAMS,
+    sorted(TAGS),
+)
 ANALYZER = f"kiwi0.24-v4-{crc32(repr(_NUMBERS).encode()):08x}"
 """Version of the `bm25` vectors; an index of another version must be rebuilt. Raise it with every change of the
 analysis outside these numbers."""
@@ -292,7 +299,7 @@ def term_id(field: str, term: str) -> int:
 def document_vector(
     forms: Iterable[str],
     text: str,
-    numbers: Bm25 = SHIPPED,
+    numbers: Bm25 = SHIPPED_NUMBERS,
     *,
     context_forms: Iterable[str] = (),
     context: str = "",

@@ -84,7 +84,7 @@ class _Parts:
     before: date | None = None
 
 
-def parse(raw: str) -> Query:
+def parse_query(raw: str) -> Query:
     """Read a query.
 
     Raises:

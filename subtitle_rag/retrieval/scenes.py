@@ -104,7 +104,7 @@ class OwnWindows:
         return self._library.videos_by_id(*ids)
 
 
-def scenes(source: Windows, groups: Sequence[Sequence[Ranked]], lexical: LexicalQuery) -> tuple[Scene, ...]:
+def make_scenes(source: Windows, groups: Sequence[Sequence[Ranked]], lexical: LexicalQuery) -> tuple[Scene, ...]:
     """Make scenes of the groups, in their order, without removed windows and videos."""
     ids = [entry.window_id for group in groups for entry in group]
     windows = source.windows(ids)

@@ -34,7 +34,7 @@ from subtitle_rag.retrieval.morphemes import key
 from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoded, Models, Reranker, late_name, vector_names
 from subtitle_rag.retrieval.query import Query
 from subtitle_rag.retrieval.reranking import IN_SEARCH, RerankBudget, RerankCache, reorder
-from subtitle_rag.retrieval.scenes import Mention, OwnWindows, Scene, Windows, mentions, passages, scenes
+from subtitle_rag.retrieval.scenes import Mention, OwnWindows, Scene, Windows, make_scenes, mentions, passages
 from subtitle_rag.retrieval.shared_index import without
 
 logger = logging.getLogger(__name__)
@@ -49,7 +49,7 @@ LEXICAL = ("bm25",)
 """Retrievers without a model."""
 RETRIEVERS = (*LEXICAL, *NEURAL)
 ORDERS = (HIERARCHY, LATE)
-PARTS = (*RETRIEVERS, *ORDERS)
+SEARCH_PARTS = (*RETRIEVERS, *ORDERS)
 """The parts of a search that can be chosen: retrievers, and what orders the windows that they find."""
 LATE_DEPTH = 300
 """Windows whose token vectors are compared with the query's: 4 ms of the index at 128 dimensions, 15 at 1,024."""
@@ -306,7 +306,7 @@ class Searcher:
     def _checked_retrievers(self, retrievers: Sequence[str] | None) -> tuple[str, ...]:
         ready = self.ready()
         for name in retrievers or ():
-            if name not in PARTS:
+            if name not in SEARCH_PARTS:
                 raise UsageError("unknown_retriever", name=name, ready=", ".join(ready))
             if name == HIERARCHY and name not in ready:
                 raise UsageError("levels_off")
@@ -552,7 +552,7 @@ class Searcher:
     ) -> SearchResult:
         with _timed(run.took, "retrieve"):
             groups = groups or merge_neighbours(run.ranked, run.limit + 1)
-            best = scenes(self._windows, groups[: run.limit], run.lexical)
+            best = make_scenes(self._windows, groups[: run.limit], run.lexical)
             notice = self._notice() if final else None
         return SearchResult(
             run.query,

@@ -37,7 +37,7 @@ class Section:
     window_ids: tuple[str, ...]
 
 
-def sections(video: Video, windows: Sequence[Window], analyses: Mapping[str, Morphemes]) -> list[Section]:
+def split_sections(video: Video, windows: Sequence[Window], analyses: Mapping[str, Morphemes]) -> list[Section]:
     """Return the sections of a video in order; each window is in one of them.
 
     `windows` are all of the video's, in order; windows without an analysis count as windows without words.
@@ -65,7 +65,7 @@ def sections_of(library: Library, video_id: str) -> list[Section]:
     """Read a video's windows and return its sections; empty for a video without windows."""
     video = library.video(video_id)
     windows = library.windows_of(video_id) if video else []
-    return sections(video, windows, library.morphemes([window.id for window in windows])) if video else []
+    return split_sections(video, windows, library.morphemes([window.id for window in windows])) if video else []
 
 
 def _chapters(video: Video, windows: Sequence[Window]) -> tuple[list[int], list[str], list[int]]:

@@ -14,7 +14,7 @@ from subtitle_rag.domain import tidy
 from subtitle_rag.errors import UsageError
 from subtitle_rag.retrieval.keyboard import hangul, latin
 from subtitle_rag.retrieval.morphemes import key, words
-from subtitle_rag.retrieval.query import Part, parse, parts
+from subtitle_rag.retrieval.query import Part, parse_query, parts
 
 if TYPE_CHECKING:
     from subtitle_rag.library.store import Library
@@ -58,7 +58,7 @@ class Suggestion:
     """Whether further scenes exist."""
 
 
-def suggestions(
+def suggest_queries(
     searcher: "Searcher", library: "Library", typed: str, stop: Callable[[], bool] = lambda: False
 ) -> list[Suggestion]:
     """Return at most `MAX_SUGGESTIONS` queries near `typed`, after at most `TRIES` searches.
@@ -82,7 +82,7 @@ def suggestions(
 
 def _counted(searcher: "Searcher", candidate: Suggestion) -> Suggestion | None:
     try:
-        query = parse(candidate.query)
+        query = parse_query(candidate.query)
     except UsageError:  # no words remain
         return None
     result = searcher.search(query, limit=COUNTED, retrievers=("bm25",), rerank=False)

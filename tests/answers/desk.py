@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from subtitle_rag.answers.answer import Answerer, Conversation
 from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
-from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import Line, Track, Video
 from subtitle_rag.errors import AppError
@@ -16,7 +16,7 @@ from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Evidence, Evid
 from subtitle_rag.library.context_store import Context
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import Searcher
 from tests.contexts.desk import talk
@@ -47,7 +47,7 @@ class Desk:
         for one, minutes in videos.items():
             raw = repr(minutes).encode()
             track = Track("ko", "file", "vtt", raw, sha256(raw).hexdigest(), 0)
-            self.place.library.put_video(one, track, windows(one.id, spoken(minutes)), RULE)
+            self.place.library.put_video(one, track, cut_windows(one.id, spoken(minutes)), RULE)
         for _made in self.place.indexer.finish():
             pass
 
@@ -110,7 +110,7 @@ class Told:
 def told(
     talk: Conversation, question: str, *, videos: tuple[str, ...] = (), stop: threading.Event | None = None
 ) -> Told:
-    query = parse(question)
+    query = parse_query(question)
     return Told(list(talk.ask(replace(query, videos=videos or query.videos), stop)))
 
 

@@ -16,7 +16,7 @@ from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.errors import LlmError
 from subtitle_rag.events import AnswerPiece
 from subtitle_rag.library import connection
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from tests.answers.desk import KIMCHI, NAME, QUESTION, SAUCE, SEARCH, Desk, Told, failure, fill, put_long, system, told
 from tests.answers.model import quoting, scenes
@@ -239,7 +239,7 @@ def test_an_answer_can_be_stopped_and_keeps_what_had_come(desk: Desk) -> None:
     with desk.answerer() as answerer:
         conversation = answerer.conversation()
         events = []
-        for event in conversation.ask(parse(QUESTION), stop):
+        for event in conversation.ask(parse_query(QUESTION), stop):
             events.append(event)
             if len(Told(events).streamed) > 20:
                 stop.set()
@@ -263,7 +263,7 @@ def test_a_face_that_leaves_ends_the_request(desk: Desk) -> None:
         )
     )
     with desk.answerer(model="slow:q4") as answerer:
-        events = answerer.conversation().ask(parse(QUESTION))
+        events = answerer.conversation().ask(parse_query(QUESTION))
         assert any(isinstance(event, AnswerPiece) for event in events)
         events.close()  # type: ignore[attr-defined]
     (asked,) = desk.chats()
@@ -312,7 +312,7 @@ def test_a_model_that_obeys_captions_is_shown_up(desk: Desk) -> None:
 
 def test_questions_are_answered_one_by_one(desk: Desk) -> None:
     fill(desk)
-    questions = [("a", parse(QUESTION)), ("b", parse("소스")), ("c", parse("zzzzqqqq"))]
+    questions = [("a", parse_query(QUESTION)), ("b", parse_query("소스")), ("c", parse_query("zzzzqqqq"))]
     with desk.answerer() as answerer:
         answered = dict(batch.answers(answerer, questions, AnswerOptions(limit=3, builder=SimpleContextBuilder())))
         stopped = threading.Event()
@@ -365,13 +365,13 @@ def test_a_library_in_use_takes_no_answer_away(desk: Desk, monkeypatch: pytest.M
 
 def test_without_a_model_the_builder_gets_everything(sample: Place, sample_searcher: Searcher) -> None:
     gatherer = Gatherer(sample.library, sample_searcher)
-    given = gatherer.gather(parse("할머니 김치 배추"), None, AnswerOptions())
-    fits = gatherer.gather(parse("할머니 김치 배추"), TokenBudget((16_384,), 0.75), AnswerOptions())
+    given = gatherer.gather(parse_query("할머니 김치 배추"), None, AnswerOptions())
+    fits = gatherer.gather(parse_query("할머니 김치 배추"), TokenBudget((16_384,), 0.75), AnswerOptions())
     assert given.text == fits.text
     assert len(given.evidence.sources) == 7
     fewer = Gatherer(sample.library, sample_searcher, 3)
     for options, count in ((AnswerOptions(), 3), (AnswerOptions(limit=5), 5)):
-        assert len(fewer.gather(parse("할머니 김치 배추"), None, options).evidence.sources) == count
+        assert len(fewer.gather(parse_query("할머니 김치 배추"), None, options).evidence.sources) == count
 
 
 LOOP = "김장을 합니다 [1]. " + "배추가 40포기예요, " * 200
@@ -401,5 +401,5 @@ def test_many_questions_are_asked_again_after_a_loop_only_on_demand(desk: Desk) 
     for again, endings in ((False, ["loop"]), (True, ["whole"])):
         desk.ollama.answer(LOOP)
         with desk.answerer() as answerer:
-            pairs = batch.answers(answerer, [("q", parse(QUESTION))], AnswerOptions(), again=again)
+            pairs = batch.answers(answerer, [("q", parse_query(QUESTION))], AnswerOptions(), again=again)
             assert [answer.ending for _id, answer in pairs] == endings

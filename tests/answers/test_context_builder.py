@@ -20,10 +20,10 @@ from subtitle_rag.answers.context_builder import (
     speech,
     surrounded,
 )
-from subtitle_rag.captions.windows import windows
+from subtitle_rag.captions.windows import cut_windows
 from subtitle_rag.contexts.context_prompt import estimate
 from subtitle_rag.domain import Cue
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import Searcher
 from tests.answers.desk import scene
@@ -115,7 +115,7 @@ def test_no_line_between_two_scenes_of_a_video_is_repeated(seed: int, data: st.D
         end = at + rng.randint(500, 6_000)
         cues.append(Cue(at, end, f"{WORDS[number % len(WORDS)]}{number}"))
         at = end
-    own = windows("a", cues)
+    own = cut_windows("a", cues)
     chosen = sorted(data.draw(st.sets(st.sampled_from(range(len(own))), min_size=1, max_size=4)))
     scenes = [
         replace(
@@ -212,7 +212,7 @@ def test_captions_titles_and_contexts_cannot_imitate_what_frames_them(text: str,
 
 
 def question_scenes(searcher: Searcher, question: str) -> list[Scene]:
-    return list(searcher.search(parse(question), limit=7).scenes)
+    return list(searcher.search(parse_query(question), limit=7).scenes)
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

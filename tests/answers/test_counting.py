@@ -6,7 +6,7 @@ from subtitle_rag.answers.counting import CountedWords, asks_count
 from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.errors import UsageError
 from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from tests.answers.desk import Desk, Told
 from tests.searchable import video
 
@@ -135,4 +135,4 @@ def test_other_numbers_are_not_counted(question: str) -> None:
 
 
 def test_a_word_without_content_is_not_counted(analyzer: Analyzer) -> None:
-    assert CountedWords.of(parse("그게 몇 번 나와?"), analyzer) is None
+    assert CountedWords.of(parse_query("그게 몇 번 나와?"), analyzer) is None

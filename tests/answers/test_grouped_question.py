@@ -13,7 +13,7 @@ from subtitle_rag.answers.gathering import AnswerOptions
 from subtitle_rag.answers.grouped_question import MOST_GROUPS, GroupedConversation, Over, grouped
 from subtitle_rag.domain import Video
 from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Evidence
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from tests.answers.desk import Desk, Told, scene
 from tests.answers.model import scenes
 from tests.searchable import Minutes, video
@@ -64,7 +64,7 @@ def ask(
     """Ask; set the stop once so many answers of groups have begun."""
     stop, events, headings = threading.Event(), list[AnswerEvent](), 0
     with desk.answerer(remember=remember) as answerer:
-        for event in GroupedConversation(answerer, options or AnswerOptions(), over).ask(parse(question), stop):
+        for event in GroupedConversation(answerer, options or AnswerOptions(), over).ask(parse_query(question), stop):
             events.append(event)
             headings += isinstance(event, AnswerPiece) and "■" in event.text
             if stop_after and headings == stop_after and "." in Told(events).streamed.split("■")[-1]:
@@ -168,7 +168,7 @@ def test_a_count_asks_no_video(full: Desk) -> None:
 
 def test_without_a_model_the_scenes_of_all_groups_are_shown(full: Desk) -> None:
     with full.answerer(servers=()) as answerer:
-        *_rest, last = GroupedConversation(answerer, AnswerOptions(), "videos").ask(parse(QUESTION))
+        *_rest, last = GroupedConversation(answerer, AnswerOptions(), "videos").ask(parse_query(QUESTION))
     assert isinstance(last, Answer)
     assert (last.ending, last.text, last.model) == ("no_model", "", "")
     assert {source.video.id for source in last.evidence.sources} == {each.id for each in VIDEOS}

@@ -2,7 +2,7 @@
 
 from subtitle_rag.answers.context_builder import LABELS
 from subtitle_rag.answers.whole import is_about_whole, named_in, outline, transcripts
-from subtitle_rag.captions.windows import windows
+from subtitle_rag.captions.windows import cut_windows
 from subtitle_rag.contexts.context_prompt import estimate
 from tests.cases import cases
 from tests.contexts.desk import talk
@@ -73,7 +73,7 @@ def test_a_title_in_a_question_names_its_video() -> None:
 
 
 def test_a_transcript_has_every_window_under_its_number_and_time() -> None:
-    own = windows("a", spoken(talk(3)))
+    own = cut_windows("a", spoken(talk(3)))
     text = transcripts({video("a", "제목", "채널", "2026-05-31"): own})
     lines = text.splitlines()
     assert lines[0] == "(제목; 채널, 2026-05-31)"
@@ -82,7 +82,7 @@ def test_a_transcript_has_every_window_under_its_number_and_time() -> None:
 
 
 def test_a_map_has_a_line_for_every_window_and_marks_what_is_context() -> None:
-    own = windows("a", spoken(talk(3, words=12)))
+    own = cut_windows("a", spoken(talk(3, words=12)))
     contexts = {own[0].id: "첫 장면입니다.", own[2].id: "셋째 장면입니다."}
     text, shortened = outline(video("a"), own, contexts, LABELS["ko"], 10_000, estimate)
     assert not shortened
@@ -96,7 +96,7 @@ def test_a_map_has_a_line_for_every_window_and_marks_what_is_context() -> None:
 
 
 def test_a_map_that_is_too_long_is_shortened_everywhere_and_loses_no_window() -> None:
-    own = windows("a", spoken(talk(60)))
+    own = cut_windows("a", spoken(talk(60)))
     contexts = {window.id: f"{window.ordinal}번째 장면에서 " + "사람들이 이야기를 나눕니다 " * 8 for window in own}
     text, shortened = outline(video("a"), own, contexts, LABELS["ko"], 3_000, estimate)
     assert shortened

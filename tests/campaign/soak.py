@@ -25,7 +25,7 @@ from subtitle_rag import config
 from subtitle_rag.hosting.entry import host_entry
 from subtitle_rag.library.backup import COUNT
 from subtitle_rag.log_file import MAX_BYTES
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.invented import came_true
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn
@@ -236,7 +236,7 @@ class Soak:
 
     def search(self, rng: random.Random, count: int) -> None:
         for _ in range(count):
-            self.runtime.searcher.search(parse(query(rng)))
+            self.runtime.searcher.search(parse_query(query(rng)))
         self.counts["searches"] += count
 
     # ---- the steps
@@ -589,7 +589,7 @@ def points(runtime: Runtime) -> dict[str, Any]:
 def difference(ours: Runtime, theirs: Runtime, text: str) -> float:
     """By which share the scores of the first twenty differ at most; 1 where one of them is not found."""
     found, expected = (
-        {entry.window_id: entry.score for entry in runtime.searcher.rank(parse(text), depth=300)}
+        {entry.window_id: entry.score for entry in runtime.searcher.rank(parse_query(text), depth=300)}
         for runtime in (ours, theirs)
     )
     first = sorted(expected, key=lambda window_id: -expected[window_id])[:20]

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions.parse import parse
-from subtitle_rag.captions.windows import MAX_CHARS, windows
+from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.captions.windows import MAX_CHARS, cut_windows
 from subtitle_rag.errors import CaptionError
 from subtitle_rag.events import VideoFailed
 from subtitle_rag.retrieval.morphemes import Analyzer
@@ -53,7 +53,7 @@ def test_a_mutated_file_is_read_or_refused(say: Say) -> None:
     for number, (format, raw) in enumerate(mutations(SEED, COUNT)):
         began = time.process_time()
         try:
-            made = windows("a", parse(raw, format, path="a"))
+            made = cut_windows("a", parse_captions(raw, format, path="a"))
             assert made
             assert max(len(window.text) for window in made) <= MAX_CHARS + 1
             for window in made:

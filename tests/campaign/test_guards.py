@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.captions.session import HOSTS, _is_of
 from subtitle_rag.errors import AppError, LlmError, UsageError
 from subtitle_rag.llm import host_guard
@@ -124,7 +124,7 @@ def test_an_address_leads_to_youtube_or_nowhere(say: Say) -> None:
 
         def judge(text: str = text, expected: Any = expected, label: str = f"{number} {text!r}") -> str:
             try:
-                source = parse(text)
+                source = parse_address(text)
             except UsageError:
                 if expected is not None:
                     figures.wrong.append(f"{label} is turned away")
@@ -141,7 +141,7 @@ def test_an_address_leads_to_youtube_or_nowhere(say: Say) -> None:
         timed(figures, f"{number} {text!r}", judge)
     for text in REFUSED:
         with pytest.raises(UsageError):
-            parse(text if isinstance(text, str) else text[0])
+            parse_address(text if isinstance(text, str) else text[0])
     ended(figures, say)
 
 

@@ -23,7 +23,7 @@ from scripts._terminal import Terminal
 from subtitle_rag import config
 from subtitle_rag.errors import AppError
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.invented import caption_folder, end_hosts
 from tests.packs import context_of
@@ -205,7 +205,7 @@ def check(home: Path, kind: Kind, *, is_over: bool) -> None:
             assert not runtime.library.contexts.unindexed()
         if counts.searchable:
             try:
-                assert runtime.searcher.search(parse(QUERY)).scenes
+                assert runtime.searcher.search(parse_query(QUERY)).scenes
             except AppError as error:
                 # the index has moved, and the config does not say so yet
                 if is_over or kind is not KINDS["migrate"] or error.code != "index_elsewhere":

@@ -15,7 +15,7 @@ import pytest
 from scripts._terminal import memory
 from subtitle_rag import config
 from subtitle_rag.hosting.entry import host_entry
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.runtime import Runtime
 from tests.invented import WORDS, end_hosts
 
@@ -121,7 +121,7 @@ def contents(home: Home) -> tuple[int, ...]:
 def first_scenes(home: Home) -> list[tuple[str, int]]:
     """Where the first scene of each planted one's query is: video and minute."""
     with Runtime(config.load(home.folder)) as runtime:
-        first = [runtime.searcher.search(parse(scene.query)).scenes[0] for scene in planted()]
+        first = [runtime.searcher.search(parse_query(scene.query)).scenes[0] for scene in planted()]
     return [(scene.video.id, scene.at_ms // 60_000) for scene in first]
 
 
@@ -140,7 +140,7 @@ def test_memory_does_not_grow_over_many_searches(home: Home) -> None:
 
         def search(count: int) -> None:
             for _search in range(count):
-                assert runtime.searcher.search(parse(" ".join(rng.choices(WORDS, k=rng.randint(1, 4)))))
+                assert runtime.searcher.search(parse_query(" ".join(rng.choices(WORDS, k=rng.randint(1, 4)))))
 
         search(WARM)
         processes = (home.host(), os.getpid())

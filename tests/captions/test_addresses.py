@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subtitle_rag.captions.addresses import Source, looks_like_address, parse
+from subtitle_rag.captions.addresses import Source, looks_like_address, parse_address
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import UsageError
 from tests.addresses import (
@@ -34,13 +34,13 @@ from tests.cases import cases
 
 def refused(text: str) -> UsageError:
     with pytest.raises(UsageError) as error:
-        parse(text)
+        parse_address(text)
     return error.value
 
 
 @cases(("typed", "expected"), TYPED)
 def test_what_is_typed_names_one_source(typed: str, expected: Source) -> None:
-    assert parse(typed) == expected
+    assert parse_address(typed) == expected
 
 
 @cases("typed", REFUSED)
@@ -82,7 +82,7 @@ def test_the_canonical_address(source: Source, url: str) -> None:
 
 @cases("expected", dict.fromkeys(source for _, source in TYPED))
 def test_the_canonical_address_names_the_same_source(expected: Source) -> None:
-    assert parse(expected.url) == Source(expected.kind, expected.key, expected.tabs)
+    assert parse_address(expected.url) == Source(expected.kind, expected.key, expected.tabs)
 
 
 # --- for the web or for the disk ---
@@ -169,7 +169,7 @@ names = st.text(st.characters(categories=["L", "N", "M"]), min_size=1, max_size=
 
 def parsed(text: str) -> Source | None:
     try:
-        return parse(text)
+        return parse_address(text)
     except UsageError:
         return None
 
@@ -183,7 +183,7 @@ def test_any_text_is_a_source_on_youtube_or_refused(text: str) -> None:
         assert (parts.scheme, parts.netloc, parts.fragment) == ("https", "www.youtube.com", "")
         assert source.url.isascii()
         assert source.url.isprintable()
-        assert parse(source.url) == Source(source.kind, source.key, source.tabs)
+        assert parse_address(source.url) == Source(source.kind, source.key, source.tabs)
 
 
 @given(names)
@@ -191,9 +191,9 @@ def test_a_handle_is_one_however_it_is_written(name: str) -> None:
     source = parsed("@" + name)
     if source:
         assert unicodedata.is_normalized("NFC", source.key)
-        assert parse(source.url) == source == parse(source.key)
+        assert parse_address(source.url) == source == parse_address(source.key)
         assert unquote(source.url).endswith("/" + source.key)
-        assert parse(f"{WWW}/@{quote(unicodedata.normalize('NFD', name))}") == source
+        assert parse_address(f"{WWW}/@{quote(unicodedata.normalize('NFD', name))}") == source
 
 
 # --- yt-dlp itself ---

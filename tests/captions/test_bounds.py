@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from subtitle_rag.captions import parse as parsing
-from subtitle_rag.captions.parse import parse
-from subtitle_rag.captions.windows import MAX_CHARS, windows
+from subtitle_rag.captions.parse import parse_captions
+from subtitle_rag.captions.windows import MAX_CHARS, cut_windows
 from subtitle_rag.domain import MAX_MARKS, Cue, nfc
 from subtitle_rag.errors import CaptionError
 from tests.cases import cases
@@ -20,7 +20,7 @@ def json3(*segs: dict[str, Any], **event: Any) -> bytes:
 
 def refusal(raw: bytes, format: str) -> CaptionError:
     with pytest.raises(CaptionError) as caught:
-        parse(raw, format, path="a")
+        parse_captions(raw, format, path="a")
     return caught.value
 
 
@@ -28,7 +28,7 @@ def refusal(raw: bytes, format: str) -> CaptionError:
 @pytest.mark.parametrize("name", ["tStartMs", "dDurationMs"])
 def test_a_number_of_any_length_is_a_time(name: str, digits: int) -> None:
     raw = json3({"utf8": "가"}, **{name: 4_321}).replace(b"4321", b"9" * digits)
-    assert [cue.text for cue in parse(raw, "json3")] == ["가"]
+    assert [cue.text for cue in parse_captions(raw, "json3")] == ["가"]
 
 
 def test_runs_of_combining_marks_are_cut_before_they_are_sorted() -> None:
@@ -36,7 +36,7 @@ def test_runs_of_combining_marks_are_cut_before_they_are_sorted() -> None:
     assert len(nfc("가" + run + "나" + run)) == 2 * (1 + MAX_MARKS)
     assert nfc("e\u0301" + "\u2026" * 100) == "é" + "\u2026" * 100, "only marks are cut"
     assert nfc("\u1112\u1161\u11ab" * 100) == "한" * 100
-    [cue] = parse(f"{HEAD}{ONE}가{run * 100}\n".encode(), "vtt")
+    [cue] = parse_captions(f"{HEAD}{ONE}가{run * 100}\n".encode(), "vtt")
     assert len(cue.text) == 1 + MAX_MARKS
 
 
@@ -56,22 +56,22 @@ def test_glued_pieces_are_joined_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return nfc(text)
 
     monkeypatch.setattr(parsing, "nfc", counted)
-    [cue] = parse(json3(*[{"utf8": "가", "tOffsetMs": 1}] * 500), "json3")
+    [cue] = parse_captions(json3(*[{"utf8": "가", "tOffsetMs": 1}] * 500), "json3")
     assert cue.text == "가" * 500
     assert [length for length in lengths if length in range(2, 501)] == [500]
 
 
 def test_pieces_after_a_glued_word_begin_their_own() -> None:
     pieces = [{"utf8": text, "tOffsetMs": at} for at, text in enumerate(["가", "나", "다 라", "마", " 바"])]
-    [cue] = parse(json3(*pieces), "json3")
+    [cue] = parse_captions(json3(*pieces), "json3")
     assert (cue.text, cue.word_starts) == ("가나다 라마 바", (0, 2, 4))
 
 
 def test_a_long_word_is_cut_at_the_limit_of_a_window() -> None:
-    made = windows("a", [Cue(0, 60_000, "앞 " + "가" * 5_500 + " 뒤")])
+    made = cut_windows("a", [Cue(0, 60_000, "앞 " + "가" * 5_500 + " 뒤")])
     assert max(len(window.text) for window in made) <= MAX_CHARS + 1
     assert "".join(window.text for window in made).replace(" ", "") == "앞" + "가" * 5_500 + "뒤"
-    timed = windows("a", [Cue(0, 60_000, "앞 " + "가" * 5_500 + " 뒤", (0, 1_000, 50_000))])
+    timed = cut_windows("a", [Cue(0, 60_000, "앞 " + "가" * 5_500 + " 뒤", (0, 1_000, 50_000))])
     assert next(window.text[:1] for window in timed) == "앞"
     assert "".join(window.text for window in timed).replace(" ", "") == "앞" + "가" * 5_500 + "뒤"
 
@@ -111,7 +111,7 @@ def test_more_than_a_video_holds_is_refused_in_words(raw: str, format: str, word
 @pytest.mark.usefixtures("bounds")
 def test_as_much_as_a_video_may_hold_is_taken() -> None:
     cues = "".join(f"00:{at:02d}.000 --> 00:{at:02d}.900\n{at}\n\n" for at in range(25))
-    assert len(parse((HEAD + cues).encode(), "vtt")) == 25
+    assert len(parse_captions((HEAD + cues).encode(), "vtt")) == 25
 
 
 @pytest.mark.parametrize("format", ["vtt", "srt", "sbv", "json3"])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from subtitle_rag.captions.files import CaptionGroup, discover
-from subtitle_rag.captions.media import media
+from subtitle_rag.captions.media import find_media
 from subtitle_rag.domain import Video
 
 ID = "[dQw4w9WgXcQ]"
@@ -41,7 +41,7 @@ def video(folder: Path) -> Video:
 )
 def test_the_file_has_the_captions_name_but_for_its_language(tmp_path: Path, captions: str, file: str) -> None:
     put(tmp_path, captions, file)
-    assert media(video(tmp_path)) == tmp_path / file
+    assert find_media(video(tmp_path)) == tmp_path / file
 
 
 @pytest.mark.parametrize(
@@ -60,23 +60,23 @@ def test_the_file_has_the_captions_name_but_for_its_language(tmp_path: Path, cap
 )
 def test_other_files_are_not_the_video(tmp_path: Path, file: str) -> None:
     put(tmp_path, "제목.ko.vtt", file)
-    assert media(video(tmp_path)) is None
+    assert find_media(video(tmp_path)) is None
 
 
 def test_the_rest_of_a_title_is_no_language(tmp_path: Path) -> None:
     put(tmp_path, "제목.이어서.vtt", "제목.mp4")
-    assert media(video(tmp_path)) is None
+    assert find_media(video(tmp_path)) is None
 
 
 def test_pictures_come_before_sound(tmp_path: Path) -> None:
     put(tmp_path, "제목.ko.vtt", "제목.flac", "제목.m4a", "제목.webm", "제목.mkv")
-    assert media(video(tmp_path)) == tmp_path / "제목.mkv"
+    assert find_media(video(tmp_path)) == tmp_path / "제목.mkv"
 
 
 def test_a_folder_is_no_video(tmp_path: Path) -> None:
     put(tmp_path, "제목.ko.vtt")
     (tmp_path / "제목.mp4").mkdir()
-    assert media(video(tmp_path)) is None
+    assert find_media(video(tmp_path)) is None
 
 
 def test_decomposed_names_are_found_as_the_disk_spells_them(tmp_path: Path) -> None:
@@ -85,12 +85,12 @@ def test_decomposed_names_are_found_as_the_disk_spells_them(tmp_path: Path) -> N
     own = video(tmp_path)
     assert own.source is not None
     assert unicodedata.is_normalized("NFC", own.source)
-    found = media(own)
+    found = find_media(own)
     assert found is not None
     assert found.samefile(tmp_path / apart / f"{apart}.mp4")
 
 
 def test_a_video_that_is_not_on_a_disk_has_no_file(tmp_path: Path) -> None:
-    assert media(Video("dQw4w9WgXcQ", "제목", "UC1", "채널")) is None
+    assert find_media(Video("dQw4w9WgXcQ", "제목", "UC1", "채널")) is None
     gone = tmp_path / "뽑힌 디스크" / "안" / "제목.ko.vtt"
-    assert media(Video("file-1", "제목", "UC1", "채널", source=str(gone))) is None
+    assert find_media(Video("file-1", "제목", "UC1", "채널", source=str(gone))) is None

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subtitle_rag.captions.parse import decode, parse, plain_text
+from subtitle_rag.captions.parse import decode, parse_captions, plain_text
 from subtitle_rag.errors import CaptionError
 from tests.cases import cases
 from tests.reading import HEAD, ONE, TWO, cues, spans, texts
@@ -94,7 +94,7 @@ def test_bad_bytes_in_the_middle_do_not_change_the_encoding() -> None:
 def test_no_bytes_raise_anything_but_a_caption_error(raw: bytes, format: str) -> None:
     for content in (raw, KOREAN.encode()[:60] + raw, HEAD.encode() + ONE.encode() + raw):
         try:
-            found = parse(content, format, path="a")
+            found = parse_captions(content, format, path="a")
         except CaptionError as error:
             failure = error
         else:
@@ -213,7 +213,7 @@ def test_manual_cues_may_overlap_and_keep_the_order_of_their_starts() -> None:
 @cases("format", ["vtt", "srt"])
 def test_what_is_no_caption_file_says_why(raw: bytes, reason: str, format: str) -> None:
     with pytest.raises(CaptionError) as caught:
-        parse(raw, format, path="a.vtt")
+        parse_captions(raw, format, path="a.vtt")
     assert (caught.value.code, caught.value.details) == ("not_captions", {"path": "a.vtt", "reason": reason})
     assert reason in str(caught.value)
 
@@ -231,7 +231,7 @@ def test_what_is_no_caption_file_says_why(raw: bytes, reason: str, format: str) 
 )
 def test_a_caption_file_without_speech(content: str, format: str) -> None:
     with pytest.raises(CaptionError) as caught:
-        parse(content.encode(), format, path="a.vtt")
+        parse_captions(content.encode(), format, path="a.vtt")
     assert (caught.value.code, caught.value.details) == ("no_cues", {"path": "a.vtt"})
 
 
@@ -248,7 +248,7 @@ def test_twelve_hours_are_read_in_seconds() -> None:
     raw = (HEAD + "".join(hour.replace("@", str(i)) for i in range(hours))).encode()
     assert len(raw) > 5_000_000
     began = time.process_time()
-    assert len(parse(raw, "vtt")) == hours * 3600
+    assert len(parse_captions(raw, "vtt")) == hours * 3600
     assert time.process_time() - began < 60, "it takes 1 s; a slow machine may take a few times that"
 
 
@@ -259,5 +259,5 @@ def test_time_grows_with_size_only(piece: str) -> None:
     raw = (HEAD + ONE + piece * 100_000 + "\n\n" + TWO + piece * 100_000 + "\n끝").encode()
     began = time.process_time()
     for format in ("vtt", "srt"):
-        parse(raw, format)
+        parse_captions(raw, format)
     assert time.process_time() - began < 20, "a regular expression went quadratic"

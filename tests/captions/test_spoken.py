@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.captions import parse as module
-from subtitle_rag.captions.parse import parse
+from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import Cue, nfc
 from subtitle_rag.errors import CaptionError
 from tests.reading import HEAD, ONE, cues, spans, texts
@@ -302,5 +302,5 @@ def test_real_oddities() -> None:
 def test_real_answers_of_youtube_are_no_captions() -> None:
     for path in real("youtube_responses", "*.json"):
         with pytest.raises(CaptionError) as caught:
-            parse(path.read_bytes(), "json3", path=path.name)
+            parse_captions(path.read_bytes(), "json3", path=path.name)
         assert caught.value.code == "not_captions"

@@ -10,38 +10,38 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.captions import windows as module
-from subtitle_rag.captions.windows import MAX_CHARS, MAX_CUES, SHIPPED, WindowRule, window_id, windows
+from subtitle_rag.captions.windows import MAX_CHARS, MAX_CUES, SHIPPED_RULE, WindowRule, cut_windows, window_id
 from subtitle_rag.domain import Cue
 from tests.cues import captions, cue, divisions, lines_of, speech, words_of
 
 
 @given(captions())
 def test_every_word_is_in_exactly_one_window(cues: list[Cue]) -> None:
-    assert words_of([w.text for w in windows("v", cues)]) == words_of([c.text for c in cues])
+    assert words_of([w.text for w in cut_windows("v", cues)]) == words_of([c.text for c in cues])
 
 
 @given(captions())
 def test_the_text_of_a_cue_that_fits_stays_whole(cues: list[Cue]) -> None:
-    lines = [text for w in windows("v", cues) for text in lines_of(w)]
+    lines = [text for w in cut_windows("v", cues) for text in lines_of(w)]
     for one in cues:
-        if one.end_ms - one.start_ms <= SHIPPED.max_ms and len(one.text) <= MAX_CHARS:
+        if one.end_ms - one.start_ms <= SHIPPED_RULE.max_ms and len(one.text) <= MAX_CHARS:
             assert one.text in lines
 
 
 @given(captions())
 def test_times_are_in_order_and_the_limits_are_held(cues: list[Cue]) -> None:
-    made = windows("v", cues)
+    made = cut_windows("v", cues)
     assert [w.ordinal for w in made] == list(range(len(made)))
     assert [w.start_ms for w in made] == sorted(w.start_ms for w in made)
     for window in made:
-        assert 0 <= window.end_ms - window.start_ms <= SHIPPED.max_ms
+        assert 0 <= window.end_ms - window.start_ms <= SHIPPED_RULE.max_ms
         assert len(window.text) <= MAX_CHARS or len(window.lines) == 1
         assert len(window.lines) <= MAX_CUES
 
 
 @given(captions())
 def test_lines_are_where_cues_begin(cues: list[Cue]) -> None:
-    for window in windows("v", cues):
+    for window in cut_windows("v", cues):
         assert window.lines[0] == (0, window.start_ms)
         assert [line.start_ms for line in window.lines] == sorted(line.start_ms for line in window.lines)
         assert " ".join(lines_of(window)) == window.text
@@ -50,18 +50,18 @@ def test_lines_are_where_cues_begin(cues: list[Cue]) -> None:
 
 @given(captions())
 def test_ids_are_unique_and_the_same_every_time(cues: list[Cue]) -> None:
-    made = windows("v", cues)
+    made = cut_windows("v", cues)
     assert len({w.id for w in made}) == len(made)
-    assert windows("v", cues) == made
-    assert not {w.id for w in made} & {w.id for w in windows("w", cues)}
+    assert cut_windows("v", cues) == made
+    assert not {w.id for w in made} & {w.id for w in cut_windows("w", cues)}
 
 
 @given(captions())
 def test_no_short_window_could_have_joined_a_neighbour(cues: list[Cue]) -> None:
-    for before, after in pairwise(windows("v", cues)):
-        if min(before.end_ms - before.start_ms, after.end_ms - after.start_ms) < SHIPPED.min_ms:
+    for before, after in pairwise(cut_windows("v", cues)):
+        if min(before.end_ms - before.start_ms, after.end_ms - after.start_ms) < SHIPPED_RULE.min_ms:
             joined = max(before.end_ms, after.end_ms) - before.start_ms
-            fits = joined < SHIPPED.max_ms and len(before.text) + len(after.text) + 1 <= MAX_CHARS
+            fits = joined < SHIPPED_RULE.max_ms and len(before.text) + len(after.text) + 1 <= MAX_CHARS
             assert not fits or len(before.lines) + len(after.lines) > MAX_CUES
 
 
@@ -72,30 +72,30 @@ def test_no_other_division_has_fewer_short_windows(gaps_and_lengths: list[tuple[
         cues.append(cue(now + gap, now + gap + length))
         now += gap + length
     ways = [divisions(cues, cut) for cut in product((True, False), repeat=max(0, len(cues) - 1))]
-    allowed = [spans for spans in ways if all(end - start <= SHIPPED.max_ms for start, end in spans)]
-    fewest = min(sum(end - start < SHIPPED.min_ms for start, end in spans) for spans in allowed)
-    assert sum(w.end_ms - w.start_ms < SHIPPED.min_ms for w in windows("v", cues)) == fewest
+    allowed = [spans for spans in ways if all(end - start <= SHIPPED_RULE.max_ms for start, end in spans)]
+    fewest = min(sum(end - start < SHIPPED_RULE.min_ms for start, end in spans) for spans in allowed)
+    assert sum(w.end_ms - w.start_ms < SHIPPED_RULE.min_ms for w in cut_windows("v", cues)) == fewest
 
 
 @given(captions())
 def test_the_order_of_the_cues_in_the_file_does_not_matter(cues: list[Cue]) -> None:
     distinct = list(
-        {c.start_ms: c for c in cues if c.end_ms - c.start_ms <= SHIPPED.max_ms and len(c.text) < 100}.values()
+        {c.start_ms: c for c in cues if c.end_ms - c.start_ms <= SHIPPED_RULE.max_ms and len(c.text) < 100}.values()
     )
-    assert windows("v", sorted(distinct, key=lambda c: -c.start_ms)) == windows(
+    assert cut_windows("v", sorted(distinct, key=lambda c: -c.start_ms)) == cut_windows(
         "v", sorted(distinct, key=lambda c: c.start_ms)
     )
 
 
 @given(captions())
 def test_the_overlap_is_the_neighbouring_speech_and_never_the_windows_own(cues: list[Cue]) -> None:
-    made = windows("v", cues)
+    made = cut_windows("v", cues)
     lines = [(line.start_ms, text) for w in made for line, text in zip(w.lines, lines_of(w), strict=True)]
     ends = list(accumulate(len(w.lines) for w in made))
     for window, end in zip(made, ends, strict=True):
         begin = end - len(window.lines)
-        before = [text for start, text in lines[:begin] if start >= window.start_ms - SHIPPED.overlap_ms]
-        after = [text for start, text in lines[end:] if start < window.end_ms + SHIPPED.overlap_ms]
+        before = [text for start, text in lines[:begin] if start >= window.start_ms - SHIPPED_RULE.overlap_ms]
+        after = [text for start, text in lines[end:] if start < window.end_ms + SHIPPED_RULE.overlap_ms]
         assert " ".join(before).endswith(window.overlap_before)
         assert " ".join(after).startswith(window.overlap_after)
         for all_of_it, kept in ((before, window.overlap_before), (after, window.overlap_after)):
@@ -104,59 +104,59 @@ def test_the_overlap_is_the_neighbouring_speech_and_never_the_windows_own(cues: 
 
 
 def test_the_overlap_ends_before_a_cue_that_begins_where_its_time_is_over() -> None:
-    within, beyond = (300_000 + SHIPPED.overlap_ms + late for late in (-1, 0))
+    within, beyond = (300_000 + SHIPPED_RULE.overlap_ms + late for late in (-1, 0))
     for start, said in ((within, "나중"), (beyond, "")):
-        made = windows("v", [Cue(240_000, 300_000, "먼저"), Cue(start, start + 60_000, "나중")])
+        made = cut_windows("v", [Cue(240_000, 300_000, "먼저"), Cue(start, start + 60_000, "나중")])
         assert [w.overlap_after for w in made] == [said, ""]
 
 
 def test_no_cues_make_no_windows() -> None:
-    assert windows("v", []) == []
+    assert cut_windows("v", []) == []
 
 
 def test_one_cue_makes_one_window() -> None:
-    (window,) = windows("v", [cue(5, 7.5, "안녕하세요")])
+    (window,) = cut_windows("v", [cue(5, 7.5, "안녕하세요")])
     assert (window.start_ms, window.end_ms, window.text) == (5_000, 7_500, "안녕하세요")
     assert (window.overlap_before, window.overlap_after, window.id) == ("", "", window_id("v", 5_000))
 
 
 def test_steady_speech_is_cut_about_every_minute() -> None:
-    made = windows("v", speech(3600))
+    made = cut_windows("v", speech(3600))
     assert 55 <= len(made) <= 65
     assert all(45_000 <= w.end_ms - w.start_ms <= 75_000 for w in made)
 
 
 @pytest.mark.parametrize("rest", [1, 5, 19])
 def test_no_short_remainder_is_left_at_the_end(rest: int) -> None:
-    made = windows("v", [*speech(180), cue(180, 180 + rest)])
-    assert min(w.end_ms - w.start_ms for w in made) >= SHIPPED.min_ms
+    made = cut_windows("v", [*speech(180), cue(180, 180 + rest)])
+    assert min(w.end_ms - w.start_ms for w in made) >= SHIPPED_RULE.min_ms
 
 
 def test_a_lonely_line_between_long_silences_stands_alone() -> None:
-    made = windows("v", [*speech(60), cue(300, 304, "혼자"), *speech(60, start=600)])
+    made = cut_windows("v", [*speech(60), cue(300, 304, "혼자"), *speech(60, start=600)])
     assert [w.text for w in made][1] == "혼자"
     assert len(made) == 3
 
 
 def test_a_cut_is_made_at_the_long_pause_near_the_target() -> None:
-    made = windows("v", [*speech(54), *speech(54, start=60)])
+    made = cut_windows("v", [*speech(54), *speech(54, start=60)])
     assert [(w.start_ms, w.end_ms) for w in made] == [(0, 54_000), (60_000, 114_000)]
 
 
 def test_a_cut_is_made_at_the_end_of_a_sentence() -> None:
     parts = ["그래서 말인데", "제가 어제는", "시장에 가서", "꽃게를 샀어요"]
     cues = [cue(i * 3, i * 3 + 3, parts[i % 4]) for i in range(40)]
-    assert all(w.text.endswith("샀어요") for w in windows("v", cues))
+    assert all(w.text.endswith("샀어요") for w in cut_windows("v", cues))
 
 
 def test_a_cut_is_made_before_a_new_speaker() -> None:
     cues = [cue(i * 3, i * 3 + 3, ">> 그런데" if i == 21 else "그리고") for i in range(40)]
-    assert windows("v", cues)[1].text.startswith(">> ")
+    assert cut_windows("v", cues)[1].text.startswith(">> ")
 
 
 def test_a_thousand_cues_at_the_same_time_keep_their_order_and_get_ids_of_their_own() -> None:
     cues = [Cue(0, 0, f"자막{i}") for i in range(1000)]
-    made = windows("v", cues)
+    made = cut_windows("v", cues)
     assert [text for w in made for text in lines_of(w)] == [c.text for c in cues]
     assert len({w.id for w in made}) == len(made) > 1
     assert {(w.start_ms, w.end_ms) for w in made} == {(0, 0)}
@@ -164,28 +164,28 @@ def test_a_thousand_cues_at_the_same_time_keep_their_order_and_get_ids_of_their_
 
 
 def test_the_overlaps_of_a_thousand_cues_at_the_same_time_stay_short() -> None:
-    made = windows("v", [Cue(0, 0, "가나다라마바사") for _ in range(3000)])
+    made = cut_windows("v", [Cue(0, 0, "가나다라마바사") for _ in range(3000)])
     assert max(len(w.overlap_before) + len(w.overlap_after) for w in made) <= 2 * MAX_CHARS
     assert all(w.overlap_after for w in made[:-1])
 
 
 def test_a_word_of_ten_minutes_is_a_window_of_the_greatest_length() -> None:
-    made = windows("v", [cue(0, 600, "음악"), *speech(60, start=10)])
-    assert (made[0].start_ms, made[0].end_ms, made[0].text) == (0, SHIPPED.max_ms, "음악")
+    made = cut_windows("v", [cue(0, 600, "음악"), *speech(60, start=10)])
+    assert (made[0].start_ms, made[0].end_ms, made[0].text) == (0, SHIPPED_RULE.max_ms, "음악")
     assert made[1].start_ms == 10_000
 
 
 def test_a_word_of_a_million_letters_is_cut_and_nothing_of_it_is_lost() -> None:
-    made = windows("v", [*speech(30), cue(30, 33, "가" * 1_000_000), *speech(30, start=33)])
+    made = cut_windows("v", [*speech(30), cue(30, 33, "가" * 1_000_000), *speech(30, start=33)])
     assert max(len(w.text) for w in made) <= MAX_CHARS + 1
     assert sum(w.text.count("가") for w in made) >= 1_000_000
 
 
 def test_three_hours_in_one_cue_are_divided_evenly_at_its_words() -> None:
     text = " ".join(f"낱말{i}" for i in range(9_000))
-    made = windows("v", [cue(0, 3 * 3600, text)])
+    made = cut_windows("v", [cue(0, 3 * 3600, text)])
     assert " ".join(w.text for w in made) == text
-    assert all(SHIPPED.min_ms <= w.end_ms - w.start_ms <= SHIPPED.max_ms for w in made)
+    assert all(SHIPPED_RULE.min_ms <= w.end_ms - w.start_ms <= SHIPPED_RULE.max_ms for w in made)
     assert made[-1].end_ms == 3 * 3_600_000
     for a, b in pairwise(made):
         assert a.end_ms == b.start_ms
@@ -194,33 +194,33 @@ def test_three_hours_in_one_cue_are_divided_evenly_at_its_words() -> None:
 def test_three_hours_in_one_cue_with_word_times_begin_windows_exactly_at_words() -> None:
     starts = tuple(i * 1_200 + (i % 7) for i in range(9_000))
     text = " ".join(f"낱말{i}" for i in range(9_000))
-    made = windows("v", [Cue(0, 3 * 3_600_000, text, starts)])
+    made = cut_windows("v", [Cue(0, 3 * 3_600_000, text, starts)])
     for window in made:
         for line, said in zip(window.lines, lines_of(window), strict=True):
             assert line.start_ms == starts[int(said.split()[0].removeprefix("낱말"))]
-        assert SHIPPED.min_ms <= window.end_ms - window.start_ms <= SHIPPED.max_ms
+        assert SHIPPED_RULE.min_ms <= window.end_ms - window.start_ms <= SHIPPED_RULE.max_ms
 
 
 def test_words_after_a_silence_inside_a_long_cue_are_not_moved_before_it() -> None:
     starts = (*range(0, 10_000, 1_000), 170_000)
-    (first, second) = windows("v", [Cue(0, 180_000, "하나 " * 10 + "나중", starts)])
-    assert (first.start_ms, first.end_ms) == (0, SHIPPED.max_ms)
+    (first, second) = cut_windows("v", [Cue(0, 180_000, "하나 " * 10 + "나중", starts)])
+    assert (first.start_ms, first.end_ms) == (0, SHIPPED_RULE.max_ms)
     assert (second.start_ms, second.end_ms, second.text) == (170_000, 180_000, "나중")
 
 
 def test_parts_of_a_wordy_cue_hold_the_limit_however_its_words_are_spread() -> None:
     text = " ".join(["가" * 900] * 10 + ["나"] * 3_000)
-    assert max(len(w.text) for w in windows("v", [cue(0, 30, text)])) <= MAX_CHARS
+    assert max(len(w.text) for w in cut_windows("v", [cue(0, 30, text)])) <= MAX_CHARS
 
 
 def test_lines_spoken_during_a_long_cue_come_in_the_order_of_time() -> None:
-    made = windows("v", [cue(0, 200, "제목 " * 20 + "끝"), cue(10, 12, "첫 마디"), cue(150, 152, "둘째 마디")])
+    made = cut_windows("v", [cue(0, 200, "제목 " * 20 + "끝"), cue(10, 12, "첫 마디"), cue(150, 152, "둘째 마디")])
     starts = [line.start_ms for w in made for line in w.lines]
     assert starts == sorted(starts)
 
 
 def test_several_spaces_in_a_cue_do_not_shift_its_word_times() -> None:
-    made = windows("v", [Cue(0, 200_000, "하나  둘   셋", (0, 60_000, 120_000))])
+    made = cut_windows("v", [Cue(0, 200_000, "하나  둘   셋", (0, 60_000, 120_000))])
     assert [(line.start_ms, text) for w in made for line, text in zip(w.lines, lines_of(w), strict=True)] == [
         (0, "하나"),
         (60_000, "둘"),
@@ -249,16 +249,16 @@ def test_the_work_grows_with_the_cues_alone(every: int, most: int) -> None:
         return inner(Counted(extents), *rest)
 
     with patch.object(module, "_best_window", counted):
-        windows("v", [Cue(i * every, i * every + every, "네") for i in range(2_000)])
+        cut_windows("v", [Cue(i * every, i * every + every, "네") for i in range(2_000)])
     assert 2_000 < steps <= 2_000 * most
 
 
 def test_another_rule_makes_other_windows_with_other_ids() -> None:
     cues = speech(600)
     rule = WindowRule(target_ms=30_000, min_ms=10_000, max_ms=45_000, overlap_ms=6_000)
-    short, usual = windows("v", cues, rule=rule), windows("v", cues)
+    short, usual = cut_windows("v", cues, rule=rule), cut_windows("v", cues)
     assert len(short) > len(usual)
     assert all(w.end_ms - w.start_ms <= rule.max_ms for w in short)
     assert " ".join(w.text for w in short) == " ".join(w.text for w in usual)
     assert not {w.id for w in short} & {w.id for w in usual}
-    assert str(rule) != str(SHIPPED)
+    assert str(rule) != str(SHIPPED_RULE)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.captions.addresses import parse
-from subtitle_rag.captions.parse import parse as cues
+from subtitle_rag.captions.addresses import parse_address
+from subtitle_rag.captions.parse import parse_captions as cues
 from subtitle_rag.captions.tracks import TrackChoice, choose
 from subtitle_rag.captions.youtube import ATTEMPTS, YouTube
 from subtitle_rag.config import YoutubeSettings
@@ -287,7 +287,7 @@ def test_a_server_that_is_not_there_is_a_broken_way(youtube: StandIn) -> None:
     youtube.add(Clip(ID, "국수"))
     youtube.stop()
     with YouTube(replace(QUICK, back_off=0)) as door:
-        for ask in (lambda: door.video(ID, ID), lambda: door.listing(parse("@느린부엌"), TABS), door.reach):
+        for ask in (lambda: door.video(ID, ID), lambda: door.listing(parse_address("@느린부엌"), TABS), door.reach):
             with pytest.raises(FetchError) as refused:
                 ask()
             assert refused.value.code == "network"
@@ -303,7 +303,7 @@ def test_the_way_to_youtube_is_tried_with_one_request(youtube: StandIn, door: Yo
 
 def test_a_list_is_asked_for_page_by_page(youtube: StandIn, door: YouTube) -> None:
     youtube.add(channel(*[Clip(f"slowcook{number:03d}", f"국수 {number}") for number in range(250)]))
-    (uploads,) = door.listing(parse("@느린부엌"), TABS).lists
+    (uploads,) = door.listing(parse_address("@느린부엌"), TABS).lists
     assert youtube.count() == 2
     assert len(list(islice(uploads, 100))) == 100
     assert youtube.count() == 2
@@ -313,7 +313,7 @@ def test_a_list_is_asked_for_page_by_page(youtube: StandIn, door: YouTube) -> No
 
 def test_an_id_that_is_known_saves_a_request(youtube: StandIn, door: YouTube) -> None:
     youtube.add(channel(Clip(ID, "국수")))
-    listing = door.listing(parse("@느린부엌"), TABS, f"UC{OWNER}")
+    listing = door.listing(parse_address("@느린부엌"), TABS, f"UC{OWNER}")
     assert (listing.url, listing.name, listing.channel_id) == (f"{SITE}/channel/UC{OWNER}", "느린 부엌", f"UC{OWNER}")
     assert youtube.count() == 1
 
@@ -321,7 +321,7 @@ def test_an_id_that_is_known_saves_a_request(youtube: StandIn, door: YouTube) ->
 def test_a_channel_without_uploads_is_empty(youtube: StandIn, door: YouTube) -> None:
     youtube.add(channel())
     with pytest.raises(FetchError) as refused:
-        door.listing(parse("@느린부엌"), TABS)
+        door.listing(parse_address("@느린부엌"), TABS)
     assert refused.value.code == "empty_tab"
 
 
@@ -334,7 +334,7 @@ def test_an_entry_is_what_the_list_says(youtube: StandIn, door: YouTube, address
         for state in states
     ]
     youtube.add(channel(*made))
-    (entries,) = door.listing(parse(address), TABS).lists
+    (entries,) = door.listing(parse_address(address), TABS).lists
     found = list(entries)
     assert [entry.refusal for entry in found] == ["", "members_only", "upcoming", "live"]
     first = found[0]
@@ -345,16 +345,16 @@ def test_an_entry_is_what_the_list_says(youtube: StandIn, door: YouTube, address
 
 def test_a_playlist_is_in_its_owners_order(youtube: StandIn, door: YouTube) -> None:
     youtube.add(Playlist("PLslowkitchen01", "국수 모음", [Clip(ID, "국수"), Clip("slowcook002", "만두")]))
-    listing = door.listing(parse("PLslowkitchen01"), TABS)
+    listing = door.listing(parse_address("PLslowkitchen01"), TABS)
     assert (listing.name, listing.channel_id, listing.by_date) == ("국수 모음", None, False)
     assert [entry.video.id for entry in listing.lists[0]] == [ID, "slowcook002"]
-    assert door.listing(parse("PLslowkitchen01"), TABS).url == f"{SITE}/playlist?list=PLslowkitchen01"
+    assert door.listing(parse_address("PLslowkitchen01"), TABS).url == f"{SITE}/playlist?list=PLslowkitchen01"
 
 
 def test_a_list_that_breaks_keeps_what_it_gave(youtube: StandIn, door: YouTube) -> None:
     youtube.add(channel(*[Clip(f"slowcook{number:03d}", "국수") for number in range(40)]))
     youtube.refuse("browse", headers={"Retry-After": "99"})
-    (entries,) = door.listing(parse("@느린부엌/videos"), TABS).lists
+    (entries,) = door.listing(parse_address("@느린부엌/videos"), TABS).lists
     found = [next(entries) for _number in range(30)]
     with pytest.raises(FetchError) as refused:
         next(entries)

@@ -7,7 +7,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 
-from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts.prompt_layout import ContextPrompts
 from subtitle_rag.contexts.writer import Writer
@@ -17,7 +17,7 @@ from subtitle_rag.events import ContextEvent, ContextFailed, ContextReport, Cont
 from subtitle_rag.library.context_store import Context, WindowSelection
 from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import Searcher
 from tests.invented import WORDS
@@ -61,7 +61,7 @@ class Desk:
         """Only into the library: not searchable yet."""
         raw = repr(minutes).encode()
         track = Track("ko", "file", "vtt", raw, sha256(raw).hexdigest(), 0)
-        self.place.library.put_video(one, track, windows(one.id, spoken(minutes)), RULE)
+        self.place.library.put_video(one, track, cut_windows(one.id, spoken(minutes)), RULE)
 
     @contextmanager
     def writer(
@@ -116,7 +116,7 @@ class Desk:
         return Searcher(self.place.library, self.place.index, QueryAnalyzer(self.place.library, self.place.analyzer))
 
     def search(self, query: str) -> tuple[Scene, ...]:
-        return self.searcher.search(parse(query)).scenes
+        return self.searcher.search(parse_query(query)).scenes
 
     def contexts(self, *ids: str) -> list[Context]:
         """Those of all videos, or of some, in their windows' order."""

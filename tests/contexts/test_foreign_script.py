@@ -1,6 +1,6 @@
 import pytest
 
-from subtitle_rag.contexts.foreign_script import foreign_script, without_foreign_script
+from subtitle_rag.contexts.foreign_script import find_foreign_script, without_foreign_script
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from subtitle_rag.contexts.foreign_script import foreign_script, without_foreign
     ],
 )
 def test_script_that_the_captions_do_not_have(text: str, known: str, expected: list[str]) -> None:
-    assert foreign_script(text, known) == expected
+    assert find_foreign_script(text, known) == expected
 
 
 def test_only_the_sentences_with_such_script_are_left_out() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subtitle_rag.captions import files, parse
-from subtitle_rag.captions.windows import windows
+from subtitle_rag.captions.windows import cut_windows
 from subtitle_rag.contexts.glossary import MAX_ENTRIES, MAX_LETTERS, format_list, parse_list, propose
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.morphemes import Analyzer
@@ -130,7 +130,7 @@ def test_names_of_a_real_channel(analyzer: Analyzer) -> None:
         assert isinstance(group, files.CaptionGroup)
         track = files.read(group.candidates[0])
         titles.append(group.video.title)
-        texts += [one.text for one in windows(group.video.id, parse.parse(track.raw, track.format))]
+        texts += [one.text for one in cut_windows(group.video.id, parse.parse_captions(track.raw, track.format))]
     found = propose(titles, list(analyzer.morphemes(texts)), texts, dictionary=analyzer)
     assert {"르메르", "블레스", "라프시몬스", "보테가 베네타", "비즈빔"} <= set(found[:20])
     assert not {"그냥", "진짜", "약간", "하나", "셔츠"} & set(found)

@@ -196,7 +196,7 @@ def test_rate_of_false_alarms_on_hand_written_contexts() -> None:
         (group,) = files.discover([path], languages=("ko", "und"))
         assert isinstance(group, files.CaptionGroup)
         track = files.read(group.candidates[0])
-        text = " ".join(cue.text for cue in parse.parse(track.raw, track.format))
+        text = " ".join(cue.text for cue in parse.parse_captions(track.raw, track.format))
         title = f"{group.video.title} 시드웨어 파이콘 한국 2019"
         for kind in {doubt.kind for doubt in doubts(entry["context"], transcript=text, title=title)}:
             doubted[kind] = doubted.get(kind, 0) + 1

@@ -17,7 +17,7 @@ from subtitle_rag.errors import BusyError
 from subtitle_rag.events import ContextsDue, ContextWritten
 from subtitle_rag.library.context_store import WindowSelection
 from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from tests.contexts.desk import NAME, Desk, meanwhile, talk, windows_asked
 from tests.searchable import video
 from tests.stand_ins.ollama import Model, StandIn
@@ -92,9 +92,9 @@ def test_a_word_of_a_context_is_known_to_the_search(desk: Desk) -> None:
     desk.put("a", talk(1))
     desk.ollama.answer(ONLY_IN_CONTEXT)
     searcher = desk.searcher
-    assert searcher.search(parse("두레반")).unknown_words == ("두레반",)
+    assert searcher.search(parse_query("두레반")).unknown_words == ("두레반",)
     desk.write()
-    assert searcher.search(parse("두레반")).unknown_words == ()
+    assert searcher.search(parse_query("두레반")).unknown_words == ()
 
 
 def test_a_video_s_windows_are_read_once_for_all_of_its_contexts(desk: Desk) -> None:

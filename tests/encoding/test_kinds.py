@@ -22,7 +22,7 @@ from subtitle_rag.retrieval.index_server import open_server
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.neural import late_name, vector_names
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.retrieval.sentence_encoder import SentenceEncoder
 from tests.encoding.desk import PLAN, Desk, Here
@@ -49,7 +49,7 @@ def test_an_encoder_of_one_kind_works_throughout(
     before = desk.holding(encoder)
     rebuild(desk)
     searcher = Searcher(desk.library, desk.index, QueryAnalyzer(desk.library, analyzer), Here(encoder))
-    query = parse(desk.library.windows(desk.windows()[:1])[desk.windows()[0]].text)
+    query = parse_query(desk.library.windows(desk.windows()[:1])[desk.windows()[0]].text)
     arms = EvalModels(encoder, None, {}).retrievers(ArmChoice())
 
     assert report.blocked is None
@@ -82,7 +82,7 @@ def test_vectors_of_one_kind_are_made_and_searched_on_a_server_and_move_from_it(
 
     def found(library: Library, index: Index) -> list[tuple[str, Any]]:
         searcher = Searcher(library, index, QueryAnalyzer(library, analyzer), Here(encoder))
-        ranked = searcher.rank(parse("국수를 먹었어요"), retrievers=retrievers)
+        ranked = searcher.rank(parse_query("국수를 먹었어요"), retrievers=retrievers)
         return [(each.window_id, pytest.approx(each.score, abs=5e-3)) for each in ranked]
 
     with ExitStack() as stack:

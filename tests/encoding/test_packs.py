@@ -12,7 +12,7 @@ from subtitle_rag.packing.packer import PackSelection
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.neural import vector_names
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from tests.encoding.desk import Counting, Desk, Here
 from tests.packs import context_of, pack, unpack, with_contexts
@@ -32,7 +32,10 @@ def ranked(desk: Desk, encoder: Counting) -> list[list[tuple[str, float]]]:
     analyzer = QueryAnalyzer(desk.library, desk.place.analyzer)
     searcher = Searcher(desk.library, desk.index, analyzer, Here(encoder))
     return [
-        [(entry.window_id, entry.score) for entry in searcher.rank(parse(query), depth=50, retrievers=(retriever,))]
+        [
+            (entry.window_id, entry.score)
+            for entry in searcher.rank(parse_query(query), depth=50, retrievers=(retriever,))
+        ]
         for query in ("국수를 먹었어요", "할머니 시장", "캠핑")
         for retriever in ("bm25", "dense", "sparse")
     ]

@@ -17,7 +17,7 @@ from subtitle_rag.retrieval.index_client import open_index
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
 from subtitle_rag.retrieval.neural import vector_names
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from tests.encoding.desk import Counting, Here
 from tests.invented import came_true, caption_folder, end_hosts
@@ -49,7 +49,7 @@ class Asking:
         self.library.close()
 
     def _once(self) -> None:
-        assert self.searcher.rank(parse("국수를 먹었어요"), retrievers=("bm25",))
+        assert self.searcher.rank(parse_query("국수를 먹었어요"), retrievers=("bm25",))
         self.by_words += 1
         active = self.library.vectors.active()
         if active is None:

@@ -13,7 +13,7 @@ from subtitle_rag.evaluation.questions import Dataset, Gold, Question, gold_set
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.loading import quiet
 from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from tests.models_here import Asked, Here
 
@@ -126,7 +126,7 @@ def scores(
         searcher = Searcher(copy.library, copy.index, queries, models, fusion=fusion)
         rankings = [
             [
-                [hit.window_id for hit in searcher.rank(parse(question.query), retrievers=arm)]
+                [hit.window_id for hit in searcher.rank(parse_query(question.query), retrievers=arm)]
                 for question in questions.questions
             ]
             for arm in arms

@@ -31,7 +31,7 @@ from subtitle_rag.evaluation.sweep import (
 from subtitle_rag.retrieval.index_document import Bm25Params
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer, Bm25
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import LEXICAL, Searcher
 from subtitle_rag.runtime import Runtime
 from tests.models_here import Asked, Here, Read
@@ -144,7 +144,7 @@ def test_other_numbers_rank_as_an_index_made_with_them(words: LexicalSpace, fill
     making = Bm25Params(Bm25(1.6, 0.3, 0.0), 0)
     with temp_library.create(documents, filled.analyzer, making=making) as copy:
         rankings = [
-            [hit.window_id for hit in copy.searcher.rank(parse(question.query), retrievers=LEXICAL)]
+            [hit.window_id for hit in copy.searcher.rank(parse_query(question.query), retrievers=LEXICAL)]
             for question in questions.questions
         ]
     assert values.tolist() == metrics.per_question(questions.windows, rankings).tolist()

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from subtitle_rag import i18n
-from subtitle_rag.captions.parse import parse
+from subtitle_rag.captions.parse import parse_captions
 from subtitle_rag.domain import Cue, Video
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.formats import FORMATS, writable_scenes
@@ -99,7 +99,7 @@ def test_anki_has_a_line_for_each_scene_and_no_outside_separator() -> None:
 @pytest.mark.parametrize("name", ["srt", "vtt"])
 def test_cues_are_read_back_as_they_were(name: str) -> None:
     again = text(name, SCENE, SCENE).encode()  # a cue of two scenes is written once
-    assert [(cue.start_ms, cue.end_ms, cue.text) for cue in parse(again, name)] == [
+    assert [(cue.start_ms, cue.end_ms, cue.text) for cue in parse_captions(again, name)] == [
         (cue.start_ms, cue.end_ms, cue.text) for cue in CUES
     ]
 

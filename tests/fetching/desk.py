@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.events import IndexEvent, IndexReport, Resting, VideoDone, VideoFailed
 from subtitle_rag.fetching.fetcher import Fetcher, FetchRequest, RunOptions, followed_requests
 from subtitle_rag.library.rows import VideoState
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.query import parse as query
+from subtitle_rag.retrieval.query import parse_query as query
 from subtitle_rag.retrieval.search import Searcher
 from tests.place import Place
 from tests.stand_ins.youtube import Caption, Channel, Clip, StandIn
@@ -75,7 +75,7 @@ class Desk:
     stop: threading.Event = field(default_factory=threading.Event)
 
     def events(self, *addresses: str, run_options: RunOptions | None = None, **options: Any) -> Iterator[IndexEvent]:
-        requests = [FetchRequest(parse(address), SourceOptions(**options)) for address in addresses]
+        requests = [FetchRequest(parse_address(address), SourceOptions(**options)) for address in addresses]
         return self.fetcher.run(requests, run_options)
 
     def run(self, *addresses: str, run_options: RunOptions | None = None, **options: Any) -> list[IndexEvent]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import Found, Listed, VideoDone
@@ -109,7 +109,7 @@ def test_a_sync_that_is_interrupted_below_many_new_videos_is_gone_on_with(desk: 
     desk.run(VIDEOS, limit=limit)
     made.clips[:0] = [*silent(33, 200), *clips(2, 300)]
     (followed,) = desk.place.library.sources.followed()
-    events = desk.fetcher.run([FetchRequest(parse(followed.url), followed.options)])
+    events = desk.fetcher.run([FetchRequest(parse_address(followed.url), followed.options)])
     for _event in zip(events, range(2 * 32), strict=False):
         pass
     events.close()  # type: ignore[attr-defined]

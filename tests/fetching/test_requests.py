@@ -2,7 +2,7 @@
 
 import pytest
 
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from tests.fetching.desk import HANDLE, OWNER, UPLOADS, Desk, changes, channel, clip, clips, fetched, report
 from tests.stand_ins.youtube import Channel, Clip, Playlist
 
@@ -179,7 +179,7 @@ def test_a_video_comes_alone(desk: Desk, address: str) -> None:
 def test_a_list_that_a_video_is_shown_in_can_be_meant(desk: Desk) -> None:
     made = channel(*clips(3))
     desk.youtube.add(made, Playlist("PLslowkitchen01", "모음", made.clips[:2]))
-    listed = parse(f"{SITE}/watch?v=slowcook001&list=PLslowkitchen01").playlist
+    listed = parse_address(f"{SITE}/watch?v=slowcook001&list=PLslowkitchen01").playlist
     assert listed
     desk.run(listed)
     assert desk.asked == fetched(2, playlist=1)

@@ -13,7 +13,7 @@ from subtitle_rag.installation import advice, gpu
 from subtitle_rag.installation.advice import CPU_BUILD, TORCH_PAGE, instruction, upgrade_line
 from subtitle_rag.installation.environment import Environment, Installer, Origin
 from subtitle_rag.installation.extras import EXTRAS, NEURAL, WEB, Extra
-from subtitle_rag.installation.missing import missing
+from subtitle_rag.installation.missing import missing_extra
 
 PREFIX = Path("/e/subtitle-rag")
 PYTHON = PREFIX / "bin" / "python"
@@ -226,6 +226,6 @@ def test_each_system_quotes_in_its_way(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("extra", EXTRAS.values(), ids=list(EXTRAS))
 def test_what_is_missing_is_told_in_a_sentence_with_the_line(extra: Extra) -> None:
-    error = missing(extra)
+    error = missing_extra(extra)
     assert error.code == f"{extra.name}_missing"
     assert instruction(extra) in error.hint

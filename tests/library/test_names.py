@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.domain import Track, Video
 from subtitle_rag.library.names import VideoFacets, match_channels, match_videos, video_facets, videos_of_kinds
 from subtitle_rag.library.store import Library
@@ -30,7 +30,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     for at, title in enumerate(TITLES):
         one = video(f"vid-{at}", title, f"채널 {at % 2}", f"2026-01-{at + 1:02d}", f"UC{at % 2}")
         kind = ("video", "short", "stream", "")[at % 4]
-        own = windows(one.id, spoken([["안녕하세요"]])) if at else []
+        own = cut_windows(one.id, spoken([["안녕하세요"]])) if at else []
         library.put_video(replace(one, kind=kind), TRACK, own, RULE)
     library.sources.put_due(Video("due", "아직", "UC1", "채널 1"))
     yield library

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.domain import Track, Video
 from subtitle_rag.library.overview import ChannelState, channel_states
 from subtitle_rag.library.sources import SourceOptions
@@ -31,7 +31,7 @@ def video(number: int, channel_id: str = KITCHEN, channel: str = "느린 부엌"
 def put(library: Library, one: Video, kind: str = "asr", minutes: int = 2) -> None:
     """A video with a window for every minute."""
     raw = one.id.encode()
-    own = windows(one.id, spoken([["국수를 삶습니다"]] * minutes))
+    own = cut_windows(one.id, spoken([["국수를 삶습니다"]] * minutes))
     assert len(own) == minutes
     library.put_video(one, Track("ko", kind, "json3", raw, sha256(raw).hexdigest(), 0), own, RULE)
 

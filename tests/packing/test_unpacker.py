@@ -14,7 +14,7 @@ import pytest
 from subtitle_rag.domain import Details, Track, Video
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Citation
-from subtitle_rag.indexing import cut_windows
+from subtitle_rag.indexing import windows_of_track
 from subtitle_rag.library.answers import CitedScene, StoredAnswer
 from subtitle_rag.library.app_state import THEME
 from subtitle_rag.library.context_store import OverviewSection
@@ -124,7 +124,7 @@ def test_windows_of_another_rule_are_cut_anew_without_their_contexts(
     video, track = giver.library.video("invented000"), giver.library.track("invented000")
     assert video is not None
     assert track is not None
-    monkeypatch.setattr("subtitle_rag.packing.unpacker.cut_windows", _halves)
+    monkeypatch.setattr("subtitle_rag.packing.unpacker.windows_of_track", _halves)
     monkeypatch.setattr("subtitle_rag.indexing.RULE", "another rule")
     report = unpack(receiver, tmp_path / "a.pack")
     assert (report.new, report.contexts, report.contexts_left_out) == (3, 0, packed.contexts)
@@ -134,7 +134,7 @@ def test_windows_of_another_rule_are_cut_anew_without_their_contexts(
 def _halves(video: Video, track: Track, path: str) -> Any:
     """Cut as a later version might: other texts under the same ids."""
     return [replace(window, text=window.text[: len(window.text) // 2], lines=window.lines[:1]) for window in
-            cut_windows(video, track, path)]  # fmt: skip
+            windows_of_track(video, track, path)]  # fmt: skip
 
 
 def test_a_pack_renames_no_channel_and_replaces_no_mark(giver: Place, open_place: Open, tmp_path: Path) -> None:

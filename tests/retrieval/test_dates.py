@@ -3,7 +3,7 @@ from datetime import date
 import pytest
 
 from subtitle_rag.retrieval.dates import period
-from subtitle_rag.retrieval.query import day, parse
+from subtitle_rag.retrieval.query import day, parse_query
 
 TODAY = date(2026, 3, 31)
 
@@ -49,9 +49,9 @@ def test_a_filter_takes_the_first_or_the_last_day() -> None:
 
 @pytest.mark.parametrize("typed", ["이후:2024년 1월 5일 치킨", "치킨 after:2024. 1. 5.", "after:2024.1.5 치킨"])
 def test_a_date_with_spaces_needs_no_quotes(typed: str) -> None:
-    query = parse(typed)
+    query = parse_query(typed)
     assert (query.text, query.after) == ("치킨", date(2024, 1, 5))
 
 
 def test_a_number_behind_a_full_date_is_a_word() -> None:
-    assert parse("after:2024-01-05 3 치킨").text == "3 치킨"
+    assert parse_query("after:2024-01-05 3 치킨").text == "3 치킨"

@@ -14,7 +14,7 @@ from subtitle_rag.retrieval.fusion import LEVEL_PARTS, LevelHit, Ranked, Retriev
 from subtitle_rag.retrieval.index_rules import LEVELS
 from subtitle_rag.retrieval.levels import level_texts
 from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from tests.searchable import Minutes, Searchable, video
 
 NOODLES, CHICKEN = Chapter(0, "첫째 판"), Chapter(240_000, "둘째 판")
@@ -27,7 +27,7 @@ VIDEOS: Mapping[Video, Minutes] = {
     ],
     OTHER: [["상추를 심어요"], ["정말 맛있네요"]],
 }
-QUERY = parse("국수 맛있네요")
+QUERY = parse_query("국수 맛있네요")
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def ordinals(made: Searchable, *retrievers: str) -> list[int]:
 
 def above(made: Searchable, level: str) -> set[str]:
     """Return the texts of a level's points that say the word."""
-    lexical = made.searcher.ranking(parse("국수")).lexical
+    lexical = made.searcher.ranking(parse_query("국수")).lexical
     return {str(hit.payload["text"]) for hit in made.index.search(LEVELS[level], lexical.vector, limit=9)}
 
 
@@ -79,11 +79,11 @@ def test_windows_are_counted_and_read_alone(made: Searchable) -> None:
     assert made.index.count() == made.library.counts().searchable == 10
     assert len(made.library.levels.sources()) == 2
     assert all("level" not in point.payload for point in made.index.points())
-    assert {scene.video.id for scene in made.searcher.search(parse("저녁")).scenes} == {KITCHEN.id}
+    assert {scene.video.id for scene in made.searcher.search(parse_query("저녁")).scenes} == {KITCHEN.id}
 
 
 def test_filters_hold_for_the_levels_too(made: Searchable) -> None:
-    found = made.searcher.search(parse(f"맛있네요 video:{OTHER.id}"))
+    found = made.searcher.search(parse_query(f"맛있네요 video:{OTHER.id}"))
     assert {scene.video.id for scene in found.scenes} == {OTHER.id}
 
 

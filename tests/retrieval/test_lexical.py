@@ -21,7 +21,7 @@ from subtitle_rag.retrieval.lexical import (
     spellings,
 )
 from subtitle_rag.retrieval.morphemes import SPANNING_WEIGHT, Analyzer, term_id
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from tests.searchable import Minutes, Searchable, filled, video
 
 Fill = Callable[[Minutes], QueryAnalyzer]
@@ -222,20 +222,20 @@ def prices(tmp_path: Path, analyzer: Analyzer) -> Iterator[Searchable]:
 
 @pytest.mark.parametrize("typed", ["3만 원", "3만원", "삼만 원", "30,000원", "30000원", "삼 만원"])
 def test_a_number_is_found_whole_in_any_spelling(prices: Searchable, typed: str) -> None:
-    result = prices.searcher.search(parse(typed))
+    result = prices.searcher.search(parse_query(typed))
     assert {scene.text.split(" 다음")[0] for scene in result.scenes} == {"이건 3만 원이에요", "30,000명이 왔어요"}
     assert result.unknown_words == ()
 
 
 @pytest.mark.parametrize("typed", ["40000원", "4만 원"])
 def test_a_number_that_is_not_said_finds_nothing(prices: Searchable, typed: str) -> None:
-    assert prices.searcher.search(parse(typed)).scenes == ()
+    assert prices.searcher.search(parse_query(typed)).scenes == ()
 
 
 def test_a_number_that_is_not_said_is_named(prices: Searchable) -> None:
-    assert prices.searcher.search(parse("40,000원 행복")).unknown_words == ("40000원",)
+    assert prices.searcher.search(parse_query("40,000원 행복")).unknown_words == ("40000원",)
 
 
 def test_a_counter_is_not_marked(prices: Searchable) -> None:
-    scene = prices.searcher.search(parse("3만 원")).scenes[0]
+    scene = prices.searcher.search(parse_query("3만 원")).scenes[0]
     assert [scene.text[start:end] for start, end in scene.highlights] == ["3만"]

@@ -16,7 +16,7 @@ from subtitle_rag.library.store import Library
 from subtitle_rag.retrieval.index_server import open_server
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import Searcher
 from subtitle_rag.retrieval.shared_index import SharedIndexWindows
 from tests.models_here import Asked, Here
@@ -45,11 +45,11 @@ def made(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterat
 
 
 def times(made: Searchable, query: str, video_id: str = CRAB.id, **options: int) -> list[int]:
-    return [place.at_ms for place in made.searcher.mentions(parse(query), video_id, **options)]
+    return [place.at_ms for place in made.searcher.mentions(parse_query(query), video_id, **options)]
 
 
 def test_the_lines_of_one_video_come_in_the_order_of_time(made: Searchable) -> None:
-    places = made.searcher.mentions(parse("꽃게"), CRAB.id)
+    places = made.searcher.mentions(parse_query("꽃게"), CRAB.id)
     assert [place.at_ms for place in places] == [LINE_MS, 120_000, 240_000]
     windows = made.library.windows([place.window_id for place in places])
     assert [(windows[p.window_id].start_ms, windows[p.window_id].end_ms) for p in places] == [
@@ -59,7 +59,7 @@ def test_the_lines_of_one_video_come_in_the_order_of_time(made: Searchable) -> N
 
 
 def test_a_window_found_by_the_title_alone_is_no_place(made: Searchable) -> None:
-    found = {entry.ordinal for entry in made.searcher.rank(parse("꽃게 시장")) if entry.video_id == CRAB.id}
+    found = {entry.ordinal for entry in made.searcher.rank(parse_query("꽃게 시장")) if entry.video_id == CRAB.id}
     assert found == {0, 1, 2, 3, 4}
     assert times(made, "꽃게 시장") == [LINE_MS, 120_000, 240_000]
 
@@ -83,7 +83,7 @@ def test_no_model_is_asked(made: Searchable, analyzer: Analyzer, encoder_folder:
     assert isinstance(report, VectorsReport)
     searcher = Searcher(made.library, made.index, QueryAnalyzer(made.library, analyzer), models)
     assert "dense" in searcher.ready()
-    assert len(searcher.mentions(parse("꽃게"), CRAB.id)) == 3
+    assert len(searcher.mentions(parse_query("꽃게"), CRAB.id)) == 3
     assert encoder.queries == []
 
 
@@ -94,8 +94,8 @@ def test_what_another_library_has_put_into_a_shared_index(made: Searchable, tmp_
             pass
         known = SharedIndexWindows(empty, ours, analyzer)
         searcher = Searcher(empty, ours, QueryAnalyzer(empty, analyzer), windows=known)
-        assert searcher.mentions(parse("꽃게"), CRAB.id) == made.searcher.mentions(parse("꽃게"), CRAB.id)
-        assert [place.at_ms for place in searcher.mentions(parse("꽃게 -광고"), CRAB.id)] == [LINE_MS, 240_000]
+        assert searcher.mentions(parse_query("꽃게"), CRAB.id) == made.searcher.mentions(parse_query("꽃게"), CRAB.id)
+        assert [place.at_ms for place in searcher.mentions(parse_query("꽃게 -광고"), CRAB.id)] == [LINE_MS, 240_000]
 
 
 @pytest.mark.parametrize("query", ["xyzzy", "한강"])

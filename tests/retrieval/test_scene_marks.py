@@ -11,9 +11,9 @@ from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.highlights import spans
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import OwnWindows, Scene
-from subtitle_rag.retrieval.scenes import scenes as scenes_of
+from subtitle_rag.retrieval.scenes import make_scenes as scenes_of
 from tests.searchable import LINE_MS, Searchable, video
 
 TALK = video("invented001", "월급날 저녁")
@@ -52,7 +52,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterat
 
 
 def scenes(made: Searchable, query: str) -> dict[str, Scene]:
-    return {scene.video.id: scene for scene in made.searcher.search(parse(query)).scenes}
+    return {scene.video.id: scene for scene in made.searcher.search(parse_query(query)).scenes}
 
 
 def test_the_jump_goes_to_the_typed_word_and_not_to_a_related_one(made: Searchable) -> None:
@@ -84,7 +84,7 @@ def test_the_jump_lies_in_the_best_window_that_says_most_typed_words(
     made: Searchable, windows: list[int], at_ms: int
 ) -> None:
     ids = [window.id for window in made.library.windows_of(PARTED.id)]
-    lexical = made.searcher.ranking(parse("자전거 강변")).lexical
+    lexical = made.searcher.ranking(parse_query("자전거 강변")).lexical
     group = [Ranked(ids[at], PARTED.id, at, 1.0, {"bm25": RetrieverScore(1, 1.0)}) for at in windows]
 
     (scene,) = scenes_of(OwnWindows(made.library), [group], lexical)
@@ -122,7 +122,7 @@ def test_latin_letters_that_only_share_pairs_add_nothing_to_hangul(made: Searcha
 
 
 def test_a_window_that_says_the_word_comes_before_one_with_it_in_the_title(made: Searchable) -> None:
-    assert [scene.video for scene in made.searcher.search(parse("치킨")).scenes] == [TALK, TITLED]
+    assert [scene.video for scene in made.searcher.search(parse_query("치킨")).scenes] == [TALK, TITLED]
 
 
 @pytest.mark.parametrize("word", ["소금", "먹었", "Git", "빵"])
@@ -152,7 +152,7 @@ def test_spoken_windows_are_those_that_say_the_letters_or_the_morpheme(
 
 
 def test_windows_that_say_the_letters_are_not_unpacked(made: Searchable, monkeypatch: pytest.MonkeyPatch) -> None:
-    lexical = made.searcher.search(parse("통닭")).lexical
+    lexical = made.searcher.search(parse_query("통닭")).lexical
     assert lexical is not None
     hits = made.index.search("bm25", lexical.vector, limit=50, payload=())
     unpacked: list[str] = []

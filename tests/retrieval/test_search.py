@@ -13,7 +13,7 @@ from subtitle_rag.retrieval.fusion import MAX_MERGED
 from subtitle_rag.retrieval.index import SparseVector
 from subtitle_rag.retrieval.lexical import LexicalQuery, unknown_words
 from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import SearchResult
 from tests.cases import cases
@@ -52,7 +52,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, analyzer: Analyzer) -> Iterat
 
 
 def find(made: Searchable, query: str, limit: int = 20) -> SearchResult:
-    return made.searcher.search(parse(query), limit=limit)
+    return made.searcher.search(parse_query(query), limit=limit)
 
 
 def found(made: Searchable, query: str) -> set[str]:
@@ -85,7 +85,7 @@ def test_a_verb_is_found_and_marked_in_its_inflected_forms(made: Searchable) -> 
 
 
 def test_a_misheard_word_is_found_after_the_right_one(made: Searchable) -> None:
-    lists = made.searcher.rank(parse("블루투스"))
+    lists = made.searcher.rank(parse_query("블루투스"))
     assert [(r.video_id, r.ordinal) for r in lists[:2]] == [(CAR.id, 0), (CAR.id, 1)]
     assert marks(find(made, "블루투스 video:전기차").scenes[0]) == ["블루투스", "불루투스"]
 
@@ -204,7 +204,7 @@ def test_a_filter_that_names_nothing_says_so(made: Searchable) -> None:
 @pytest.mark.parametrize(("name", "code"), [("dense", "retriever_not_ready"), ("colbert", "unknown_retriever")])
 def test_a_retriever_that_cannot_be_asked_is_named(made: Searchable, name: str, code: str) -> None:
     with pytest.raises(UsageError) as caught:
-        made.searcher.search(parse("소스"), retrievers=("bm25", name))
+        made.searcher.search(parse_query("소스"), retrievers=("bm25", name))
     assert (caught.value.code, caught.value.details) == (code, {"name": name, "ready": "bm25"})
 
 

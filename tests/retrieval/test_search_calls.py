@@ -18,7 +18,7 @@ from subtitle_rag.retrieval.index_client import HostedQueryAnalyzer
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.library_queries import LibraryQueries
 from subtitle_rag.retrieval.morphemes import Analyzer
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
 from subtitle_rag.runtime import Runtime
 from tests.invented import caption_folder
@@ -69,7 +69,7 @@ def test_a_search_by_words_is_one_call(runtime: Runtime, calls: list[str]) -> No
     searcher = runtime.searcher
     for query in QUERIES:
         calls.clear()
-        searcher.search(parse(query), retrievers=("bm25",))
+        searcher.search(parse_query(query), retrievers=("bm25",))
         assert calls == ["search_text"], query
 
 
@@ -77,13 +77,13 @@ def test_places_in_a_video_are_one_call(runtime: Runtime, calls: list[str]) -> N
     searcher = runtime.searcher
     (video, *_others) = runtime.library.videos()
     calls.clear()
-    searcher.mentions(parse("바다"), video.video.id)
+    searcher.mentions(parse_query("바다"), video.video.id)
     assert len(calls) == 1
 
 
 def test_a_hybrid_search_is_two_calls_more(hybrid: tuple[Searcher, Asked], calls: list[str]) -> None:
     searcher, encoder = hybrid
-    result = searcher.search(parse("바다 김치"))
+    result = searcher.search(parse_query("바다 김치"))
     assert result.retrievers == RETRIEVERS
     assert (calls, encoder.queries) == (["search_text", "search_all"], ["바다 김치"])  # no list ends before all windows
 
@@ -92,7 +92,7 @@ def test_scores_that_are_missing_are_one_call_more(
     hybrid: tuple[Searcher, Asked], calls: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("subtitle_rag.retrieval.search.DEPTH", 3)
-    result = hybrid[0].search(parse("바다 김치"))
+    result = hybrid[0].search(parse_query("바다 김치"))
     assert result.retrievers == RETRIEVERS
     assert calls == ["search_text", "search_all", "search_all"]
 
@@ -107,7 +107,7 @@ def test_the_order_by_tokens_is_one_call_more(
         pass
     queries = HostedQueryAnalyzer(runtime.host, runtime.library.path)
     calls.clear()
-    result = Searcher(runtime.library, runtime.index, queries, models).search(parse("바다 김치"))
+    result = Searcher(runtime.library, runtime.index, queries, models).search(parse_query("바다 김치"))
     assert result.retrievers == (*RETRIEVERS, "late")
     assert calls == ["search_text", "search_all", "search_all"]
     for _event in EncodingRun(runtime.library, runtime.index, hybrid[1], models).run(WindowSelection(), patient=False):
@@ -119,7 +119,7 @@ def test_one_call_answers_as_analysis_and_search_apart(runtime: Runtime, hybrid:
     apart = Searcher(
         runtime.library, runtime.index, QueryAnalyzer(runtime.library, runtime.analyzer), hybrid[0]._neural
     )
-    for query in map(parse, QUERIES):
+    for query in map(parse_query, QUERIES):
         assert hybrid[0].rank(query) == apart.rank(query)
         assert hybrid[0].search(query).scenes == apart.search(query).scenes
         assert hybrid[0].search(query).lexical == apart.search(query).lexical

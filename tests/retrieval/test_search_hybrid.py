@@ -18,7 +18,7 @@ from subtitle_rag.retrieval.fusion import RRF_K, WEIGHTS, add_video_scores, best
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.neural import NEURAL, vector_names
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.reranker import CrossReranker
 from subtitle_rag.retrieval.reranking import FULL, IN_ANSWER, IN_SEARCH, RerankBudget, RerankCache
 from subtitle_rag.retrieval.scenes import Scene
@@ -30,7 +30,7 @@ from tests.searchable import Searchable
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.index import DenseVector, SparseVector
 
-QUERY = parse("꽃게 소스에 찍어 먹어요")
+QUERY = parse_query("꽃게 소스에 찍어 먹어요")
 
 
 def encode(made: Searchable, models: Here, encoder: Asked, videos: tuple[str, ...] = ()) -> VectorsReport:
@@ -152,8 +152,8 @@ def test_scores_beyond_the_end_of_a_list_are_counted_as_those_in_it(
 
 
 def test_what_shares_no_word_with_the_query_is_found_by_its_sense(searcher: Searcher, analysed: Searchable) -> None:
-    assert analysed.searcher.search(parse("xyzzy")).scenes == ()
-    assert searcher.search(parse("xyzzy"), rerank=False).scenes
+    assert analysed.searcher.search(parse_query("xyzzy")).scenes == ()
+    assert searcher.search(parse_query("xyzzy"), rerank=False).scenes
 
 
 @pytest.mark.parametrize("names", [("dense",), ("sparse",), ("bm25", "sparse"), ("dense", "bm25"), RETRIEVERS])
@@ -164,11 +164,11 @@ def test_named_retrievers_answer_alone(searcher: Searcher, names: tuple[str, ...
 
 
 def test_filters_hold_for_every_retriever(searcher: Searcher) -> None:
-    assert {scene.video for scene in searcher.search(parse("소스 channel:골목")).scenes} <= {CAR, LONG}
-    scenes = searcher.search(parse('소스 "찍어 먹"')).scenes
+    assert {scene.video for scene in searcher.search(parse_query("소스 channel:골목")).scenes} <= {CAR, LONG}
+    scenes = searcher.search(parse_query('소스 "찍어 먹"')).scenes
     assert scenes
     assert all("찍어 먹" in scene.text for scene in scenes)
-    assert searcher.search(parse('소스 "없는 말"')).scenes == ()
+    assert searcher.search(parse_query('소스 "없는 말"')).scenes == ()
 
 
 def test_an_encoder_without_sparse_vectors_gives_dense_ones(
@@ -364,7 +364,7 @@ def test_a_refined_search_has_an_order_after_each_chunk(
 def test_it_reads_a_context_before_the_text(fresh: Searchable, models: Here, analyzer: Analyzer) -> None:
     assert models.read
     searcher = with_models(fresh, Here(read=models.read), analyzer)
-    (scene,) = searcher.search(parse('"간장을 조금"')).scenes
+    (scene,) = searcher.search(parse_query('"간장을 조금"')).scenes
     plain = CrossReranker.scores(models.read, "간장을 조금", [scene.text])
     assert [scene.score] == pytest.approx(plain, abs=1e-6)
 
@@ -409,7 +409,7 @@ def test_what_has_no_vectors_yet_keeps_the_place_its_words_give_it(
     fresh: Searchable, tiny: Asked, analyzer: Analyzer
 ) -> None:
     encode(fresh, Here([tiny]), tiny, videos=(STEW.id, CAR.id, LONG.id))
-    best, *_ = with_models(fresh, Here([tiny]), analyzer).rank(parse("꽃게찜을 소스에 찍어 먹으면"))
+    best, *_ = with_models(fresh, Here([tiny]), analyzer).rank(parse_query("꽃게찜을 소스에 찍어 먹으면"))
     assert (best.video_id, set(best.scores)) == (CRAB.id, {"bm25", "fused"})
 
 

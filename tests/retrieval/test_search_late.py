@@ -13,14 +13,14 @@ from subtitle_rag.retrieval.index import Hit, TokenVectors
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.neural import late_name
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
 from tests.models_here import Asked, Here, Read
 from tests.retrieval.test_search import CAR, CRAB, STEW, VIDEOS
 from tests.retrieval.test_search_hybrid import encode, ids, with_models
 from tests.searchable import Searchable
 
-QUERY = parse("꽃게 소스에 찍어 먹어요")
+QUERY = parse_query("꽃게 소스에 찍어 먹어요")
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +96,9 @@ def test_tokens_alone_find_nothing_and_that_is_said(searcher: Searcher) -> None:
 
 
 def test_filters_hold(searcher: Searcher) -> None:
-    result = searcher.search(parse(f"{QUERY.text} video:{CRAB.id}"))
+    result = searcher.search(parse_query(f"{QUERY.text} video:{CRAB.id}"))
     assert {scene.video.id for scene in result.scenes} == {CRAB.id}
-    assert searcher.search(parse('"없는 말이다"')).scenes == ()
+    assert searcher.search(parse_query('"없는 말이다"')).scenes == ()
 
 
 def test_only_the_best_windows_are_compared(searcher: Searcher, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,7 +138,7 @@ def test_windows_without_token_vectors_keep_their_place(
     searcher = with_models(made, Here([late]), analyzer)
     assert searcher.ready() == ("bm25",)
     encode(made, Here([late]), late, videos=(STEW.id, CAR.id))
-    best, *rest = searcher.rank(parse("꽃게찜을 소스에 찍어 먹으면"))
+    best, *rest = searcher.rank(parse_query("꽃게찜을 소스에 찍어 먹으면"))
     assert (best.video_id, "late" in best.scores) == (CRAB.id, False)
     assert any("late" in entry.scores for entry in rest)
     # an index that has lost them, as one of an earlier version has none

@@ -21,7 +21,7 @@ from subtitle_rag.retrieval.index import Filter, VectorSearch
 from subtitle_rag.retrieval.index_client import HostedQueryAnalyzer, HostedServerIndex, server_folder
 from subtitle_rag.retrieval.index_edge import EdgeIndex
 from subtitle_rag.retrieval.index_server import COLLECTION
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, Searcher
 from subtitle_rag.runtime import Runtime
 from tests.hosts_in_process import HOSTS
@@ -70,10 +70,10 @@ def shared(server: StandIn, tmp_path: Path) -> Iterator[Runtime]:
 class TestRequests:
     def test_a_search_by_words_is_one(self, shared: Runtime, server: StandIn) -> None:
         searcher = shared.searcher
-        searcher.search(parse("국수"))
+        searcher.search(parse_query("국수"))
         sent(server)
         for query in QUERIES:
-            scenes = searcher.search(parse(query)).scenes
+            scenes = searcher.search(parse_query(query)).scenes
             assert sent(server) == ["/points/query/batch"], query
             if query == QUERIES[0]:
                 assert {scene.video.id for scene in scenes} == {"invented000", "invented001", "invented002"}
@@ -88,10 +88,10 @@ class TestRequests:
                 list(run.run(WindowSelection(), patient=False))
         searcher = shared.searcher
         searcher = Searcher(shared.library, shared.fallback, searcher._queries, Here([encoder]), searcher._windows)
-        searcher.search(parse("국수"))
+        searcher.search(parse_query("국수"))
         sent(server)
         for query in QUERIES:
-            result = searcher.search(parse(query))
+            result = searcher.search(parse_query(query))
             assert result.retrievers == RETRIEVERS
             paths = sent(server)
             assert paths[:2] == ["/points/query/batch"] * min(2, len(paths))
@@ -99,7 +99,7 @@ class TestRequests:
             assert paths[2:] in ([], ["/points"])
 
     def test_a_new_process_sends_no_more_and_imports_no_engine(self, shared: Runtime, server: StandIn) -> None:
-        shared.searcher.search(parse("국수"))
+        shared.searcher.search(parse_query("국수"))
         shared.server.last_counts()
         sent(server)
         code = """import sys
@@ -236,11 +236,11 @@ def test_while_the_server_is_away_its_host_analyses_for_the_embedded_index(
     home = tmp_path / "home"
     with Runtime(config.load(home)) as runtime:
         list(runtime.indexer.index([captions]))
-        before = [scene.id for scene in runtime.searcher.search(parse("국수를 먹었어요")).scenes]
+        before = [scene.id for scene in runtime.searcher.search(parse_query("국수를 먹었어요")).scenes]
     with runtime_of(home, server) as runtime:
         list(runtime.rebuilder().rebuild())
-        runtime.searcher.search(parse("국수"))
+        runtime.searcher.search(parse_query("국수"))
         server.stop()
         monkeypatch.setattr(HostedQueryAnalyzer, "analyze", lambda *_args: pytest.fail("not by this way"))
-        assert [scene.id for scene in runtime.searcher.search(parse("국수를 먹었어요")).scenes] == before
+        assert [scene.id for scene in runtime.searcher.search(parse_query("국수를 먹었어요")).scenes] == before
         assert runtime.degraded_reason is not None

@@ -19,7 +19,7 @@ from yt_dlp.networking.exceptions import (
 )
 from yt_dlp.utils import DownloadError, ExtractorError, GeoRestrictedError
 
-from subtitle_rag.captions.parse import parse
+from subtitle_rag.captions.parse import parse_captions
 from tests.stand_ins.youtube import Caption, Channel, Clip, Playlist, StandIn, stand_in
 from tests.stand_ins.youtube_clips import LINES, State
 from tests.stand_ins.youtube_reader import SITE, Reader
@@ -60,7 +60,7 @@ def clips(count: int) -> list[Clip]:
 
 def test_a_video_with_captions_takes_three_requests(youtube: StandIn, reader: Reader) -> None:
     youtube.add(Clip("slowcook001", "국수 삶기"))
-    spoken = parse(reader.caption("slowcook001"), "json3")
+    spoken = parse_captions(reader.caption("slowcook001"), "json3")
     assert [cue.text for cue in spoken] == [text for _start, _end, text in LINES]
     assert [asked.kind for asked in youtube.requests] == ["watch", "player", "timedtext"]
     assert [asked.client for asked in youtube.asked("player")] == ["VISIONOS"]
@@ -72,11 +72,11 @@ def test_a_video_with_captions_takes_three_requests(youtube: StandIn, reader: Re
 def test_json3_and_vtt_of_a_track_say_the_same(youtube: StandIn, reader: Reader) -> None:
     youtube.add(Clip("slowcook001", "국수", [Caption(), Caption(kind="manual", lines=((0, 900, "멸치 & <육수>"),))]))
     read = {ext: reader.caption("slowcook001", ext=ext) for ext in ("json3", "vtt")}
-    json3, vtt = ([(cue.start_ms, cue.text) for cue in parse(raw, ext)] for ext, raw in read.items())
+    json3, vtt = ([(cue.start_ms, cue.text) for cue in parse_captions(raw, ext)] for ext, raw in read.items())
     assert json3 == vtt
     assert "<c> 오늘은</c>" in read["vtt"].decode()
     manual = reader.caption("slowcook001", "ko", "vtt")
-    assert [cue.text for cue in parse(manual, "vtt")] == ["멸치 & <육수>"]
+    assert [cue.text for cue in parse_captions(manual, "vtt")] == ["멸치 & <육수>"]
     assert b"position" not in manual
 
 

@@ -6,7 +6,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from subtitle_rag import i18n
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.domain import Video
 from subtitle_rag.library.overview import ChannelState
 from subtitle_rag.library.sources import SourceOptions
@@ -225,7 +225,7 @@ class TestDoing:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             for address in (KITCHEN, "@second"):
-                app.jobs.start(JobRequest(source=parse(address)))
+                app.jobs.start(JobRequest(source=parse_address(address)))
                 await settle(pilot)
             screen = await opened(pilot, app)
             assert "u" not in app.screen.active_bindings  # on the row of them all
@@ -249,7 +249,7 @@ class TestDoing:
         app = SubtitleApp(empty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.jobs.start(JobRequest(source=parse(f"https://www.youtube.com/playlist?list={list_id}")))
+            app.jobs.start(JobRequest(source=parse_address(f"https://www.youtube.com/playlist?list={list_id}")))
             await settle(pilot)
             screen = await opened(pilot, app)
             assert names(screen.tables.channels) == ["All videos", "Playlist: 모음", "느린 부엌"]
@@ -266,7 +266,7 @@ class TestDoing:
         app = SubtitleApp(empty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.jobs.start(JobRequest(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await until(pilot, lambda: app.screen is app.search_screen and hold.arrived.is_set())
             await pilot.press("f4", "tab")
             await until(pilot, lambda: isinstance(app.screen, LibraryScreen) and page(app).tables.channels.has_focus)

@@ -20,7 +20,7 @@ from subtitle_rag.library.context_store import ContextCounts, Contexts
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.state.stage_progress import ContextProgress
 from subtitle_rag.tui.text.stage_lines import context_brief, context_line
-from subtitle_rag.tui.text.stage_rows import rows
+from subtitle_rag.tui.text.stage_rows import stage_progress_rows
 from tests.answers.desk import context
 from tests.tui.conftest import MakeApp, Outside, drawn_by, scene, settle, transcript_text, typed, writing
 
@@ -163,9 +163,12 @@ class TestLines:
         counts = ContextCounts(windows=100, written=100, empty=0, suspect=0, prompt_tokens=0, tokens=0, ms=0)
         due = ContextsDue(1, 100, by_other_prompts=90, seconds=720)
         progress = ContextProgress.of(counts, "ax").after(due, 0.0)
-        assert "new prompt: 90 contexts anew · about 12 min" in rows(None, progress, None, 120)["contexts"].plain
+        assert (
+            "new prompt: 90 contexts anew · about 12 min"
+            in stage_progress_rows(None, progress, None, 120)["contexts"].plain
+        )
         answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
-        assert "new prompt" not in rows(None, progress.after(answered, 1.0), None, 120)["contexts"].plain
+        assert "new prompt" not in stage_progress_rows(None, progress.after(answered, 1.0), None, 120)["contexts"].plain
 
     def test_an_overviews_sections_are_counted_and_part_of_the_time_left(self) -> None:
         counts = ContextCounts(windows=100, written=0, empty=0, suspect=0, prompt_tokens=0, tokens=0, ms=0)
@@ -174,7 +177,7 @@ class TestLines:
             progress = progress.after(OverviewWritten("v", "제목", section, 24, 3_500, 60, 9), 60.0)
         assert progress.overview == (7, 24)
         assert "overview 7/24  overviews: about 17 min left" in context_line(progress)
-        row = rows(None, replace(progress, state="working"), None, 120)["contexts"].plain
+        row = stage_progress_rows(None, replace(progress, state="working"), None, 120)["contexts"].plain
         assert "overview 7/24 · overviews: about 17 min left" in row
         answered = ContextWritten("v", "제목", "w", 0, "문맥", False, left_out=False, prompt_tokens=50, tokens=5, ms=9)
         for second in range(21):

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.retrieval.fusion import RetrieverScore
-from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.retrieval.query import Query, parse_query
 from subtitle_rag.retrieval.search import RETRIEVERS, SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.dialogs.explain_screen import ExplainScreen
@@ -24,11 +24,13 @@ SCORES = {
     "fused": RetrieverScore(2, 0.03251),
     "rerank": RetrieverScore(1, 0.912),
 }
-HYBRID = SearchResult(parse("치킨"), RETRIEVERS, (), {"retrieve": 4.4, "encode": 30.0, "rerank": 812.2}, reranked=True)
+HYBRID = SearchResult(
+    parse_query("치킨"), RETRIEVERS, (), {"retrieve": 4.4, "encode": 30.0, "rerank": 812.2}, reranked=True
+)
 
 
 def rows(result: SearchResult, width: int = 46, *, times: bool = False, **changes: Any) -> list[str]:
-    return [row.plain for row in explain.rows(scene(scores=SCORES, **changes), result, width, times=times)]
+    return [row.plain for row in explain.explain_rows(scene(scores=SCORES, **changes), result, width, times=times)]
 
 
 def table(said: list[str]) -> list[str]:
@@ -47,7 +49,7 @@ class TestRows:
 
     def test_a_score_that_was_computed_has_no_rank(self) -> None:
         scores = SCORES | {"sparse": RetrieverScore(None, 0.081)}
-        said = [row.plain for row in explain.rows(scene(scores=scores), HYBRID, 46, times=False)]
+        said = [row.plain for row in explain.explain_rows(scene(scores=scores), HYBRID, 46, times=False)]
         assert "  sparse    weighted words    –   0.081" in said
 
     def test_the_shares_of_the_fused_score_are_told(self) -> None:
@@ -78,7 +80,7 @@ class TestRows:
 
         i18n.activate(language)
         try:
-            told = explain.rows(scene(scores=SCORES), HYBRID, width, times=False)
+            told = explain.explain_rows(scene(scores=SCORES), HYBRID, width, times=False)
             lines = told[1 : [row.plain for row in told].index("")]
         finally:
             i18n.activate("en")
@@ -86,13 +88,13 @@ class TestRows:
         assert {line.plain.find("#") >= 0 or line.plain.endswith("–") for line in lines} == {True}
 
     def test_the_words_are_told_by_where_they_stand(self, runtime: Runtime) -> None:
-        found = runtime.searcher.search(parse("배추 김장"), limit=1)
-        said = [row.plain for row in explain.rows(found.scenes[0], found, 60, times=False)]
+        found = runtime.searcher.search(parse_query("배추 김장"), limit=1)
+        said = [row.plain for row in explain.explain_rows(found.scenes[0], found, 60, times=False)]
         assert any(row.startswith("  Said ") and "김장" in row for row in said)
         assert any(row.startswith("  Title ") and "배추 · 김장" in row for row in said)
         assert not any("Context" in row for row in said)
         written = replace(found.scenes[0], context="할머니와 김장을 한다")
-        said = [row.plain for row in explain.rows(written, found, 60, times=False)]
+        said = [row.plain for row in explain.explain_rows(written, found, 60, times=False)]
         assert "  Context      김장" in said
 
     def test_what_was_found_by_its_sense_has_no_words(self) -> None:
@@ -198,7 +200,9 @@ class TestOnTheScreen:
 
     async def test_rows_are_cut_by_cells(self) -> None:
         wide = scene(text="김장" * 40, highlights=tuple((at, at + 2) for at in range(0, 80, 2)))
-        cut = explain.rows(replace(wide, text="".join(map(chr, range(0xAC00, 0xAC50)))), HYBRID, 30, times=False)
+        cut = explain.explain_rows(
+            replace(wide, text="".join(map(chr, range(0xAC00, 0xAC50)))), HYBRID, 30, times=False
+        )
         said = next(row for row in cut if "Said" in row.plain)
         assert Content(said.plain).cell_length <= 30
         assert said.plain.endswith("…")

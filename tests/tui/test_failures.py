@@ -9,7 +9,7 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag import player
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.library.sources import SourceOptions
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
@@ -60,7 +60,7 @@ def keys(app: SubtitleApp) -> set[str]:
 async def brought(pilot: AppPilot, app: SubtitleApp) -> LibraryScreen:
     """What the channel has, and the cursor in the table of videos."""
     await settle(pilot)
-    app.jobs.start(JobRequest(source=parse(KITCHEN)))
+    app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
     await settle(pilot)
     if not isinstance(app.screen, LibraryScreen):
         await pilot.press("f4")
@@ -179,7 +179,7 @@ class TestRetrying:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             options = SourceOptions(languages=("en", "ko"))
-            hasty.library.sources.follow(parse(KITCHEN).url, name="느린 부엌", channel_id=None, options=options)
+            hasty.library.sources.follow(parse_address(KITCHEN).url, name="느린 부엌", channel_id=None, options=options)
             await brought(pilot, app)
             await put_on(pilot, app, "영어 영상")
             clip.captions[:] = [Caption("en")]
@@ -200,7 +200,7 @@ class TestRetrying:
             clip.captions[:] = [Caption()]
             youtube.add(Clip("another0000", "다른 영상"))
             hold = youtube.hold("timedtext")
-            app.jobs.start(JobRequest(source=parse("https://youtu.be/another0000")))
+            app.jobs.start(JobRequest(source=parse_address("https://youtu.be/another0000")))
             await until(pilot, hold.arrived.is_set)
             await pilot.press("r", "r")
             await until(pilot, lambda: "+1 waiting" in drawn_by(app))

@@ -12,7 +12,7 @@ from subtitle_rag import i18n
 from subtitle_rag.domain import tidy
 from subtitle_rag.errors import UsageError
 from subtitle_rag.library.names import VideoFacets, match_channels, match_videos
-from subtitle_rag.retrieval.query import Query, parse, parts
+from subtitle_rag.retrieval.query import Query, parse_query, parts
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.filter_options import LONGEST, MOST, FilterCatalogue, FilterOption, spelled
 from subtitle_rag.tui.state.query_filters import Chip
@@ -55,7 +55,7 @@ def rest(text: str) -> list[tuple[str, bool, bool]]:
 
 def parsed(text: str) -> Query | None:
     try:
-        return parse(f"{text} 가")
+        return parse_query(f"{text} 가")
     except UsageError:
         return None
 

@@ -11,7 +11,7 @@ from textual import events
 from textual.content import Content
 from textual.widgets import Static
 
-from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.domain import Track, Video
 from subtitle_rag.errors import AppError
 from subtitle_rag.library import names
@@ -345,7 +345,7 @@ class TestTheList:
         for n in range(150):
             channel = f"{HOSTILE} {n}" if n % 2 else f"채널 {n}"
             one = Video(f"v{n}", f"제목 {n} {HOSTILE}", f"UC{n}", channel)
-            unindexed.library.put_video(one, track, windows(one.id, spoken([["안녕"]]))[:1], RULE)
+            unindexed.library.put_video(one, track, cut_windows(one.id, spoken([["안녕"]]))[:1], RULE)
         app = SubtitleApp(unindexed)
         async with app.run_test(size=size) as pilot:
             await settle(pilot)

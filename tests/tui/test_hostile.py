@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 from textual.screen import Screen
 
-from subtitle_rag.captions.windows import RULE, windows
+from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.contexts.glossary import parse_list
 from subtitle_rag.domain import Chapter, Line, Track, Video
@@ -124,7 +124,7 @@ def filled(empty: Runtime) -> Runtime:
     for number, name in enumerate(WRITTEN):
         text = HOSTILE[name]
         video = Video(f"hostile{number:04d}", text, f"UC{number}", text, url="https://x", published=date(2026, 5, 2))
-        own = windows(video.id, spoken([[text[:2_000] or "말", "국수 삶는 법"]]))
+        own = cut_windows(video.id, spoken([[text[:2_000] or "말", "국수 삶는 법"]]))
         library.put_video(video, Track("ko", "manual", "vtt", name.encode(), name, 0), own, RULE)
         source = library.sources.follow(FOLLOWED + name, name=text, channel_id=f"UC{number}", options=SourceOptions())
         library.sources.put_listed(source.id, [video])

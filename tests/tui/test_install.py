@@ -14,7 +14,7 @@ import pytest
 from textual.widgets import OptionList
 
 from subtitle_rag.captions import session
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import Video
 from subtitle_rag.errors import AppError
@@ -400,7 +400,7 @@ class TestUpdate:
             aged.put("held")
             await pilot.press("f7")
             await until(pilot, lambda: "update" in app.background.runs)
-            assert app.jobs.start(JobRequest(source=parse(ADDRESS)))
+            assert app.jobs.start(JobRequest(source=parse_address(ADDRESS)))
             await pilot.pause()
             assert not app.jobs.busy
             aged.take("held")
@@ -415,7 +415,7 @@ class TestUpdate:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.jobs.start(JobRequest(source=parse(ADDRESS)))
+            app.jobs.start(JobRequest(source=parse_address(ADDRESS)))
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("f7")
             await until(pilot, lambda: toasts(app))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.library.app_state import put_unfinished_jobs, unfinished_jobs
 from subtitle_rag.runtime import Runtime
@@ -18,9 +18,9 @@ from subtitle_rag.tui.widgets.status_bars import JobBar
 from tests.stand_ins.youtube import Channel, Clip, StandIn, stand_in
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, until
 
-KITCHEN = JobRequest(source=parse("https://www.youtube.com/@느린부엌"))
-LIST = JobRequest(source=parse("https://www.youtube.com/playlist?list=PL" + "c" * 32))
-SHORTS = JobRequest(source=parse("https://www.youtube.com/@느린부엌/shorts"))
+KITCHEN = JobRequest(source=parse_address("https://www.youtube.com/@느린부엌"))
+LIST = JobRequest(source=parse_address("https://www.youtube.com/playlist?list=PL" + "c" * 32))
+SHORTS = JobRequest(source=parse_address("https://www.youtube.com/@느린부엌/shorts"))
 
 
 @pytest.fixture
@@ -177,8 +177,8 @@ async def test_news_that_come_when_the_screens_have_gone_harm_nothing(app_of: Ma
         LIST,
         SHORTS,
         JobRequest((Path("/한 글/폴더"), Path("b.vtt"))),
-        JobRequest(source=parse("https://www.youtube.com/watch?v=noodles0000&list=PL" + "c" * 32)),
-        JobRequest(source=replace(parse("https://www.youtube.com/@느린부엌"), tabs=("videos", "streams"))),
+        JobRequest(source=parse_address("https://www.youtube.com/watch?v=noodles0000&list=PL" + "c" * 32)),
+        JobRequest(source=replace(parse_address("https://www.youtube.com/@느린부엌"), tabs=("videos", "streams"))),
     ],
 )
 def test_an_errand_is_read_as_it_was_written(errand: JobRequest) -> None:

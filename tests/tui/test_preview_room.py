@@ -6,7 +6,7 @@ import pytest
 
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.dialogs.explain_screen import ExplainScreen
-from subtitle_rag.tui.state.preview_room import PreviewRoom, preview_room
+from subtitle_rag.tui.state.preview_room import PreviewRoom, choose_preview_room
 from tests.stand_ins.ollama import Model, StandIn
 from tests.tui.asking import ANSWER, MODEL, ask, asking, without_contexts
 from tests.tui.conftest import AppPilot, MakeApp, drawn_by, settle, toasts, typed, until
@@ -29,8 +29,8 @@ CHICKEN = "소스 찍어 먹는 치킨"
     ],
 )
 def test_each_size_has_its_room(width: int, height: int, search: PreviewRoom, answers: PreviewRoom) -> None:
-    assert preview_room(width, height, beside_rows=0, below_rows=30) is search
-    assert preview_room(width, height, beside_rows=30, below_rows=40) is answers
+    assert choose_preview_room(width, height, beside_rows=0, below_rows=30) is search
+    assert choose_preview_room(width, height, beside_rows=30, below_rows=40) is answers
 
 
 def footer(pilot: AppPilot) -> str:

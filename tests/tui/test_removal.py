@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.controllers import removals
@@ -260,7 +260,7 @@ class TestChannels:
 async def fetched(pilot: AppPilot, address: str) -> None:
     app = pilot.app
     assert isinstance(app, SubtitleApp)
-    app.jobs.start(JobRequest(source=parse(address)))
+    app.jobs.start(JobRequest(source=parse_address(address)))
     await until(pilot, lambda: not app.jobs.busy)
     await settle(pilot)
 
@@ -361,7 +361,7 @@ class TestJobs:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.jobs.start(JobRequest(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await until(pilot, lambda: hasty.library.counts().windows and app.screen is app.search_screen)
             (source,) = hasty.library.sources.followed()
             app.context.removals.remove(RemovalTarget(source.name, "", source.channel_id, (source.id,)))

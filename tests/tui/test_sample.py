@@ -6,7 +6,7 @@ import pytest
 from textual.widgets import Static
 
 from subtitle_rag import tui
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.config import LlmSettings, Settings
 from subtitle_rag.library import app_state
 from subtitle_rag.runtime import Runtime
@@ -104,8 +104,8 @@ async def test_no_row_of_the_sample_is_removed_and_no_settings_of_it_open(
 @cases(
     "check",
     [
-        FieldCheck("source", source=parse("https://www.youtube.com/@slowkitchen")),
-        FieldCheck("source", source=parse("https://youtu.be/dQw4w9WgXcQ")),
+        FieldCheck("source", source=parse_address("https://www.youtube.com/@slowkitchen")),
+        FieldCheck("source", source=parse_address("https://youtu.be/dQw4w9WgXcQ")),
         FieldCheck("files", files=3),
         FieldCheck("files", files=3, more=True),
     ],

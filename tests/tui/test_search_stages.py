@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.retrieval.query import Query, parse_query
 from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher, SearchResult
 from subtitle_rag.runtime import Runtime
@@ -179,7 +179,7 @@ class TestTheNextQuery:
             gate.set()
             await settle(pilot)
             assert done.is_set()
-            app.search_screen.post_message(ScenesFound("치킨", by_all(parse("치킨"), (9,), final=True)))
+            app.search_screen.post_message(ScenesFound("치킨", by_all(parse_query("치킨"), (9,), final=True)))
             await settle(pilot)
             assert (app.search_screen.results.text, listed(app)) == ("치킨 소스", ["01"])
             assert shown(app, "#counter").startswith("1 scene ")

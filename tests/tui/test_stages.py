@@ -17,7 +17,7 @@ from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgres
 from subtitle_rag.tui.text import job_lines, library_text
 from subtitle_rag.tui.text.content import Rows
 from subtitle_rag.tui.text.stage_lines import context_brief, pace
-from subtitle_rag.tui.text.stage_rows import rows
+from subtitle_rag.tui.text.stage_rows import stage_progress_rows
 from subtitle_rag.tui.widgets.progress_bars import StageRows
 
 WIDE, NARROW = 112, 72
@@ -48,7 +48,7 @@ def making(**changes: object) -> VectorProgress:
 
 def told(*state: object, width: int = WIDE) -> dict[str, str]:
     job, written, made = state
-    return {name: said.plain for name, said in rows(job, written, made, width).items()}  # type: ignore[arg-type]
+    return {name: said.plain for name, said in stage_progress_rows(job, written, made, width).items()}  # type: ignore[arg-type]
 
 
 def test_all_four_are_told_with_counts_pace_and_model() -> None:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.retrieval.query import Query, parse_query
 from subtitle_rag.retrieval.search import SearchResult
-from subtitle_rag.retrieval.suggestions import TRIES, Suggestion, suggestions
+from subtitle_rag.retrieval.suggestions import TRIES, Suggestion, suggest_queries
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.widgets.ready_queries import ReadyQueryList
@@ -18,7 +18,7 @@ NARROW = "치킨 이후:2030-01-01 이전:2031-01-01"
 
 @pytest.fixture
 def found(runtime: Runtime) -> Callable[[str], list[Suggestion]]:
-    return lambda query: suggestions(runtime.searcher, runtime.library, query)
+    return lambda query: suggest_queries(runtime.searcher, runtime.library, query)
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def asked(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def count(runtime: Runtime, query: str) -> int:
-    return len(runtime.searcher.search(parse(query), retrievers=("bm25",), rerank=False).scenes)
+    return len(runtime.searcher.search(parse_query(query), retrievers=("bm25",), rerank=False).scenes)
 
 
 class TestQueries:
@@ -72,7 +72,7 @@ class TestQueries:
     def test_a_word_that_sounds_alike_is_suggested_although_it_is_found(
         self, runtime: Runtime, found: Callable[[str], list[Suggestion]]
     ) -> None:
-        result = runtime.searcher.search(parse("치킹"), retrievers=("bm25",), rerank=False)
+        result = runtime.searcher.search(parse_query("치킹"), retrievers=("bm25",), rerank=False)
         assert result.scenes
         assert not result.has_known_word
         assert [(each.kind, each.query) for each in found("치킹")] == [("spelling", "치킨")]
@@ -113,7 +113,7 @@ class TestQueries:
         assert len(set(asked)) == len(asked)
 
     def test_it_ends_where_somebody_types_on(self, runtime: Runtime, asked: list[str]) -> None:
-        assert suggestions(runtime.searcher, runtime.library, NARROW, lambda: True) == []
+        assert suggest_queries(runtime.searcher, runtime.library, NARROW, lambda: True) == []
         assert asked == []
 
 

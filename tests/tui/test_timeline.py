@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from subtitle_rag.domain import Chapter, Details, Heat, Line, spoken
 from subtitle_rag.errors import BusyError
-from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.retrieval.query import Query, parse_query
 from subtitle_rag.retrieval.scenes import Mention
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
@@ -196,7 +196,7 @@ class TestOnTheScreen:
             one = app.search_screen.scenes.scene
             assert one
             assert app.search_screen.scenes.row_count == 1
-            places = heated.searcher.mentions(parse("캠핑 video:캠핑"), CAMPING)
+            places = heated.searcher.mentions(parse_query("캠핑 video:캠핑"), CAMPING)
             outside = [place for place in places if not one.start_ms <= place.at_ms < one.end_ms]
             assert len(outside) >= 2
             assert bar(app).count(CURRENT) == 1

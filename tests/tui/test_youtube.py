@@ -9,7 +9,7 @@ import pytest
 from textual import events
 from textual.widgets import Static
 
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
@@ -199,7 +199,7 @@ class TestTheJob:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.jobs.start(JobRequest(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             why = "then it resumes by itself: too many requests (429)"
             await until(pilot, lambda: "Resting until" in said(app, "#job") and why in said(app, "#job"))
             await settle(pilot)
@@ -215,8 +215,8 @@ class TestTheJob:
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
             assert "ctrl+s" not in app.screen.active_bindings
-            app.jobs.start(JobRequest(source=parse(KITCHEN)))
-            app.jobs.start(JobRequest(source=parse("https://youtu.be/seconds0000")))
+            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse_address("https://youtu.be/seconds0000")))
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("ctrl+s")
             await until(pilot, lambda: not app.jobs.busy)
@@ -240,7 +240,7 @@ class TestTheJob:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.jobs.start(JobRequest(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await settle(pilot)
             assert app.job
             assert app.job.stopped
@@ -261,7 +261,7 @@ class TestTheJob:
         app = SubtitleApp(hasty)
         async with app.run_test() as pilot:
             await settle(pilot)
-            app.jobs.start(JobRequest(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await until(pilot, lambda: app.job and app.job.resting)
             await pilot.press("ctrl+q")
             assert app.is_running
@@ -350,7 +350,7 @@ class TestWhatDoesNotCome:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.jobs.start(JobRequest(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await until(pilot, lambda: app.screen is app.search_screen)
             app.search_screen.query_line.value = "육수"
             await until(pilot, lambda: app.search_screen.scenes.row_count == 1)
@@ -370,7 +370,7 @@ class TestWhatDoesNotCome:
         app = SubtitleApp(hasty)
         async with app.run_test(size=(120, 40)) as pilot:
             await settle(pilot)
-            app.jobs.start(JobRequest(source=parse(KITCHEN)))
+            app.jobs.start(JobRequest(source=parse_address(KITCHEN)))
             await until(pilot, lambda: app.search_screen.page.counts and app.search_screen.page.counts.due == 3)
             await until(pilot, lambda: app.screen is app.search_screen)
             assert "So far, 1 of 4 videos can be searched." in shown(app, "#notice")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.retrieval.query import Query, parse
+from subtitle_rag.retrieval.query import Query, parse_query
 from subtitle_rag.tui.answer_messages import EvidenceFound
 from subtitle_rag.tui.controllers.answering import Talk
 from subtitle_rag.tui.state.conversation import QuestionTurn
@@ -54,7 +54,7 @@ class Dialogue:
             UsageError: The question has a filter that is wrong.
         """
         turns = [turn for turn in self.turns if turn.text] if self.follows else []
-        query = Query(question, question) if turns else parse(question)
+        query = Query(question, question) if turns else parse_query(question)
         if not turns or self._talk is None:
             self.halt()
             self._talk = Talk(self._runtime, self._post, whole=self._whole, over=self.over)

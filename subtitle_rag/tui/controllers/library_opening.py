@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag import sample_library
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady
 from subtitle_rag.tui.state.extractor_update import find_update
 from subtitle_rag.tui.state.job_request import restore_unfinished
@@ -37,7 +37,7 @@ class LibraryOpening:
             sample_library.fill(self._runtime)
         self._app.post_message(self._count())
         self._app.post_message(RequestsRestored([] if is_sample else restore_unfinished(self._runtime.library)))
-        next(self._runtime.searcher.stages(parse(WARM_UP), limit=1))
+        next(self._runtime.searcher.stages(parse_query(WARM_UP), limit=1))
         return SearchReady()
 
     def look_up(self) -> None:

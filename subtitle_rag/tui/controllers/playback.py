@@ -83,11 +83,11 @@ class PlaybackController:
         self._app.run_in_thread(lambda: self._play_all(scenes), _itself, ActionFailed, group="jump")
 
     def _play_all(self, scenes: "Sequence[Scene]") -> None:
-        from subtitle_rag.exporting.clips import clips
+        from subtitle_rag.exporting.clips import make_clips
         from subtitle_rag.exporting.scene_reader import SceneReader, scene_span
 
         library = self._runtime.library
-        parts = clips(SceneReader(library).read([scene_span(library, scene) for scene in scenes]))
+        parts = make_clips(SceneReader(library).read([scene_span(library, scene) for scene in scenes]))
         if not parts:
             raise UsageError("nothing_playable")
         if self._app.is_web or not player.can_show():
@@ -97,9 +97,9 @@ class PlaybackController:
 
     def _file(self, scene: "Scene") -> "Path | None":
         """Return the video's file if it can be played here. Raises UsageError without a link too."""
-        from subtitle_rag.captions.media import media
+        from subtitle_rag.captions.media import find_media
 
-        file = None if self._app.is_web else media(scene.video)
+        file = None if self._app.is_web else find_media(scene.video)
         if scene.jump_url is None and file is None:
             raise UsageError("no_link", video=clean(scene.video.title))
         return file

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import keymap
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.text.explain import rows
+from subtitle_rag.tui.text.explain import explain_rows
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval.scenes import Scene
@@ -38,5 +38,5 @@ class ExplainScreen(ModalScreen[None]):
         scene, result, times = self._explanation
         page, why = self.query_one("#explain"), self.query_one("#why", Static)
         self.call_after_refresh(
-            lambda: why.update(Content("\n").join(rows(scene, result, page.content_size.width, times=times)))
+            lambda: why.update(Content("\n").join(explain_rows(scene, result, page.content_size.width, times=times)))
         )

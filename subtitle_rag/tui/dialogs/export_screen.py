@@ -160,7 +160,7 @@ class ExportScreen(ModalScreen[None]):
         marks, source, name = self.context.marks.scenes, self._source, self.format
 
         def read() -> TextExported:
-            from subtitle_rag.exporting.export_text import export_text
+            from subtitle_rag.exporting.export_text import render_export
             from subtitle_rag.exporting.scene_reader import SceneReader, scene_span
 
             library = self.context.runtime.library
@@ -168,7 +168,7 @@ class ExportScreen(ModalScreen[None]):
             for scene in source.scenes:
                 span, mark = scene_span(library, scene), marks.mark_of(scene)
                 spans.append(span._replace(note=mark.note, tag=mark.tag) if mark else span)
-            return TextExported(export_text(name, SceneReader(library).read(spans), source.query or None))
+            return TextExported(render_export(name, SceneReader(library).read(spans), source.query or None))
 
         run_in_thread(
             self,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from textual.worker import get_current_worker
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.reranking import FULL
 from subtitle_rag.tui.messages import RerankerMissing, WindowsMissing
 from subtitle_rag.tui.search_messages import ScenesFound, SearchFailed
@@ -94,7 +94,7 @@ class LiveSearch:
 
         try:
             stages = self._context.runtime.searcher.stages(
-                parse(query), limit=settings.search.limit, budget=FULL, refine=True, stop=stopped
+                parse_query(query), limit=settings.search.limit, budget=FULL, refine=True, stop=stopped
             )
             for result in stages:
                 if stopped():
@@ -117,7 +117,7 @@ class LiveSearch:
         try:
             searcher = self._context.runtime.searcher
             self._moved = self._context.runtime.moved_index()
-            stages = searcher.stages(parse(query), limit=settings.search.limit, stop=stopped)
+            stages = searcher.stages(parse_query(query), limit=settings.search.limit, stop=stopped)
             for at, result in enumerate(stages):
                 if stopped():
                     return

@@ -7,7 +7,7 @@ from textual import events, getters, on
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state.preview_room import WIDE, PreviewRoom, preview_room
+from subtitle_rag.tui.state.preview_room import WIDE, PreviewRoom, choose_preview_room
 from subtitle_rag.tui.state.scene_surroundings import read_surroundings
 from subtitle_rag.tui.state.spoken_lines import VideoMoment
 from subtitle_rag.tui.widgets.preview import Preview
@@ -73,7 +73,9 @@ class PreviewScreen(BaseScreen):
     @on(events.Resize)
     def _resized(self, event: events.Resize) -> None:
         width, height = event.size
-        self.preview_layout.put(preview_room(width, height, beside_rows=self.BESIDE_ROWS, below_rows=self.BELOW_ROWS))
+        self.preview_layout.put(
+            choose_preview_room(width, height, beside_rows=self.BESIDE_ROWS, below_rows=self.BELOW_ROWS)
+        )
 
     def action_toggle_preview(self) -> None:
         after_typing(self, self.preview_layout.toggle)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from textual.worker import get_current_worker
 
 from subtitle_rag.library.app_state import forget_searches, note_search, recent_searches
-from subtitle_rag.retrieval.query import parse
-from subtitle_rag.retrieval.suggestions import suggestions
+from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval.suggestions import suggest_queries
 from subtitle_rag.tui.search_messages import RecentsRead, SuggestionsMade
 from subtitle_rag.tui.threads import to_app_error
 
@@ -52,7 +52,7 @@ class RecentSearches:
         if text and self._remembers:
 
             def note(library: "Library") -> list[str]:
-                parse(text)  # half a filter is no search
+                parse_query(text)  # half a filter is no search
                 return note_search(library, text)
 
             self._change(note)
@@ -92,7 +92,7 @@ class RecentSearches:
         near: list[Suggestion] = []
         try:
             runtime = self._context.runtime
-            near = suggestions(runtime.searcher, runtime.library, text, lambda: worker.is_cancelled)
+            near = suggest_queries(runtime.searcher, runtime.library, text, lambda: worker.is_cancelled)
         except Exception as error:  # general tips are shown instead
             to_app_error(error, self._context.settings.paths)
         if not worker.is_cancelled:

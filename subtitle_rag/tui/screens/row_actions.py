@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job_request import JobRequest
@@ -75,4 +75,4 @@ class RowActions:
 
 
 def _of(url: str) -> JobRequest:
-    return JobRequest(source=parse(url))
+    return JobRequest(source=parse_address(url))

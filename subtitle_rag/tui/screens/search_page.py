@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.text.result_line import result_line, unknown_words_line
+from subtitle_rag.tui.text.result_line import describe_result, unknown_words_line
 from subtitle_rag.tui.widgets.calm_page import CalmPage
 from subtitle_rag.tui.widgets.query_bar import QueryBar
 from subtitle_rag.tui.widgets.status_bars import Counter
@@ -59,7 +59,7 @@ class SearchPage:
     def draw_counter(self) -> None:
         counter = self._screen.query_one(Counter)
         if result := self._results.result:
-            counter.say(result_line(result, self.counts, show_times=self._context.show_times))
+            counter.say(describe_result(result, self.counts, show_times=self._context.show_times))
         else:
             ready = self._context.can_search() or self.error
             counter.say("" if ready else _("getting ready…"))

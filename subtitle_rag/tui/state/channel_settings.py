@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions.addresses import parse
+from subtitle_rag.captions.addresses import parse_address
 from subtitle_rag.contexts import glossary, model_choice
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import AppError, UsageError
@@ -85,7 +85,7 @@ def _tabs(sources: tuple["FollowedSource", ...], usual: tuple[str, ...]) -> tupl
 def _tabs_open(source: "FollowedSource") -> bool:
     """Return whether the source is a channel whose address names no tab."""
     try:
-        address = parse(source.url)
+        address = parse_address(source.url)
     except UsageError:
         return False
     return address.kind == "channel" and not address.tabs

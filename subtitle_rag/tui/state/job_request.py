@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.captions.addresses import Source, parse
+from subtitle_rag.captions.addresses import Source, parse_address
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import IndexEvent
 from subtitle_rag.i18n import _
@@ -57,7 +57,7 @@ class JobRequest:
         """
         source = None
         if address := record["source"]:
-            source = replace(parse(address["url"]), tabs=tuple(address["tabs"]), playlist=address["playlist"])
+            source = replace(parse_address(address["url"]), tabs=tuple(address["tabs"]), playlist=address["playlist"])
         return cls(tuple(Path(path) for path in record["paths"]), source)
 
     def events(self, runtime: "Runtime", stop: threading.Event) -> Iterator[IndexEvent]:

@@ -15,7 +15,7 @@ class PreviewRoom(Enum):
     """None by itself: a key opens the preview over the list."""
 
 
-def preview_room(width: int, height: int, *, beside_rows: int, below_rows: int) -> PreviewRoom:
+def choose_preview_room(width: int, height: int, *, beside_rows: int, below_rows: int) -> PreviewRoom:
     """Return the room on a screen of this size. Beside or below the list, the preview needs so many rows of screen."""
     if width >= WIDE:
         return PreviewRoom.BESIDE if height >= beside_rows else PreviewRoom.OVER

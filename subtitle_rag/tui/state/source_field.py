@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from subtitle_rag.captions.addresses import Source, looks_like_address, parse
+from subtitle_rag.captions.addresses import Source, looks_like_address, parse_address
 from subtitle_rag.errors import UsageError
 from subtitle_rag.platforms import on_windows
 
@@ -68,7 +68,7 @@ def read(text: str) -> FieldCheck:
     if all(os.path.exists(path) for path in paths):  # noqa: PTH110 - Path.exists() raises for names that are too long
         return FieldCheck("files", paths)
     try:
-        return FieldCheck("source", source=parse(text))
+        return FieldCheck("source", source=parse_address(text))
     except UsageError as refusal:
         if looks_like_address(text) and not text.strip("\"' ").lower().startswith("file:"):
             return FieldCheck("refused", refusal=refusal)

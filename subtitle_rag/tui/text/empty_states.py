@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.query import parse
+from subtitle_rag.retrieval.query import parse_query
 from subtitle_rag.retrieval.suggestions import MAX_SUGGESTIONS
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state.clean_text import clean
@@ -71,7 +71,7 @@ def tips(typed: str, suggested: int = 0) -> Rows:
     """Return general tips, without the first ones if so many queries are `suggested`: those say the same."""
     rows: Rows = []
     try:
-        query = parse(typed)
+        query = parse_query(typed)
     except UsageError:
         return rows
     if query.channels or query.videos or query.after or query.before or query.excluded or query.phrases:

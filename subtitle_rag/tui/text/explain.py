@@ -31,7 +31,7 @@ WORDS = 12
 GAP = 2
 
 
-def rows(scene: "Scene", result: "SearchResult", width: int, *, times: bool) -> list[Content]:
+def explain_rows(scene: "Scene", result: "SearchResult", width: int, *, times: bool) -> list[Content]:
     """Return the ranks of the scene's best window by retriever, fusion and reranker, the matched words of the query,
     and how the answer came about. The table keeps within `width` cells if it can.
     """

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval.suggestions import Suggestion
 
 
-def result_line(result: "SearchResult", counts: "Counts | None", *, show_times: bool) -> str:
+def describe_result(result: "SearchResult", counts: "Counts | None", *, show_times: bool) -> str:
     scenes = len(result.scenes)
     line = n_("{n} scene", "{n} scenes", scenes).format(n=f"{scenes}+" if result.more else f"{scenes}")
     if stage := _stage(result):

@@ -51,7 +51,7 @@ class StageRow:
         return "█" * filled + "░" * (cells - filled)
 
 
-def rows(
+def stage_progress_rows(
     job: "Job | None",
     contexts: "ContextProgress | None",
     vectors: "VectorProgress | None",

@@ -14,7 +14,7 @@ from textual.containers import Container
 
 from subtitle_rag.errors import AppError, FetchError
 from subtitle_rag.installation.extras import PICTURES
-from subtitle_rag.installation.missing import missing
+from subtitle_rag.installation.missing import missing_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ def prepare(settings: "Settings") -> AppError | None:
         import textual_image.widget  # noqa: F401 - it asks the terminal on import
     except ImportError:
         logger.info("pictures cannot be drawn", exc_info=True)
-        return missing(PICTURES)
+        return missing_extra(PICTURES)
     return None
 
 

@@ -244,7 +244,7 @@ class Preview(Vertical):
         block.display = self.explaining and self._scene is not None and self._result is not None
         if block.display and self._scene and self._result:
             width = self.scrollable_content_region.width - 1
-            rows = explain.rows(self._scene, self._result, width, times=self._show_times)
+            rows = explain.explain_rows(self._scene, self._result, width, times=self._show_times)
             self.query_one("#reasons", Static).update(Content("\n").join(rows))
 
     # --- drawing ---

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from subtitle_rag.tui.text.stage_rows import ROWS, rows
+from subtitle_rag.tui.text.stage_rows import ROWS, stage_progress_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +45,7 @@ class StageRows(Vertical):
     def _update_rows(self) -> None:
         app = self.app
         self._width = self.size.width
-        contents: Mapping[str, Content] = rows(
+        contents: Mapping[str, Content] = stage_progress_rows(
             getattr(app, "job", None),
             getattr(app, "contexts", None),
             getattr(app, "vectors", None),
