@@ -22,8 +22,7 @@ from subtitle_rag import __version__, log_file
 from subtitle_rag.config import Settings
 from subtitle_rag.doctor import Check
 from subtitle_rag.errors import UsageError
-from subtitle_rag.installation.environment import current
-from subtitle_rag.installation.extras import EXTRAS, PACKAGE
+from subtitle_rag.installation import EXTRAS, PACKAGE, current
 from subtitle_rag.redaction import MARK, describe, one_line, redact, register_secret
 from subtitle_rag.runtime import Runtime
 

@@ -340,7 +340,7 @@ def _run(arguments: list[str]) -> int:
 
 def _as_scarcity(error: Exception) -> BusyError | None:
     """Return the failure for a want of memory, threads or files that no door has translated."""
-    from subtitle_rag.library.connection import is_scarcity, scarcity
+    from subtitle_rag.library import is_scarcity, scarcity
 
     is_scarce = isinstance(error, MemoryError) or (isinstance(error, OSError) and is_scarcity(error))
     if not is_scarce and "can't start new thread" not in str(error):

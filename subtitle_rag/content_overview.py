@@ -9,12 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from subtitle_rag.contexts.glossary import ORDINARY, Dictionary, propose
-from subtitle_rag.contexts.sentence_filters import split_sentences
+from subtitle_rag.contexts import ORDINARY, Dictionary, propose, split_sentences
 from subtitle_rag.domain import Heat, Morphemes, Video, Window, nfc
-from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.lexical import inverse_document_frequency
-from subtitle_rag.retrieval.sections import Section, split_sections
+from subtitle_rag.library import Library
+from subtitle_rag.retrieval import Section, inverse_document_frequency, split_sections
 
 WORDS = 12
 NAMES = 12

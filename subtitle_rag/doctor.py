@@ -21,14 +21,9 @@ from subtitle_rag.config import ModelSettings
 from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import EXPECTED, AppError, FetchError, LlmError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.installation.advice import upgrade_line
-from subtitle_rag.installation.aging import EXTRACTOR, extractor_age
-from subtitle_rag.installation.extras import EXTRAS, NEURAL
-from subtitle_rag.installation.missing import require
-from subtitle_rag.library.app_state import PLAYER
-from subtitle_rag.library.backup import quick_check
-from subtitle_rag.library.connection import unwritable
-from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, is_ollama
+from subtitle_rag.installation import EXTRACTOR, EXTRAS, NEURAL, extractor_age, require, upgrade_line
+from subtitle_rag.library import PLAYER, quick_check, unwritable
+from subtitle_rag.models import ENCODER, RERANKER, Kind, is_ollama
 from subtitle_rag.platforms import on_windows
 from subtitle_rag.player import mpv
 from subtitle_rag.runtime import Runtime
@@ -208,7 +203,7 @@ def _yt_dlp(runtime: Runtime) -> Check:
 
 def _cookies(runtime: Runtime) -> Check:
     """Check whether the cookies of the config can be read; send nothing."""
-    from subtitle_rag.captions.session import Session
+    from subtitle_rag.captions import Session
 
     settings = runtime.settings.youtube
     if not (settings.cookie_file or settings.cookies_from_browser):
@@ -223,7 +218,7 @@ def _cookies(runtime: Runtime) -> Check:
 
 def _network(runtime: Runtime) -> Check:
     """Request YouTube's empty page: the one check that sends something."""
-    from subtitle_rag.captions.youtube import YouTube
+    from subtitle_rag.captions import YouTube
 
     settings = replace(runtime.settings.youtube, cookie_file="", cookies_from_browser="")
     try:

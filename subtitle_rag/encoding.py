@@ -18,21 +18,31 @@ from dataclasses import dataclass
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import EncoderActive, VectorEvent, VectorsDue, VectorsMade, VectorsReport, VectorsWaiting
-from subtitle_rag.library.app_state import EMBEDDED, index_address, noted_token_cost, put_token_cost
-from subtitle_rag.library.context_store import WindowSelection
-from subtitle_rag.library.locks import hold_lock
-from subtitle_rag.library.store import Library
-from subtitle_rag.library.vector_store import DueWindow
+from subtitle_rag.library import (
+    EMBEDDED,
+    DueWindow,
+    Library,
+    WindowSelection,
+    hold_lock,
+    index_address,
+    noted_token_cost,
+    put_token_cost,
+)
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.platforms import wait_for
-from subtitle_rag.retrieval.index import DenseVector, Index, SparseVector, TokenVectors, Vector
-from subtitle_rag.retrieval.index_document import IndexDocument
-from subtitle_rag.retrieval.index_rules import BM25, LEVELS
-from subtitle_rag.retrieval.neural import (
+from subtitle_rag.retrieval import (
+    BM25,
+    LEVELS,
     POOLED,
+    DenseVector,
     Encoded,
     Encoder,
+    Index,
+    IndexDocument,
     Models,
+    SparseVector,
+    TokenVectors,
+    Vector,
     late_name,
     main_name,
     token_kind,

@@ -14,33 +14,43 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from subtitle_rag.captions import files
-from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.captions.windows import RULE, cut_windows
+from subtitle_rag.captions import RULE, cut_windows, files, parse_captions
 from subtitle_rag.domain import Details, Morphemes, Track, Video, Window
 from subtitle_rag.errors import AppError, BusyError, CaptionError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed
-from subtitle_rag.library.app_state import (
+from subtitle_rag.library import (
+    ALL,
+    Library,
+    hold_lock,
     holding_address,
     index_address,
     put_holding_address,
     put_index_address,
+    release_reserve,
 )
-from subtitle_rag.library.locks import hold_lock
-from subtitle_rag.library.reserve import release_reserve
-from subtitle_rag.library.store import ALL, Library
 from subtitle_rag.log_file import counts_of, logged_stage
-from subtitle_rag.retrieval.analysis_ahead import AnalysisAhead
-from subtitle_rag.retrieval.index import Index, Point, SharedIndex, StagedIndex
-from subtitle_rag.retrieval.index_document import DEFAULT_PARAMS, Bm25Params, IndexDocument
-from subtitle_rag.retrieval.index_rules import BM25, LEVELS
-from subtitle_rag.retrieval.levels import level_points, level_texts
-from subtitle_rag.retrieval.morphemes import ANALYZER, TextMorphemes
-from subtitle_rag.retrieval.payload import to_payload
-from subtitle_rag.retrieval.vector_backup import VectorBackup, backup_path
+from subtitle_rag.retrieval import (
+    ANALYZER,
+    BM25,
+    DEFAULT_PARAMS,
+    LEVELS,
+    AnalysisAhead,
+    Bm25Params,
+    Index,
+    IndexDocument,
+    Point,
+    SharedIndex,
+    StagedIndex,
+    TextMorphemes,
+    VectorBackup,
+    backup_path,
+    level_points,
+    level_texts,
+    to_payload,
+)
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.vector_store import StoredVector
+    from subtitle_rag.library import StoredVector
 
 logger = logging.getLogger(__name__)
 

@@ -14,10 +14,8 @@ from subtitle_rag import __version__
 from subtitle_rag.domain import clock, parse_clock, tidy, watch_url
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Answer, EvidenceSource
-from subtitle_rag.installation.extras import MCP
-from subtitle_rag.installation.missing import missing_extra
-from subtitle_rag.retrieval.query import Query, day, kind_named, parse_query
-from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.installation import MCP, missing_extra
+from subtitle_rag.retrieval import Query, Scene, day, kind_named, parse_query
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:

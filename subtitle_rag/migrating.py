@@ -13,11 +13,10 @@ from dataclasses import asdict, dataclass
 
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import _
-from subtitle_rag.library.app_state import EMBEDDED, put_holding_address, put_index_address, put_migration
-from subtitle_rag.library.locks import hold_lock
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import EMBEDDED, Library, hold_lock, put_holding_address, put_index_address, put_migration
 from subtitle_rag.log_file import logged_stage
-from subtitle_rag.retrieval.index import (
+from subtitle_rag.retrieval import (
+    BM25,
     DenseVector,
     Filter,
     Hit,
@@ -28,7 +27,6 @@ from subtitle_rag.retrieval.index import (
     TokenVectors,
     Vector,
 )
-from subtitle_rag.retrieval.index_rules import BM25
 
 logger = logging.getLogger(__name__)
 

@@ -15,24 +15,26 @@ from subtitle_rag.errors import AppError, BusyError, LlmError
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
-    from subtitle_rag.answers.answer import Answerer
-    from subtitle_rag.answers.answer_prompt import AnswerPrompt
-    from subtitle_rag.contexts.writer import Writer
+    from subtitle_rag.answers import Answerer, AnswerPrompt
+    from subtitle_rag.contexts import Writer
     from subtitle_rag.encoding import EncodingRun
-    from subtitle_rag.fetching.fetcher import Fetcher
-    from subtitle_rag.fetching.pictures import Pictures
+    from subtitle_rag.fetching import Fetcher, Pictures
     from subtitle_rag.indexing import Indexer
-    from subtitle_rag.library.rows import Counts
-    from subtitle_rag.library.store import Library
+    from subtitle_rag.library import Counts, Library
     from subtitle_rag.llm import Llm
-    from subtitle_rag.models.model_store import ModelStore
-    from subtitle_rag.retrieval.index import Index
-    from subtitle_rag.retrieval.index_client import HostedIndex, HostedPoints, HostedServerIndex
-    from subtitle_rag.retrieval.index_fallback import FallbackIndex
-    from subtitle_rag.retrieval.morphemes import Analyzer, TextMorphemes
-    from subtitle_rag.retrieval.neural_client import HostedModels
-    from subtitle_rag.retrieval.ollama_encoder import EncoderOffer
-    from subtitle_rag.retrieval.search import Searcher
+    from subtitle_rag.models import ModelStore
+    from subtitle_rag.retrieval import (
+        Analyzer,
+        EncoderOffer,
+        FallbackIndex,
+        HostedIndex,
+        HostedModels,
+        HostedPoints,
+        HostedServerIndex,
+        Index,
+        Searcher,
+        TextMorphemes,
+    )
 
 logger = logging.getLogger(__name__)
 
@@ -96,8 +98,7 @@ class Runtime:
 
     def back_up(self) -> None:
         """Copy the library if a run has changed it, and reserve space for removals; a failure is logged."""
-        from subtitle_rag.library.backup import back_up
-        from subtitle_rag.library.reserve import keep_reserve
+        from subtitle_rag.library import back_up, keep_reserve
 
         library: Library | None = self.__dict__.get("library")
         if library is None or not library.database.has_changed:
@@ -118,13 +119,13 @@ class Runtime:
 
     @door
     def library(self) -> "Library":
-        from subtitle_rag.library.store import Library
+        from subtitle_rag.library import Library
 
         return Library(self.settings.paths.library)
 
     @door
     def analyzer(self) -> "Analyzer":
-        from subtitle_rag.retrieval.morphemes import Analyzer
+        from subtitle_rag.retrieval import Analyzer
 
         return Analyzer()
 
@@ -134,17 +135,15 @@ class Runtime:
         return self._open_host()
 
     def _open_host(self, *, fresh: bool = False) -> "HostedIndex":
-        from subtitle_rag.retrieval.index_client import HostedIndex
-        from subtitle_rag.retrieval.morphemes import ANALYZER
+        from subtitle_rag.retrieval import ANALYZER, HostedIndex
 
         return HostedIndex(self.settings.paths.index, {"analyzer": ANALYZER}, fresh=fresh)
 
     @door
     def server(self) -> "HostedServerIndex":
         """The client of the host with the connection to the settings' Qdrant server, which its first call opens."""
-        from subtitle_rag.library.app_state import library_id
-        from subtitle_rag.retrieval.index_client import HostedServerIndex
-        from subtitle_rag.retrieval.morphemes import ANALYZER
+        from subtitle_rag.library import library_id
+        from subtitle_rag.retrieval import ANALYZER, HostedServerIndex
 
         member = ""
         try:
@@ -167,7 +166,7 @@ class Runtime:
             AppError: `index_elsewhere` if the library has filled another one, `index_damaged` if it has lost points,
                 `index_orphaned` if it has points and the library nothing.
         """
-        from subtitle_rag.library.app_state import index_address
+        from subtitle_rag.library import index_address
 
         filled, configured = index_address(self.library), self.index_address
         counts = self.library.counts()
@@ -193,7 +192,7 @@ class Runtime:
 
         Points of earlier versions are not held for a library yet: there only a collection that is too small shows.
         """
-        from subtitle_rag.library.app_state import holding_address
+        from subtitle_rag.library import holding_address
 
         if not self.settings.qdrant.url:
             return None
@@ -220,7 +219,7 @@ class Runtime:
 
     def moved_index(self) -> AppError | None:
         """Return that another process has moved the library's index since it was opened here (`index_moved`)."""
-        from subtitle_rag.library.app_state import index_address
+        from subtitle_rag.library import index_address
 
         place = index_address(self.library)
         is_moved = place != self.index_address and self.library.counts().searchable > 0
@@ -229,15 +228,15 @@ class Runtime:
     @property
     def index_address(self) -> str:
         """The address of the settings' index, in the form of `library.app_state`."""
-        from subtitle_rag.library.app_state import EMBEDDED
-        from subtitle_rag.retrieval.server_terms import address
+        from subtitle_rag.library import EMBEDDED
+        from subtitle_rag.retrieval import address
 
         return address(self.settings.qdrant.url) if self.settings.qdrant.url else EMBEDDED
 
     @door
     def fallback(self) -> "FallbackIndex":
         """The server's index for searches, with an existing embedded one as the fallback."""
-        from subtitle_rag.retrieval.index_fallback import FallbackIndex
+        from subtitle_rag.retrieval import FallbackIndex
 
         def embedded() -> "Index | None":
             try:
@@ -260,16 +259,14 @@ class Runtime:
 
     @door
     def searcher(self) -> "Searcher":
-        from subtitle_rag.retrieval.index_client import HostedQueryAnalyzer
-        from subtitle_rag.retrieval.reranking import RerankBudget
-        from subtitle_rag.retrieval.search import Searcher
+        from subtitle_rag.retrieval import HostedQueryAnalyzer, RerankBudget, Searcher
 
         settings = self.settings.search
         fusion, levels, budget = settings.fusion, settings.levels, RerankBudget(settings.rerank_depth)
         if not self.settings.qdrant.url:
             hosted = HostedQueryAnalyzer(self.host, self.library.path)
             return Searcher(self.library, self.index, hosted, self.neural, fusion=fusion, levels=levels, budget=budget)
-        from subtitle_rag.retrieval.shared_index import SharedIndexWindows
+        from subtitle_rag.retrieval import SharedIndexWindows
 
         queries = HostedQueryAnalyzer(self.server, self.library.path, self.fallback)
         shared = SharedIndexWindows(self.library, self.fallback, self.server)
@@ -295,14 +292,14 @@ class Runtime:
     @property
     def background_analyzer(self) -> "TextMorphemes":
         """The analyzer of texts beside searches: the host of the settings' index."""
-        from subtitle_rag.retrieval.index_client import HostedAnalyzer
+        from subtitle_rag.retrieval import HostedAnalyzer
 
         return HostedAnalyzer(self.words)
 
     @door
     def models(self) -> "ModelStore":
         """The installed encoders and rerankers."""
-        from subtitle_rag.models.model_store import ModelStore
+        from subtitle_rag.models import ModelStore
 
         settings = self.settings.models
         folder = Path(settings.folder).expanduser() if settings.folder else self.settings.paths.models
@@ -311,8 +308,7 @@ class Runtime:
     @door
     def neural(self) -> "HostedModels":
         """The client of the models' host, which starts at their first use."""
-        from subtitle_rag.retrieval.neural_client import HostedModels
-        from subtitle_rag.retrieval.ollama_encoder import OllamaEncoders
+        from subtitle_rag.retrieval import HostedModels, OllamaEncoders
 
         ollama = OllamaEncoders(self._open_ollama, self._is_writing_contexts)
         return HostedModels(self.settings.paths.cache / "neural", self.models, ollama)
@@ -320,9 +316,8 @@ class Runtime:
     @contextmanager
     def neural_with(self, encoder: str) -> "Iterator[HostedModels]":
         """Open a client of the same host whose encoder is this one, by name or folder, instead of the settings'."""
-        from subtitle_rag.models.model_store import ModelStore
-        from subtitle_rag.retrieval.neural_client import HostedModels
-        from subtitle_rag.retrieval.ollama_encoder import OllamaEncoders
+        from subtitle_rag.models import ModelStore
+        from subtitle_rag.retrieval import HostedModels, OllamaEncoders
 
         store = ModelStore(self.models.folder, replace(self.models.settings, encoder=encoder))
         ollama = OllamaEncoders(self._open_ollama, self._is_writing_contexts)
@@ -343,7 +338,7 @@ class Runtime:
         Raises:
             LlmError: `llm_off` without a host, and those of one that does not answer.
         """
-        from subtitle_rag.retrieval.ollama_encoder import choose_encoder
+        from subtitle_rag.retrieval import choose_encoder
 
         with closing(self._open_ollama()) as llm:
             return choose_encoder(llm)
@@ -360,14 +355,14 @@ class Runtime:
 
     def fetcher(self, stop: threading.Event | None = None) -> "Fetcher":
         """Return a fetcher of captions from YouTube; `stop` ends its runs from another thread."""
-        from subtitle_rag.fetching.fetcher import Fetcher
+        from subtitle_rag.fetching import Fetcher
 
         return Fetcher(self.library, self.indexer, self.settings.youtube, stop)
 
     @door
     def pictures(self) -> "Pictures":
         """The scenes' pictures, fetched from YouTube on demand."""
-        from subtitle_rag.fetching.pictures import Pictures
+        from subtitle_rag.fetching import Pictures
 
         return Pictures(self.library, self.settings.paths.cache / "storyboards", self.settings.youtube)
 
@@ -386,7 +381,7 @@ class Runtime:
     def context_model(self) -> str:
         """The default model for contexts, by the name of its fetch; a verb's option or a channel's overrides it."""
         from subtitle_rag import models
-        from subtitle_rag.library.app_state import fetched_alternatives
+        from subtitle_rag.library import fetched_alternatives
 
         name = self.settings.llm.model or models.default().name
         if not models.alternatives(name):
@@ -402,8 +397,7 @@ class Runtime:
 
         Raises the failures of `llms`, and UsageError `bad_prompt`.
         """
-        from subtitle_rag.contexts.prompt_layout import ContextPrompts
-        from subtitle_rag.contexts.writer import Writer
+        from subtitle_rag.contexts import ContextPrompts, Writer
 
         prompts = ContextPrompts.read(self.settings, self.library.channels())
 
@@ -427,9 +421,8 @@ class Runtime:
             AppError: `neural_missing`, `model_missing`, `encoder_off`, and the failures of `HostedModels.encoder`.
         """
         from subtitle_rag.encoding import EncodingRun
-        from subtitle_rag.installation.extras import NEURAL
-        from subtitle_rag.installation.missing import require
-        from subtitle_rag.models.manifest import ENCODER, is_ollama
+        from subtitle_rag.installation import NEURAL, require
+        from subtitle_rag.models import ENCODER, is_ollama
 
         encoder = self.neural.encoder()
         if encoder is None:
@@ -443,8 +436,8 @@ class Runtime:
 
     def answer_prompt(self, path: Path | None = None) -> "AnswerPrompt":
         """Read the prompt of answers from `path`, else as the settings have it; raises UsageError `bad_prompt`."""
-        from subtitle_rag.answers.answer_prompt import BUILT_IN, AnswerPrompt
-        from subtitle_rag.contexts.prompt_layout import prompt_path
+        from subtitle_rag.answers import BUILT_IN, AnswerPrompt
+        from subtitle_rag.contexts import prompt_path
 
         name = self.settings.prompts.answers
         path = path or (prompt_path(self.settings, name) if name else None)
@@ -458,8 +451,7 @@ class Runtime:
 
         `prompt` is a file in place of the settings' one; raises UsageError `bad_prompt`.
         """
-        from subtitle_rag.answers.answer import Answerer
-        from subtitle_rag.answers.gathering import Gatherer
+        from subtitle_rag.answers import Answerer, Gatherer
 
         gatherer = Gatherer(self.library, self.searcher, self.settings.llm.scenes, self.answer_prompt(prompt))
         with ExitStack() as stack:
@@ -491,7 +483,7 @@ class Runtime:
 
         On a server it is replaced only if it has no windows of other libraries.
         """
-        from subtitle_rag.retrieval.vector_backup import back_up_vectors
+        from subtitle_rag.retrieval import back_up_vectors
 
         try:
             if not self.settings.qdrant.url:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.browser_page import DRIVER
 from subtitle_rag.i18n import _
-from subtitle_rag.installation.extras import WEB
-from subtitle_rag.installation.missing import missing_extra
+from subtitle_rag.installation import WEB, missing_extra
 from subtitle_rag.platforms import command_line
 from subtitle_rag.redaction import register_secret
 from subtitle_rag.web_place import ServedPlace, is_same_origin, listen

@@ -7,8 +7,7 @@ from importlib.util import find_spec
 import pytest
 
 from subtitle_rag import config
-from subtitle_rag.installation import extras
-from subtitle_rag.installation import package_installer as installing
+from subtitle_rag.installation import extras, package_installer as installing
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import WEB
 from subtitle_rag.installation.package_installer import PackageInstaller

@@ -11,8 +11,7 @@ import pytest
 
 from subtitle_rag import config, doctor, i18n, models, runtime
 from tests.commandline import Run, ran
-from tests.stand_ins.ollama import Model
-from tests.stand_ins.ollama import StandIn as Ollama
+from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
 
 

@@ -10,8 +10,7 @@ from subtitle_rag import config
 from subtitle_rag.installation import extras
 from tests.commandline import Run, ran
 from tests.stand_ins.ollama import Model, StandIn
-from tests.tiny_models import encoder_folder as encoder_folder
-from tests.tiny_models import reranker_folder as reranker_folder
+from tests.tiny_models import encoder_folder as encoder_folder, reranker_folder as reranker_folder
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.domain import byte_size, clock, nfc, parse_clock, sizes, watch_url
 from tests.cases import cases

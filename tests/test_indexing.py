@@ -15,8 +15,7 @@ import pytest
 
 import subtitle_rag
 from subtitle_rag import indexing
-from subtitle_rag.captions import files
-from subtitle_rag.captions import parse as parsing
+from subtitle_rag.captions import files, parse as parsing
 from subtitle_rag.domain import Morphemes, Video
 from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.events import Found, IndexEvent, IndexReport, VideoDone, VideoFailed, VideoRemoved, WindowsIndexed

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.config import LlmSettings
 from subtitle_rag.llm import LOOP, Llm

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given as examples
-from hypothesis import strategies as st
+from hypothesis import given as examples, strategies as st
 
 from subtitle_rag import cli, log_file, redaction
 from subtitle_rag.errors import AppError, FetchError

@@ -15,14 +15,11 @@ from subtitle_rag.llm import Llm
 from subtitle_rag.log_file import logging_to
 from subtitle_rag.models.model_store import ModelStore
 from subtitle_rag.retrieval.index_server import open_server
-from tests.models.conftest import commit as commit
-from tests.models.conftest import hub as hub
-from tests.models.conftest import store as store
+from tests.models.conftest import commit as commit, hub as hub, store as store
 from tests.models.tiny import ENCODER, WANTED
 from tests.retrieval.points import META, point, sparse
 from tests.stand_ins.hub import Hub
-from tests.stand_ins.ollama import Model
-from tests.stand_ins.ollama import StandIn as Ollama
+from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.qdrant import StandIn as Qdrant
 from tests.stand_ins.youtube import Clip, stand_in
 

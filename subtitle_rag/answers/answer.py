@@ -20,14 +20,12 @@ from subtitle_rag.answers.counting import CountedWords, counted_answer
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceGatherer, EvidenceText, Gatherer
 from subtitle_rag.answers.section_context import SectionContextBuilder, sections_in
 from subtitle_rag.answers.token_budget import ReadingSpeed, TokenBudget
-from subtitle_rag.contexts.context_prompt import TokenRatio
-from subtitle_rag.contexts.large_prompts import large_windows, loaded_model
+from subtitle_rag.contexts import TokenRatio, large_windows, loaded_model
 from subtitle_rag.errors import AppError, BusyError, LlmError
 from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Library
 from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply
-from subtitle_rag.retrieval.morphemes import QueryMorphemes
-from subtitle_rag.retrieval.query import Query
+from subtitle_rag.retrieval import Query, QueryMorphemes
 
 logger = logging.getLogger(__name__)
 

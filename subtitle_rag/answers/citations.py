@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import Literal
 
 from subtitle_rag.answers.answer_prompt import NOT_FOUND
-from subtitle_rag.contexts.grounding import all_values, doubts, numbers
+from subtitle_rag.contexts import all_values, doubts, numbers
 from subtitle_rag.events import Citation, EvidenceSource
-from subtitle_rag.retrieval.morphemes import QueryMorphemes, document_bigrams
+from subtitle_rag.retrieval import QueryMorphemes, document_bigrams
 
 LEAST = 0.5
 """The share of a claim's content morphemes; the other half may be the answerer's own words."""

@@ -11,10 +11,8 @@ from dataclasses import replace
 
 from subtitle_rag.answers.context_builder import RankedContextBuilder
 from subtitle_rag.domain import Line, clock, spoken
-from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.lexical import inverse_document_frequency
-from subtitle_rag.retrieval.morphemes import QueryMorphemes
-from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.library import Library
+from subtitle_rag.retrieval import QueryMorphemes, Scene, inverse_document_frequency
 
 KEPT = 0.5
 """The share of a scene's characters that stays, so that twice as many scenes take the same room."""

@@ -12,10 +12,10 @@ from itertools import pairwise
 from typing import Protocol, TypeVar
 
 from subtitle_rag.answers.question_form import QuestionForm
-from subtitle_rag.captions.windows import SHIPPED_RULE
-from subtitle_rag.contexts.context_prompt import neutral, shortened
+from subtitle_rag.captions import SHIPPED_RULE
+from subtitle_rag.contexts import neutral, shortened
 from subtitle_rag.domain import Line, clock
-from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval import Scene
 
 SCENES = 7
 """From about ten on, more scenes make answers worse (arXiv 2407.19794)."""

@@ -12,10 +12,8 @@ from subtitle_rag.answers.answer_prompt import Language, language
 from subtitle_rag.answers.context_builder import TITLE, quoted
 from subtitle_rag.domain import Morphemes, Video, Window
 from subtitle_rag.events import Answer, Citation, Evidence, EvidenceSource, WordCount
-from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index import Filter
-from subtitle_rag.retrieval.morphemes import QueryMorphemes
-from subtitle_rag.retrieval.query import Query
+from subtitle_rag.library import Library
+from subtitle_rag.retrieval import Filter, Query, QueryMorphemes
 
 LISTED = 10
 """Videos in the answer."""

@@ -22,12 +22,8 @@ from subtitle_rag.answers.token_budget import TokenBudget
 from subtitle_rag.domain import Line, Video, Window, spoken
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import Evidence, EvidenceKind, EvidenceSource
-from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.index import Filter
-from subtitle_rag.retrieval.query import Query
-from subtitle_rag.retrieval.reranking import IN_ANSWER, RerankBudget
-from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import SearchResult
+from subtitle_rag.library import Library
+from subtitle_rag.retrieval import IN_ANSWER, Filter, Query, RerankBudget, Scene, SearchResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,10 @@ from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
 from subtitle_rag.answers.context_builder import LABELS, TITLE, RankedContextBuilder, quoted
 from subtitle_rag.answers.gathering import AnswerOptions, EvidenceText, scene_evidence
 from subtitle_rag.answers.token_budget import TokenBudget
-from subtitle_rag.contexts.context_prompt import neutral, shortened
+from subtitle_rag.contexts import neutral, shortened
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Citation, Evidence, EvidenceSource
-from subtitle_rag.retrieval.query import Query
-from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval import Query, Scene
 
 Over = Literal["videos", "months"]
 FOUND = 150

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 from subtitle_rag.answers.context_builder import TITLE, Labels, quoted
 from subtitle_rag.domain import Window, clock
-from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.sections import Section, sections_of
+from subtitle_rag.library import Library
+from subtitle_rag.retrieval import Scene, Section, sections_of
 
 MOST_WINDOWS = 5
 """Windows of a section around the found ones: about five minutes of speech."""

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.answers import answer_prompt
 from subtitle_rag.answers.answer_prompt import AnswerPrompt, Language
-from subtitle_rag.contexts.context_prompt import BUCKETS, estimate
-from subtitle_rag.contexts.large_prompts import WHOLE_SHARE
+from subtitle_rag.contexts import BUCKETS, WHOLE_SHARE, estimate
 from subtitle_rag.events import EvidenceKind
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.context_store import Contexts
+    from subtitle_rag.library import Contexts
 
 AUTOMATIC_S = 120
 """Seconds of reading that a question takes at most without the user's request, where the model's speed is known."""

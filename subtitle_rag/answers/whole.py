@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 
 from subtitle_rag.answers.context_builder import TITLE, Cost, Labels, per_character, quoted
-from subtitle_rag.contexts.context_prompt import shortened
+from subtitle_rag.contexts import shortened
 from subtitle_rag.domain import Video, Window, clock
 
 BEGINNING = 60

@@ -11,7 +11,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.answers import StoredAnswer
+    from subtitle_rag.library import StoredAnswer
 
 LINE = 100
 """Characters of a scene's speech."""

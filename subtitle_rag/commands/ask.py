@@ -29,12 +29,10 @@ from subtitle_rag.domain import tidy
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.events import Answer, AnswerEvent, AnswerPiece, Evidence
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval.query import Query
+from subtitle_rag.retrieval import Query
 
 if TYPE_CHECKING:
-    from subtitle_rag.answers.answer import Answerer, Conversation
-    from subtitle_rag.answers.gathering import AnswerOptions, Shown
-    from subtitle_rag.answers.grouped_question import GroupedConversation, Over
+    from subtitle_rag.answers import Answerer, AnswerOptions, Conversation, GroupedConversation, Over, Shown
     from subtitle_rag.runtime import Runtime
 
 MOST_SCENES = 20
@@ -110,8 +108,7 @@ class AskOptions:
         return parse_query(text, self.channel, self.video, self.after, self.before)
 
     def answer_options(self) -> "AnswerOptions":
-        from subtitle_rag.answers.context_builder import ContextBuilder, RankedContextBuilder, SimpleContextBuilder
-        from subtitle_rag.answers.gathering import AnswerOptions
+        from subtitle_rag.answers import AnswerOptions, ContextBuilder, RankedContextBuilder, SimpleContextBuilder
 
         builder: ContextBuilder | None = None
         shown: Shown = next((name for name in SHOWN if name == self.builder), "form")
@@ -210,7 +207,7 @@ def ask_(runtime: "Runtime", /, **arguments: Any) -> int:
 
 
 def _opened(answerer: "Answerer", options: AskOptions) -> "Conversation | GroupedConversation":
-    from subtitle_rag.answers.grouped_question import GroupedConversation
+    from subtitle_rag.answers import GroupedConversation
 
     if options.over is None:
         return answerer.conversation(options.answer_options())
@@ -349,8 +346,7 @@ def _exit_code(answer: Answer) -> int:
 
 def _context(runtime: "Runtime", options: AskOptions) -> int:
     """Print the prompt's context for a model with room for all of it."""
-    from subtitle_rag.answers.answer import Answerer
-    from subtitle_rag.answers.gathering import Gatherer
+    from subtitle_rag.answers import Answerer, Gatherer
 
     query = options.query(" ".join(options.question))
     gatherer = Gatherer(runtime.library, runtime.searcher, runtime.settings.llm.scenes)
@@ -382,10 +378,9 @@ def _batch(runtime: "Runtime", options: AskOptions, path: Path) -> int:
 
 def _without_contexts(runtime: "Runtime", answerer: "Answerer", opened: ExitStack, wish: "AnswerOptions") -> "Answerer":
     """Return an answerer over a copy of the library without contexts."""
-    from subtitle_rag.answers.gathering import Gatherer
-    from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
-    from subtitle_rag.evaluation.views import Views
-    from subtitle_rag.retrieval.search import LEXICAL
+    from subtitle_rag.answers import Gatherer
+    from subtitle_rag.evaluation import ArmChoice, EvalModels, Views
+    from subtitle_rag.retrieval import LEXICAL
 
     neural = wish.retrievers is None or any(name not in LEXICAL for name in wish.retrievers)
     models = EvalModels.of(runtime, ArmChoice(neural=neural or wish.rerank, rerank=wish.rerank))

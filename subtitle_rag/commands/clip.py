@@ -16,9 +16,7 @@ from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
     from subtitle_rag.commands.chosen_scenes import SceneChoice
-    from subtitle_rag.exporting.clip_files import ClipFile, ClipMaker
-    from subtitle_rag.exporting.exported_scene import ExportedScene
-    from subtitle_rag.exporting.scene_reader import SceneSpan
+    from subtitle_rag.exporting import ClipFile, ClipMaker, ExportedScene, SceneSpan
     from subtitle_rag.runtime import Runtime
 
 MAX_PAD_S = 600
@@ -75,9 +73,7 @@ def clip_(
     as_json: bool,
 ) -> int:
     from subtitle_rag.commands.chosen_scenes import SceneChoice
-    from subtitle_rag.exporting.clip_files import ClipMaker, ClipOptions, padded
-    from subtitle_rag.exporting.ffmpeg import Ffmpeg
-    from subtitle_rag.exporting.scene_reader import SceneReader
+    from subtitle_rag.exporting import ClipMaker, ClipOptions, Ffmpeg, SceneReader, padded
 
     ffmpeg = Ffmpeg.find()
     spans = _spans(runtime, targets, SceneChoice((), marked, tag, query, limit, video, channel))

@@ -18,10 +18,16 @@ from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
-    from subtitle_rag.contexts.prompt_layout import ContextPrompt
-    from subtitle_rag.evaluation.model_comparison import CostEstimate, DrawnVideo, ModelComparison
-    from subtitle_rag.evaluation.questions import Dataset, GoldSet
-    from subtitle_rag.evaluation.variants import Variant, VariantRows
+    from subtitle_rag.contexts import ContextPrompt
+    from subtitle_rag.evaluation import (
+        CostEstimate,
+        Dataset,
+        DrawnVideo,
+        GoldSet,
+        ModelComparison,
+        Variant,
+        VariantRows,
+    )
     from subtitle_rag.runtime import Runtime
 
 QUESTIONS = "questions.jsonl"
@@ -98,7 +104,7 @@ def eval_models(
 
 def _prompts(settings: "Settings", files: Sequence[Path]) -> "dict[str, ContextPrompt]":
     """Read the library's prompt and those of files, by label; the library's has none. Raises `bad_prompt`."""
-    from subtitle_rag.contexts.prompt_layout import ContextPrompt, ContextPrompts
+    from subtitle_rag.contexts import ContextPrompt, ContextPrompts
 
     return {
         "": ContextPrompts.read(settings, []).usual,
@@ -111,10 +117,8 @@ class _ComparisonRun:
 
     def __init__(self, runtime: "Runtime", videos: int, seed: int, questions: Path | None, *, neural: bool) -> None:
         """Raises the failures of the questions before anything else is done."""
-        from subtitle_rag.evaluation import model_comparison, variants
-        from subtitle_rag.evaluation.model_report import ModelReport
-        from subtitle_rag.installation.extras import EVAL
-        from subtitle_rag.installation.missing import require
+        from subtitle_rag.evaluation import ModelReport, model_comparison, variants
+        from subtitle_rag.installation import EVAL, require
 
         self._runtime, self._seed, self._neural = runtime, seed, neural
         path = questions or runtime.settings.paths.data / QUESTIONS
@@ -205,12 +209,9 @@ class _ComparisonRun:
 
     def encoder_variants(self, names: Sequence[str], opened: ExitStack) -> "list[Variant]":
         """Find the encoders; raises why one cannot be used."""
-        from subtitle_rag.evaluation.arms import ArmChoice, EvalModels
-        from subtitle_rag.evaluation.model_comparison import own_texts
-        from subtitle_rag.evaluation.variants import Variant
-        from subtitle_rag.installation.extras import NEURAL
-        from subtitle_rag.installation.missing import require
-        from subtitle_rag.models.manifest import is_ollama
+        from subtitle_rag.evaluation import ArmChoice, EvalModels, Variant, own_texts
+        from subtitle_rag.installation import NEURAL, require
+        from subtitle_rag.models import is_ollama
 
         contexts = own_texts(self._runtime.library, self._drawn) if names else {}
         found: list[Variant] = []

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 def channels(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
     """Complete the channels of the library."""
-    from subtitle_rag.library.completion_names import channel_names
+    from subtitle_rag.library import channel_names
 
     return _items(channel_names(_settings(ctx).paths.library), incomplete)
 
 
 def videos(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
     """Complete ids of videos and, behind a typed letter, titles."""
-    from subtitle_rag.library.completion_names import video_names
+    from subtitle_rag.library import video_names
 
     names = video_names(_settings(ctx).paths.library)
     titles = [(title, id) for id, title in names] if incomplete else []
@@ -71,7 +71,7 @@ def players(ctx: "click.Context", _param: "click.Parameter", incomplete: str) ->
 
 def config_keys(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> "Items":
     """Complete tables and settings of the config."""
-    from subtitle_rag.configuring.origins import effective_settings
+    from subtitle_rag.configuring import effective_settings
 
     names = [setting.key for setting in effective_settings(_config(ctx))]
     tables = dict.fromkeys(name.partition(".")[0] for name in names)
@@ -91,7 +91,7 @@ def topics(ctx: "click.Context", _param: "click.Parameter", incomplete: str) -> 
     import click
 
     from subtitle_rag.i18n import _
-    from subtitle_rag.manual.topics import TOPICS
+    from subtitle_rag.manual import TOPICS
 
     root = ctx.find_root().command
     verbs = root.list_commands(ctx) if isinstance(root, click.Group) else []

@@ -20,9 +20,8 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.evaluation.context_transfer import ContextImport
-    from subtitle_rag.library.context_store import ContextCounts
-    from subtitle_rag.library.summary_store import SummaryCounts
+    from subtitle_rag.evaluation import ContextImport
+    from subtitle_rag.library import ContextCounts, SummaryCounts
 
 NAMES = 3
 """Names of videos in a note."""
@@ -62,8 +61,7 @@ def _write(command: str, settings: Settings, options: StageOptions, *, anew: boo
 @json_option
 @pass_runtime
 def contexts_status(runtime: Runtime, suspect: bool, as_json: bool) -> int:
-    from subtitle_rag.contexts import left_out
-    from subtitle_rag.contexts.cleaning import clean
+    from subtitle_rag.contexts import clean, left_out
 
     counts, summaries = runtime.library.contexts.counts(), runtime.library.summaries.counts()
     stored = runtime.library.contexts

@@ -16,8 +16,7 @@ from subtitle_rag.i18n import N_, _, n_
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from subtitle_rag.evaluation.eval_run import RerankCost
-    from subtitle_rag.evaluation.sweep import Sweep
+    from subtitle_rag.evaluation import RerankCost, Sweep
     from subtitle_rag.runtime import Runtime
 
 CHART_CELLS = 100
@@ -65,8 +64,7 @@ def eval_run(
     chart: bool | None,
     as_json: bool,
 ) -> int:
-    from subtitle_rag.evaluation import eval_run, report
-    from subtitle_rag.evaluation.arms import ArmChoice
+    from subtitle_rag.evaluation import ArmChoice, eval_run, report
 
     choice = ArmChoice.parse(arms, neural=not no_neural, rerank=not no_rerank)
     with output.progress() as bar:
@@ -143,7 +141,7 @@ def _write(path: Path, text: str) -> None:
 @json_option
 @pass_runtime
 def eval_sweep(runtime: "Runtime", queries: Path, seed: int, axes: str | None, no_neural: bool, as_json: bool) -> int:
-    from subtitle_rag.evaluation.sweep import AXES, Sweep, render
+    from subtitle_rag.evaluation import AXES, Sweep, render
 
     only = tuple(name.strip() for name in axes.split(",")) if axes is not None else ()
     for name in only:
@@ -167,7 +165,7 @@ def eval_sweep(runtime: "Runtime", queries: Path, seed: int, axes: str | None, n
 
 
 def _run_sweep(sweep: "Sweep") -> None:
-    from subtitle_rag.evaluation.sweep import AXES
+    from subtitle_rag.evaluation import AXES
 
     with output.progress() as bar:
         task = bar.add_task(_("Settings"), total=None)

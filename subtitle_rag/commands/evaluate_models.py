@@ -16,9 +16,7 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.evaluation.generate_questions import MakeReport
-    from subtitle_rag.evaluation.judging import JudgeReport, MeasureResult
-    from subtitle_rag.evaluation.review import Review
+    from subtitle_rag.evaluation import JudgeReport, MakeReport, MeasureResult, Review
 
 REASONS = {
     "length": N_("too long, too short, or without an answer"),
@@ -88,7 +86,7 @@ def _print(
 
 def _generate(events: Iterator[Any], count: int) -> "MakeReport":
     """Run to the report, under a progress bar."""
-    from subtitle_rag.evaluation.generate_questions import MakeReport, QuestionMade
+    from subtitle_rag.evaluation import MakeReport, QuestionMade
 
     report = MakeReport(count, {})
     with output.progress() as bar:
@@ -129,7 +127,7 @@ def _reasons(refused: Mapping[str, int]) -> list[tuple[str, str]]:
 
 
 def _review(file: Path, *, as_json: bool) -> int:
-    from subtitle_rag.evaluation.review import Review
+    from subtitle_rag.evaluation import Review
 
     review = Review(file)
     open_questions = review.open
@@ -269,7 +267,7 @@ def eval_judge(
 
 
 def _judge(events: Iterator[Any]) -> "JudgeReport":
-    from subtitle_rag.evaluation.judging import JudgementDone, JudgeReport
+    from subtitle_rag.evaluation import JudgementDone, JudgeReport
 
     report: JudgeReport | None = None
     with output.progress() as bar:
@@ -310,7 +308,7 @@ def _tally(counts: Mapping[str, int]) -> str:
 @contextmanager
 def evaluation_lock(runtime: Runtime) -> Iterator[None]:
     """Hold the lock: two runs would ask the same model for the same, and write into each other's file."""
-    from subtitle_rag.library.locks import hold_lock
+    from subtitle_rag.library import hold_lock
 
     folder = runtime.library.path.parent
     folder.mkdir(parents=True, exist_ok=True)

@@ -53,9 +53,7 @@ def export_(
     as_json: bool,
 ) -> int:
     from subtitle_rag.commands.chosen_scenes import SceneChoice, chosen_spans
-    from subtitle_rag.exporting.clip_files import clip_of
-    from subtitle_rag.exporting.export_text import left_out_sentence, render_export, write_export
-    from subtitle_rag.exporting.scene_reader import SceneReader
+    from subtitle_rag.exporting import SceneReader, clip_of, left_out_sentence, render_export, write_export
 
     path = Path(file).expanduser() if file not in (None, "-") else None
     format_name = name or _format_of(path) or "md"

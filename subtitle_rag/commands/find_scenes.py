@@ -24,15 +24,12 @@ from subtitle_rag.commands.options import (
 from subtitle_rag.domain import clock
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.app_state import FoundScene, put_found_scenes
-from subtitle_rag.retrieval.reasons import REASONS, RELATED, suggestion_reason
+from subtitle_rag.library import FoundScene, put_found_scenes
+from subtitle_rag.retrieval import REASONS, RELATED, suggestion_reason
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.highlights import Span
-    from subtitle_rag.retrieval.scenes import Scene
-    from subtitle_rag.retrieval.search import SearchResult
-    from subtitle_rag.retrieval.suggestions import Suggestion
+    from subtitle_rag.retrieval import Scene, SearchResult, Span, Suggestion
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -85,7 +82,7 @@ def search_(
     explain: bool,
     as_json: bool,
 ) -> int:
-    from subtitle_rag.retrieval.reranking import RerankBudget
+    from subtitle_rag.retrieval import RerankBudget
 
     query_ = parse_query(" ".join(query), channel, video, after, before, kinds)
     names = [name.strip() for name in retrievers.split(",")] if retrievers is not None else None
@@ -118,7 +115,7 @@ def _suggestions(runtime: "Runtime", result: "SearchResult") -> list["Suggestion
     """Return queries near this one, if it has no scenes or the library says none of its words."""
     if result.scenes and result.has_known_word:
         return []
-    from subtitle_rag.retrieval.suggestions import suggest_queries
+    from subtitle_rag.retrieval import suggest_queries
 
     return suggest_queries(runtime.searcher, runtime.library, result.query.raw)
 
@@ -139,7 +136,7 @@ def _note_scenes(runtime: "Runtime", result: "SearchResult") -> None:
 def _result_lines(result: "SearchResult", *, explain: bool) -> Iterator[str]:
     score_lines = _score_lines(result) if explain else []
     if explain and result.shares:
-        from subtitle_rag.retrieval.search import shares_text
+        from subtitle_rag.retrieval import shares_text
 
         yield _("Shares of the fused score: {shares}").format(shares=shares_text(result.shares))
     for at, scene in enumerate(result.scenes):
@@ -191,7 +188,7 @@ def result_values(result: "SearchResult") -> dict[str, Any]:
 
 
 def _scene_values(scene: "Scene") -> dict[str, Any]:
-    from subtitle_rag.retrieval.search import SEARCH_PARTS
+    from subtitle_rag.retrieval import SEARCH_PARTS
 
     return {
         "rank": scene.rank,
@@ -233,7 +230,7 @@ def _reason(scene: "Scene") -> str:
 
 def _score_lines(result: "SearchResult") -> list[str]:
     """Return a line per scene: rank and score by retriever, fusion and reranker."""
-    from subtitle_rag.retrieval.search import LEXICAL
+    from subtitle_rag.retrieval import LEXICAL
 
     columns = {name: name for name in result.retrievers}
     if columns.keys() - set(LEXICAL):

@@ -22,7 +22,7 @@ WIDEST = 100
 @json_option
 @click.pass_context
 def help_(ctx: click.Context, words: Sequence[str], man: bool, as_json: bool) -> int:
-    from subtitle_rag.manual.topics import find_topic
+    from subtitle_rag.manual import find_topic
 
     settings: Settings = ctx.obj
     if man:
@@ -35,7 +35,7 @@ def help_(ctx: click.Context, words: Sequence[str], man: bool, as_json: bool) ->
         raise UsageError("unknown_topic", name=" ".join(words), near=did_you_mean(_nearest(ctx, " ".join(words))))
     lines: list[str] = []
     if topic is not None:
-        from subtitle_rag.manual.blocks import text_lines
+        from subtitle_rag.manual import text_lines
 
         width = min(shutil.get_terminal_size().columns, WIDEST)
         lines += [_(topic.title), "", *text_lines(topic.blocks(settings), width)]
@@ -50,7 +50,7 @@ def help_(ctx: click.Context, words: Sequence[str], man: bool, as_json: bool) ->
 
 
 def _list(*, as_json: bool) -> int:
-    from subtitle_rag.manual.topics import TOPICS
+    from subtitle_rag.manual import TOPICS
 
     topics = [{"name": topic.name, "korean": topic.korean, "title": _(topic.title)} for topic in TOPICS]
     lines = output.table([(topic.name, topic.korean, _(topic.title)) for topic in TOPICS])
@@ -71,7 +71,7 @@ def _usage(ctx: click.Context, words: Sequence[str]) -> str | None:
 
 
 def _nearest(ctx: click.Context, name: str) -> str:
-    from subtitle_rag.manual.topics import TOPICS
+    from subtitle_rag.manual import TOPICS
 
     root = ctx.find_root().command
     verbs = root.list_commands(ctx) if isinstance(root, click.Group) else []
@@ -79,7 +79,7 @@ def _nearest(ctx: click.Context, name: str) -> str:
 
 
 def _print_man(ctx: click.Context, settings: Settings, *, as_json: bool) -> int:
-    from subtitle_rag.manual.man_page import render_man_page
+    from subtitle_rag.manual import render_man_page
 
     root = ctx.find_root().command
     assert isinstance(root, click.Group)

@@ -77,7 +77,7 @@ def index_(
     **options: bool,
 ) -> int:
     from subtitle_rag.commands import source_arguments
-    from subtitle_rag.fetching.fetcher import RunOptions
+    from subtitle_rag.fetching import RunOptions
 
     source_options = source_arguments.source_options(lang, limit, since, match, tabs, translated)
     paths, requests = source_arguments.paths_and_requests(sources, source_options, playlist)
@@ -97,7 +97,7 @@ def index_(
 @run_options
 @pass_runtime
 def sync_(runtime: "Runtime", /, channels: Sequence[str], retry: bool, **options: bool) -> int:
-    from subtitle_rag.fetching.fetcher import RunOptions, followed_requests
+    from subtitle_rag.fetching import RunOptions, followed_requests
 
     followed = runtime.library.sources.followed()
     if not followed:

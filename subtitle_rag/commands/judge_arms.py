@@ -12,7 +12,7 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
-    from subtitle_rag.evaluation.judged_arms import ArmFigures, ArmsCost, ArmsEvent, ArmsReport
+    from subtitle_rag.evaluation import ArmFigures, ArmsCost, ArmsEvent, ArmsReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,7 @@ class JudgeArmsOptions:
 
 def run(runtime: Runtime, queries: Path, judged_path: Path, options: JudgeArmsOptions) -> "ArmsReport":
     """Judge the arms under a progress bar; says the cost first."""
-    from subtitle_rag.evaluation import judged_arms, judging
-    from subtitle_rag.evaluation.llm_question import host_with
+    from subtitle_rag.evaluation import host_with, judged_arms, judging
 
     request = judged_arms.ArmsRequest(
         judged_arms.parse_arms(options.arms),
@@ -46,7 +45,7 @@ def run(runtime: Runtime, queries: Path, judged_path: Path, options: JudgeArmsOp
 
 
 def _follow(events: "Iterator[ArmsEvent]") -> "ArmsReport":
-    from subtitle_rag.evaluation.judged_arms import AnswerStored, ArmsCost, ArmsReport
+    from subtitle_rag.evaluation import AnswerStored, ArmsCost, ArmsReport
 
     report: ArmsReport | None = None
     with output.progress() as bar:
@@ -81,9 +80,17 @@ def _say_cost(cost: "ArmsCost") -> None:
 
 def lines(report: "ArmsReport", judged_path: Path) -> Iterator[str]:
     """Yield the tables and the notes."""
-    from subtitle_rag.evaluation.judged_arms import DEPTHS, PUBLISHED, arms_path
-    from subtitle_rag.evaluation.measures import MEASURES
-    from subtitle_rag.evaluation.report import REAL, gap_text, header, interval_text, line
+    from subtitle_rag.evaluation import (
+        DEPTHS,
+        MEASURES,
+        PUBLISHED,
+        REAL,
+        arms_path,
+        gap_text,
+        header,
+        interval_text,
+        line,
+    )
 
     for name, reason in report.left_out.items():
         yield _("{arm} is left out: {reason}").format(arm=name, reason=reason)

@@ -16,12 +16,10 @@ from subtitle_rag.domain import tidy
 from subtitle_rag.errors import EXPECTED, AppError, UsageError
 from subtitle_rag.events import WindowsIndexed
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.app_state import put_unfinished_removal, unfinished_removal
+from subtitle_rag.library import put_unfinished_removal, unfinished_removal
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.removal_set import RemovalSet
-    from subtitle_rag.library.rows import Counts, VideoState
-    from subtitle_rag.library.sources import FollowedSource
+    from subtitle_rag.library import Counts, FollowedSource, RemovalSet, VideoState
     from subtitle_rag.runtime import Runtime
 
 
@@ -86,7 +84,7 @@ def _failure_values(state: "VideoState") -> dict[str, Any] | None:
 @json_option
 @pass_runtime
 def status_(runtime: "Runtime", as_json: bool) -> int:
-    from subtitle_rag.fetching.stored_rest import read_stored_rest
+    from subtitle_rag.fetching import read_stored_rest
 
     runtime.require_library()
     counts = runtime.library.counts()
@@ -177,8 +175,7 @@ def _failure_lines(failed: "Sequence[VideoState]") -> Iterator[str]:
 @json_option
 @pass_runtime
 def remove_(runtime: "Runtime", targets: Sequence[str], yes: bool, as_json: bool) -> int:
-    from subtitle_rag.library.removal_set import RemovalSet
-    from subtitle_rag.library.reserve import release_reserve
+    from subtitle_rag.library import RemovalSet, release_reserve
 
     release_reserve(runtime.settings.paths.library)  # opening the library needs room too
     names = [tidy(target) for target in targets]
@@ -225,7 +222,7 @@ def _remove(runtime: "Runtime", names: Sequence[str], leaving: "RemovalSet") -> 
 
 def _removal_set(runtime: "Runtime", targets: Sequence[str]) -> "RemovalSet":
     """Resolve ids, channels and addresses; raises UsageError `unknown_video`."""
-    from subtitle_rag.library.removal_set import RemovalSet, of_channels
+    from subtitle_rag.library import RemovalSet, of_channels
 
     leaving = RemovalSet()
     states, followed = runtime.library.videos(), runtime.library.sources.followed()
@@ -248,7 +245,7 @@ def _removal_set(runtime: "Runtime", targets: Sequence[str]) -> "RemovalSet":
 
 def _followed_at(runtime: "Runtime", target: str) -> "list[FollowedSource]":
     """Return the followed source with this address, in a list."""
-    from subtitle_rag.captions.addresses import parse_address
+    from subtitle_rag.captions import parse_address
 
     try:
         source = runtime.library.sources.find(parse_address(target).url)

@@ -11,14 +11,14 @@ from subtitle_rag.commands.options import json_option, pass_runtime
 from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.connection import backup_folder
+from subtitle_rag.library import backup_folder
 from subtitle_rag.private_files import private_folder
 from subtitle_rag.redaction import one_line
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
     from subtitle_rag.doctor import Check
-    from subtitle_rag.library.recovery import Recovery
+    from subtitle_rag.library import Recovery
     from subtitle_rag.runtime import Runtime
 
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @json_option
 @click.pass_obj
 def paths_(settings: "Settings", as_json: bool) -> int:
-    from subtitle_rag.library.backup import backups
+    from subtitle_rag.library import backups
 
     paths = settings.paths
     folder = backup_folder(paths.library)
@@ -84,8 +84,7 @@ def doctor_(runtime: "Runtime", offline: bool, report: str | None, repair: bool,
 
 
 def _repair(settings: "Settings", *, as_json: bool) -> int:
-    from subtitle_rag.library.locks import hold_lock
-    from subtitle_rag.library.recovery import recover
+    from subtitle_rag.library import hold_lock, recover
 
     path = settings.paths.library
     private_folder(path.parent)

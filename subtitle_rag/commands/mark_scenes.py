@@ -14,7 +14,7 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.terminal_text import line_text
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.mark_store import Mark, MarkStore
+    from subtitle_rag.library import Mark, MarkStore
     from subtitle_rag.runtime import Runtime
 
 
@@ -44,7 +44,7 @@ def marks_list(runtime: "Runtime", tag: str | None, as_json: bool) -> int:
 @pass_runtime
 def marks_add(runtime: "Runtime", targets: Sequence[str], note: str, tag: str, as_json: bool) -> int:
     from subtitle_rag.commands import scene_arguments
-    from subtitle_rag.exporting.scene_reader import SceneReader
+    from subtitle_rag.exporting import SceneReader
 
     spans = [scene_arguments.scene_span(runtime, target) for target in targets]
     scenes = SceneReader(runtime.library).read(spans)

@@ -12,7 +12,7 @@ from subtitle_rag.commands.options import json_option
 from subtitle_rag.config import Settings
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.app_state import EMBEDDED, index_address, last_migration
+from subtitle_rag.library import EMBEDDED, index_address, last_migration
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.pass_obj
 def migrate_(settings: Settings, to: str, write_config: bool, as_json: bool) -> int:
     from subtitle_rag.migrating import Migrated
-    from subtitle_rag.retrieval.server_terms import address
+    from subtitle_rag.retrieval import address
 
     target = EMBEDDED if to == EMBEDDED else address(to)
     with Runtime(settings) as runtime:
@@ -60,7 +60,7 @@ def migrate_(settings: Settings, to: str, write_config: bool, as_json: bool) -> 
 
 def _write_config(settings: Settings, target: str, *, ask: bool, force: bool) -> bool:
     """Write the new place into the config if the user wants that; return whether the config names it."""
-    from subtitle_rag.retrieval.server_terms import address
+    from subtitle_rag.retrieval import address
 
     path = settings.paths.config
     url = "" if target == EMBEDDED else target
@@ -69,7 +69,7 @@ def _write_config(settings: Settings, target: str, *, ask: bool, force: bool) ->
     question = _("Write it to the config ({path})?").format(path=path)
     if not force and not (ask and output.on_terminal() and output.confirm(question)):
         return False
-    from subtitle_rag.configuring.template import write_setting
+    from subtitle_rag.configuring import write_setting
 
     return write_setting(path, "qdrant", "url", url)
 

@@ -14,8 +14,7 @@ from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError, LlmError, UsageError
 from subtitle_rag.events import ModelFetched, ModelFetching
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation.extras import NEURAL
-from subtitle_rag.installation.missing import require
+from subtitle_rag.installation import NEURAL, require
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
@@ -254,7 +253,7 @@ def _fetch(runtime: "Runtime", name: str) -> dict[str, Any]:
 def _pull_any(runtime: "Runtime", name: str) -> dict[str, Any]:
     """Fetch a model of Ollama; go on to its other names where the first is not to be had."""
     from subtitle_rag import models
-    from subtitle_rag.library.app_state import put_fetched_alternative
+    from subtitle_rag.library import put_fetched_alternative
 
     others = models.alternatives(name)
     for current, following in zip((name, *others), (*others, None), strict=True):
@@ -359,7 +358,7 @@ def _check(runtime: "Runtime", name: str) -> dict[str, Any]:
 def _agreement(runtime: "Runtime", name: str, errors: list[AppError]) -> dict[str, Any] | None:
     """Compare an encoder's vectors with those of the same weights in Ollama, where both are; note a difference."""
     from subtitle_rag import models
-    from subtitle_rag.retrieval.encoder_agreement import compare
+    from subtitle_rag.retrieval import compare
 
     model = models.neural(name)
     other = next((each.name for each in models.ollama_encoders() if model and each.original == model.name), None)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from subtitle_rag.config import Settings
-    from subtitle_rag.retrieval.query import Query
+    from subtitle_rag.retrieval import Query
     from subtitle_rag.runtime import Runtime
 
 P = ParamSpec("P")
@@ -90,7 +90,7 @@ def parse_query(
 ) -> "Query":
     """Parse the text, and add the options' filters to its own; raises UsageError."""
     from subtitle_rag.domain import tidy
-    from subtitle_rag.retrieval.query import day, kind_named, parse_query
+    from subtitle_rag.retrieval import day, kind_named, parse_query
 
     query = parse_query(text)
     return replace(

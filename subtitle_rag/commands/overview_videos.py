@@ -14,7 +14,7 @@ from subtitle_rag.i18n import _, n_
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
-    from subtitle_rag.retrieval.sections import Section
+    from subtitle_rag.retrieval import Section
     from subtitle_rag.runtime import Runtime
 
 

@@ -19,9 +19,7 @@ from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
-    from subtitle_rag.packing.pack_format import Manifest
-    from subtitle_rag.packing.packer import Packed, PackProgress, PackSelection
-    from subtitle_rag.packing.unpacker import UnpackEvent, UnpackReport
+    from subtitle_rag.packing import Manifest, Packed, PackProgress, PackSelection, UnpackEvent, UnpackReport
 
 SHOWN = 10
 """Conflicts and failures that are printed; all are in `--json`."""
@@ -50,7 +48,7 @@ def pack_(
     force: bool,
     as_json: bool,
 ) -> int:
-    from subtitle_rag.packing.packer import Packed, Packer, PackProgress
+    from subtitle_rag.packing import Packed, Packer, PackProgress
 
     if whole and (channels or video):
         raise click.UsageError(_("--all takes no channels and no --video."))
@@ -84,7 +82,7 @@ def _selection(
     answers: bool,
 ) -> "PackSelection":
     """Raises UsageError `unknown_channel`, `unknown_video`."""
-    from subtitle_rag.packing.packer import PackSelection
+    from subtitle_rag.packing import PackSelection
 
     ids: list[str] = []
     for name in videos:
@@ -123,9 +121,7 @@ def _pack_notes(packed: "Packed", whole: bool) -> Iterator[str]:
 @json_option
 @click.pass_obj
 def unpack_(settings: "Settings", file: str, follow: bool, as_json: bool) -> int:
-    from subtitle_rag.packing.pack_file import PackFile
-    from subtitle_rag.packing.pack_reader import PackReader
-    from subtitle_rag.packing.unpacker import Unpacker, UnpackProgress, UnpackReport
+    from subtitle_rag.packing import PackFile, PackReader, Unpacker, UnpackProgress, UnpackReport
 
     def update(event: "UnpackEvent") -> Mapping[str, Any]:
         if not isinstance(event, UnpackProgress):

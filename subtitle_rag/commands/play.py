@@ -40,9 +40,7 @@ def play_(
 ) -> int:
     from subtitle_rag import player
     from subtitle_rag.commands.chosen_scenes import SceneChoice, chosen_spans
-    from subtitle_rag.exporting.clips import make_clips
-    from subtitle_rag.exporting.export_text import left_out_sentence
-    from subtitle_rag.exporting.scene_reader import SceneReader
+    from subtitle_rag.exporting import SceneReader, left_out_sentence, make_clips
 
     choice = SceneChoice(targets, marked, tag, query, limit, video, channel)
     scenes = SceneReader(runtime.library).read(chosen_spans(runtime, choice))

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from subtitle_rag.domain import Video, clock, parse_clock, tidy
 from subtitle_rag.errors import UsageError
-from subtitle_rag.exporting.scene_reader import SceneSpan, span_at
-from subtitle_rag.library.app_state import found_scenes
+from subtitle_rag.exporting import SceneSpan, span_at
+from subtitle_rag.library import found_scenes
 from subtitle_rag.runtime import Runtime
 
 NUMBER_DIGITS = 3
@@ -51,7 +51,7 @@ def _scene_of_number(runtime: Runtime, number: int) -> tuple[Video, int]:
 
 def _shared_scene(runtime: Runtime, target: str) -> tuple[Video, int] | None:
     """Return video and time of another library's scene in a shared index."""
-    from subtitle_rag.retrieval.payload import read_payload
+    from subtitle_rag.retrieval import read_payload
 
     try:
         id = str(uuid.UUID(target))

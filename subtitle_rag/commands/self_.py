@@ -12,14 +12,13 @@ from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import PackagesAdvanced, PackagesEvent
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation.extras import EXTRAS
-from subtitle_rag.installation.steps import step_text
+from subtitle_rag.installation import EXTRAS, step_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from subtitle_rag.config import Settings
-    from subtitle_rag.installation.distributions import PackageStatus
+    from subtitle_rag.installation import PackageStatus
 
 UPDATABLE = ("yt-dlp",)
 """Packages with more frequent releases than this program."""
@@ -42,7 +41,7 @@ def self_() -> None:
 @json_option
 @click.pass_obj
 def self_add(settings: "Settings", name: str, as_json: bool) -> int:
-    from subtitle_rag.installation.package_installer import PackageInstaller
+    from subtitle_rag.installation import PackageInstaller
 
     extra = EXTRAS[name]
     changed: tuple[str, ...] = ()
@@ -64,7 +63,7 @@ def self_add(settings: "Settings", name: str, as_json: bool) -> int:
 def self_update(settings: "Settings", package: str, as_json: bool) -> int:
     from importlib.metadata import version
 
-    from subtitle_rag.installation.package_installer import PackageInstaller
+    from subtitle_rag.installation import PackageInstaller
 
     before = version(package)
     with closing(PackageInstaller(settings.paths.cache).upgrade(package)) as events:
@@ -82,8 +81,7 @@ def self_update(settings: "Settings", package: str, as_json: bool) -> int:
 )
 @json_option
 def self_check(as_json: bool) -> int:
-    from subtitle_rag.installation.distributions import version_report
-    from subtitle_rag.installation.extras import PACKAGE
+    from subtitle_rag.installation import PACKAGE, version_report
 
     report = version_report()
     errors = [_error(package) for package in report.unfit]

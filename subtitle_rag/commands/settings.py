@@ -17,7 +17,7 @@ from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
     from subtitle_rag.config import LoadedConfig
-    from subtitle_rag.configuring.origins import EffectiveSetting
+    from subtitle_rag.configuring import EffectiveSetting
 
 
 @click.group("config")
@@ -36,7 +36,7 @@ def config_() -> None:
 @json_option
 @click.pass_context
 def config_show(ctx: click.Context, keys: Sequence[str], as_json: bool) -> int:
-    from subtitle_rag.configuring.origins import effective_settings
+    from subtitle_rag.configuring import effective_settings
 
     reading = _load(ctx)
     all_settings = list(effective_settings(reading))
@@ -65,7 +65,7 @@ def _failure(mistake: Mistake, path: Path) -> UsageError:
     """Return a mistake as a failure: of a prompt file, or of the config at `path`."""
     if not mistake.key.startswith("prompts.") or mistake.place == str(path):
         return bad_config(mistake)
-    from subtitle_rag.contexts.prompt_template import bad_prompt
+    from subtitle_rag.contexts import bad_prompt
 
     return bad_prompt(mistake)
 
@@ -171,7 +171,7 @@ def _print_mistakes(mistakes: Sequence[Mistake], path: Path) -> int:
 )
 @json_option
 def config_schema(as_json: bool) -> int:
-    from subtitle_rag.configuring.schema import settings_schema
+    from subtitle_rag.configuring import settings_schema
     from subtitle_rag.tui import keymap
     from subtitle_rag.tui.text import key_help
 
@@ -219,7 +219,7 @@ def config_init(ctx: click.Context, as_json: bool) -> int:
 
 def _create_file(reading: "LoadedConfig") -> Path:
     """Write the commented file with all defaults, and return its path."""
-    from subtitle_rag.configuring.template import config_template, write_new
+    from subtitle_rag.configuring import config_template, write_new
 
     path = reading.settings.paths.config
     write_new(path, config_template(reading.settings.language))

@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subtitle_rag import output
-from subtitle_rag.captions.addresses import Source, looks_like_address, parse_address
+from subtitle_rag.captions import Source, looks_like_address, parse_address
 from subtitle_rag.domain import TABS, tidy
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.library.sources import FollowedSource, SourceOptions
-from subtitle_rag.retrieval.query import day
+from subtitle_rag.library import FollowedSource, SourceOptions
+from subtitle_rag.retrieval import day
 
 if TYPE_CHECKING:
-    from subtitle_rag.fetching.fetcher import FetchRequest
+    from subtitle_rag.fetching import FetchRequest
 
 
 def paths_and_requests(
     sources: Sequence[str], options: SourceOptions, playlist: bool | None
 ) -> "tuple[list[Path], list[FetchRequest]]":
     """Split into paths on the disk, and requests of addresses on YouTube."""
-    from subtitle_rag.fetching.fetcher import FetchRequest
+    from subtitle_rag.fetching import FetchRequest
 
     paths: list[Path] = []
     requests: list[FetchRequest] = []
@@ -61,7 +61,7 @@ def source_options(
     lang: str, limit: int | None, since: str | None, match: str | None, tabs: str | None, translated: bool
 ) -> SourceOptions:
     """Parse the options about a source; raises UsageError."""
-    from subtitle_rag.fetching.lister import pattern
+    from subtitle_rag.fetching import pattern
 
     tab_names = _split(tabs or "")
     for tab in tab_names:

@@ -30,7 +30,7 @@ from subtitle_rag.events import (
 from subtitle_rag.i18n import N_, _, n_
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.context_store import WindowSelection
+    from subtitle_rag.library import WindowSelection
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ def stage_options(*more: Callable[[Command], Command]) -> Callable[[Command], Co
 
 def select_windows(runtime: "Runtime", options: StageOptions, *, anew: bool) -> "WindowSelection":
     """Raises UsageError `unknown_channel`, `unknown_video`."""
-    from subtitle_rag.library.context_store import WindowSelection
+    from subtitle_rag.library import WindowSelection
 
     channels = channel_ids(runtime, options.channel)
     videos: list[str] = []
@@ -181,7 +181,7 @@ def contexts_after_index(
     runtime: "Runtime", videos: Sequence[str], outcome: output.Outcome, *, jsonl: bool
 ) -> ContextReport | None:
     """Write the contexts of these videos; None without a model. They are searchable already."""
-    from subtitle_rag.library.context_store import WindowSelection
+    from subtitle_rag.library import WindowSelection
 
     prelude = _("Searchable. {model} writes contexts; Ctrl+C ends it, and nothing is lost.")
     prelude = prelude.format(model=runtime.context_model)
@@ -207,7 +207,7 @@ def vectors_after_index(
     runtime: "Runtime", videos: Sequence[str], outcome: output.Outcome, *, jsonl: bool
 ) -> VectorsReport | None:
     """Make the vectors of these videos; None without an encoder. They are searchable already."""
-    from subtitle_rag.library.context_store import WindowSelection
+    from subtitle_rag.library import WindowSelection
 
     try:
         encoder = runtime.neural.encoder()

@@ -17,7 +17,7 @@ from subtitle_rag.runtime import Runtime
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
     from subtitle_rag.encoding import TokenCost
-    from subtitle_rag.retrieval.neural import Encoder
+    from subtitle_rag.retrieval import Encoder
 
 COUNTS = "windows made due"
 """Fields of `VectorCounts` in JSON."""

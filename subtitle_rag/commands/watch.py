@@ -14,7 +14,7 @@ from subtitle_rag.commands.scene_arguments import check_within, named_video, tim
 from subtitle_rag.domain import Chapter, Details, Track, Video, clock, watch_url
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.library.app_state import PLAYER
+from subtitle_rag.library import PLAYER
 
 if TYPE_CHECKING:
     from subtitle_rag.config import Settings
@@ -98,7 +98,7 @@ def _track_warnings(track: Track | None) -> Iterator[str]:
 @pass_runtime
 def open_(runtime: "Runtime", target: str, name: str | None, only_print: bool, as_json: bool) -> int:
     from subtitle_rag import player
-    from subtitle_rag.captions.media import find_media
+    from subtitle_rag.captions import find_media
 
     video, at_ms = video_and_time(runtime, target)
     player_name = name or player.default(

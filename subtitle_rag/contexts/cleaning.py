@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from subtitle_rag.captions.parse import plain_text
+from subtitle_rag.captions import plain_text
 from subtitle_rag.contexts.deduplicate import WindowSpeech, collapse_loops, drop_repeats
 from subtitle_rag.contexts.markup import join_lines, split_lines, strip_bullet, strip_labels, strip_quotes
 from subtitle_rag.contexts.sentence_filters import (

@@ -18,7 +18,7 @@ from subtitle_rag.contexts.token_estimate import TOKENS_PER_CHAR, estimate
 from subtitle_rag.domain import Chapter, Video, Window, clock, nfc
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.context_store import Contexts
+    from subtitle_rag.library import Contexts
 
 BUCKETS = (4096, 8192, 16384)
 """Values of `num_ctx`: any change reloads the model, so videos share a few."""

@@ -21,9 +21,7 @@ from subtitle_rag.contexts.sentence_filters import split_sentences
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import ContextEvent, ContextFailed, ContextWritten, OverviewWritten, SummaryWritten
-from subtitle_rag.library.context_store import TRIES, Context, OverviewSection, Recipe
-from subtitle_rag.library.store import Library
-from subtitle_rag.library.summary_store import VideoSummary
+from subtitle_rag.library import TRIES, Context, Library, OverviewSection, Recipe, VideoSummary
 from subtitle_rag.llm import LOOP, Llm, ModelInfo, Reply
 from subtitle_rag.platforms import wait_for
 

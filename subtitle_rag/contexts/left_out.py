@@ -6,7 +6,7 @@ from subtitle_rag.contexts.repetition import SAME
 from subtitle_rag.i18n import _
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.context_store import Context
+    from subtitle_rag.library import Context
 
 
 def reason(context: "Context") -> str:

@@ -19,9 +19,7 @@ from subtitle_rag.contexts.large_prompts import LargePrompts
 from subtitle_rag.contexts.prompt_layout import ContextPrompt, ContextPrompts
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.events import ContextEvent, ContextReport, ContextsDue, ContextWritten
-from subtitle_rag.library.context_store import Context, Recipe, WindowSelection
-from subtitle_rag.library.locks import hold_lock
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Context, Library, Recipe, WindowSelection, hold_lock
 from subtitle_rag.llm import Llm, ModelInfo
 from subtitle_rag.log_file import counts_of, logged_stage
 

@@ -9,16 +9,32 @@ from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.evaluation.scene_figures import SCENES, ShownScene
 from subtitle_rag.i18n import _
-from subtitle_rag.installation import extras
-from subtitle_rag.installation.missing import missing_extra
-from subtitle_rag.library.store import Library
-from subtitle_rag.models.manifest import ENCODER, RERANKER, Kind, is_ollama
-from subtitle_rag.retrieval.fusion import HIERARCHY, Ranked, merge_neighbours
-from subtitle_rag.retrieval.neural import LATE, NEURAL, Encoder, Reranker
-from subtitle_rag.retrieval.query import Query, parse_query
-from subtitle_rag.retrieval.reranking import FULL, RerankCache, reorder
-from subtitle_rag.retrieval.scenes import OwnWindows, make_scenes, passages
-from subtitle_rag.retrieval.search import LEXICAL, ORDERS, RETRIEVERS, SEARCH_PARTS, Ranking, Searcher
+from subtitle_rag.installation import extras, missing_extra
+from subtitle_rag.library import Library
+from subtitle_rag.models import ENCODER, RERANKER, Kind, is_ollama
+from subtitle_rag.retrieval import (
+    FULL,
+    HIERARCHY,
+    LATE,
+    LEXICAL,
+    NEURAL,
+    ORDERS,
+    RETRIEVERS,
+    SEARCH_PARTS,
+    Encoder,
+    OwnWindows,
+    Query,
+    Ranked,
+    Ranking,
+    RerankCache,
+    Reranker,
+    Searcher,
+    make_scenes,
+    merge_neighbours,
+    parse_query,
+    passages,
+    reorder,
+)
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)

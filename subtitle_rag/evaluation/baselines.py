@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from unicodedata import normalize
 
-from subtitle_rag.retrieval.morphemes import clean
-from subtitle_rag.retrieval.morphemes import words as letter_runs
+from subtitle_rag.retrieval import clean, words as letter_runs
 
 K1 = 1.2
 B = 0.75

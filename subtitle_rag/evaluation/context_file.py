@@ -9,8 +9,7 @@ from typing import Any
 from subtitle_rag.domain import Window, nfc
 from subtitle_rag.evaluation.json_lines import BadLine, bad_queries, objects, refusing, seconds, string
 from subtitle_rag.i18n import _
-from subtitle_rag.library.context_store import GIVEN, Context
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import GIVEN, Context, Library
 
 MAX_CHARACTERS = 4_000
 """Characters of a context; a model's has a few hundred."""

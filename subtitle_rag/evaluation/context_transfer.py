@@ -17,9 +17,7 @@ from subtitle_rag.evaluation.json_lines import file_name
 from subtitle_rag.evaluation.questions import all_windows, windows_by_name
 from subtitle_rag.evaluation.sampling import file_counts, gold_name
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library.context_store import Context
-from subtitle_rag.library.locks import hold_lock
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Context, Library, hold_lock
 
 
 def exported(

@@ -12,10 +12,8 @@ from subtitle_rag.evaluation.dataset import load_set
 from subtitle_rag.evaluation.questions import all_windows, gold_set
 from subtitle_rag.evaluation.report import ArmComparison, EvalReport, Row, published_steps
 from subtitle_rag.evaluation.views import Views
-from subtitle_rag.installation.extras import EVAL
-from subtitle_rag.installation.missing import require
-from subtitle_rag.retrieval.neural import PATIENCE_S
-from subtitle_rag.retrieval.search import DEPTH, LEXICAL
+from subtitle_rag.installation import EVAL, require
+from subtitle_rag.retrieval import DEPTH, LEXICAL, PATIENCE_S
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:

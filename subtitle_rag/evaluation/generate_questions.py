@@ -26,7 +26,7 @@ from subtitle_rag.evaluation.sampling import (
     drawn_videos,
     quotas,
 )
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Library
 from subtitle_rag.llm import Llm
 
 logger = logging.getLogger(__name__)

@@ -14,9 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.answers.answer import Answerer
-from subtitle_rag.answers.answer_prompt import AnswerPrompt
-from subtitle_rag.answers.gathering import AnswerOptions, Gatherer
+from subtitle_rag.answers import Answerer, AnswerOptions, AnswerPrompt, Gatherer
 from subtitle_rag.contexts import context_prompt
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.evaluation import dataset, judging, measures, metrics
@@ -31,13 +29,20 @@ from subtitle_rag.evaluation.views import Views
 from subtitle_rag.events import Answer
 from subtitle_rag.i18n import _
 from subtitle_rag.llm import Llm, ModelInfo
-from subtitle_rag.retrieval.fusion import merge_neighbours
-from subtitle_rag.retrieval.index import Filter
-from subtitle_rag.retrieval.neural import PATIENCE_S
-from subtitle_rag.retrieval.query import Query, parse_query
-from subtitle_rag.retrieval.reranking import RerankBudget, reorder
-from subtitle_rag.retrieval.scenes import OwnWindows, make_scenes
-from subtitle_rag.retrieval.search import LEXICAL, SEARCH_PARTS, SearchResult
+from subtitle_rag.retrieval import (
+    LEXICAL,
+    PATIENCE_S,
+    SEARCH_PARTS,
+    Filter,
+    OwnWindows,
+    Query,
+    RerankBudget,
+    SearchResult,
+    make_scenes,
+    merge_neighbours,
+    parse_query,
+    reorder,
+)
 from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)

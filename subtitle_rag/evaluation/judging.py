@@ -20,10 +20,7 @@ from subtitle_rag.evaluation.measures import MEASURES, Case
 from subtitle_rag.evaluation.questions import Question
 from subtitle_rag.i18n import _
 from subtitle_rag.llm import Llm, ModelInfo
-from subtitle_rag.retrieval.neural import Encoder
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.scenes import Scene
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.retrieval import Encoder, Scene, Searcher, parse_query
 
 logger = logging.getLogger(__name__)
 
@@ -197,7 +194,7 @@ def choose_judge(
 
 
 def _same_name(name: str, second: str) -> bool:
-    from subtitle_rag.llm.host_guard import canonical
+    from subtitle_rag.llm import canonical
 
     return canonical(name) == canonical(second)
 

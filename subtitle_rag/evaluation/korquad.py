@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.captions.windows import window_id
+from subtitle_rag.captions import window_id
 from subtitle_rag.domain import Line, Video, Window
 from subtitle_rag.evaluation.json_lines import bad_queries
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question

@@ -13,7 +13,7 @@ from typing import Any
 
 from subtitle_rag.evaluation import judge_prompts
 from subtitle_rag.evaluation.llm_question import Asker, Task
-from subtitle_rag.retrieval.neural import Encoder
+from subtitle_rag.retrieval import Encoder
 
 MEASURES = ("context_precision", "context_recall", "faithfulness", "answer_relevancy")
 

@@ -13,21 +13,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.contexts import context_prompt
-from subtitle_rag.contexts.cleaning import clean
-from subtitle_rag.contexts.foreign_script import find_foreign_script
-from subtitle_rag.contexts.grounding import UNGROUNDED
-from subtitle_rag.contexts.hosts import context_key, known_text, missing_sections, prompt_estimate
-from subtitle_rag.contexts.large_prompts import LargePrompts
-from subtitle_rag.contexts.prompt_layout import BUILT_IN, VERSION, ContextPrompt, ContextPrompts
-from subtitle_rag.contexts.repetition import SAME
-from subtitle_rag.contexts.writer import Writer, hosts_with
+from subtitle_rag.contexts import (
+    BUILT_IN,
+    SAME,
+    UNGROUNDED,
+    VERSION,
+    ContextPrompt,
+    ContextPrompts,
+    LargePrompts,
+    Writer,
+    clean,
+    context_key,
+    context_prompt,
+    find_foreign_script,
+    hosts_with,
+    known_text,
+    missing_sections,
+    prompt_estimate,
+)
 from subtitle_rag.domain import Track, Video, Window
 from subtitle_rag.errors import AppError
 from subtitle_rag.evaluation.json_lines import Entry, Records
 from subtitle_rag.events import ContextEvent, ContextReport, OverviewWritten
-from subtitle_rag.library.context_store import Context, Recipe, WindowSelection
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Context, Library, Recipe, WindowSelection
 from subtitle_rag.llm import Llm, ModelInfo
 
 FOLDER = "comparisons"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.captions.windows import window_id
+from subtitle_rag.captions import window_id
 from subtitle_rag.domain import Line, Video, Window, nfc
 from subtitle_rag.evaluation.json_lines import bad_queries, numbered_lines, objects, refusing, string, unique
 from subtitle_rag.evaluation.questions import Dataset, Gold, Question

@@ -4,14 +4,13 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePath
 
-from subtitle_rag.contexts import context_prompt
-from subtitle_rag.contexts.sentence_filters import is_foreign
+from subtitle_rag.contexts import context_prompt, is_foreign
 from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.errors import UsageError
 from subtitle_rag.evaluation.question_prompts import LONGEST_QUESTION, Draft
 from subtitle_rag.evaluation.questions import Gold
 from subtitle_rag.evaluation.sampling import Candidate
-from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval import parse_query
 
 SHORTEST_QUESTION = 8
 SHORTEST_QUOTE = 8

@@ -12,7 +12,7 @@ from subtitle_rag.domain import Video, Window, nfc
 from subtitle_rag.evaluation.json_lines import bad_queries
 from subtitle_rag.evaluation.metrics import GoldWindows
 from subtitle_rag.i18n import _
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Library
 
 OVERLAP_MS = 5_000
 """A window answers a question when it shares so much with a gold range."""

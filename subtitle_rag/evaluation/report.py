@@ -16,7 +16,7 @@ from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, Arm, Eval
 from subtitle_rag.evaluation.metrics import FAILURE, Gap, Interval, is_real
 from subtitle_rag.evaluation.scene_figures import SceneFigures, Spread
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.retrieval.search import LEXICAL
+from subtitle_rag.retrieval import LEXICAL
 
 if TYPE_CHECKING:
     from subtitle_rag.evaluation.metrics import Values

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from subtitle_rag.domain import Video, Window, nfc
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Library
 
 MULTI = "multi_context"
 SHARES = {"simple": 0.4, "reasoning": 0.2, MULTI: 0.4}

@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from subtitle_rag.captions.parse import parse_captions
-from subtitle_rag.captions.windows import SHIPPED_RULE, WindowRule, cut_windows
+from subtitle_rag.captions import SHIPPED_RULE, WindowRule, cut_windows, parse_captions
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.errors import CaptionError, UsageError
 from subtitle_rag.evaluation import context_file, metrics, temp_library
@@ -24,26 +23,30 @@ from subtitle_rag.evaluation.metrics import FAILURE, Interval
 from subtitle_rag.evaluation.questions import Dataset, GoldSet, Question, all_windows, gold_set, halves, windows_by_name
 from subtitle_rag.evaluation.report import gap_text, header, interval_text, line
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.installation.extras import EVAL
-from subtitle_rag.installation.missing import require
-from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.fusion import (
+from subtitle_rag.installation import EVAL, require
+from subtitle_rag.library import Library
+from subtitle_rag.retrieval import (
     DEFAULT_PARTS,
     HIERARCHY,
+    KEYWORDS,
     LEVEL_PARTS,
+    LEXICAL,
+    NEURAL,
+    SHIPPED_NUMBERS,
+    UNMEASURED_DEPTH,
+    Bm25,
+    Bm25Params,
     Candidates,
+    OwnWindows,
     Ranked,
+    RerankCache,
+    Reranker,
     fuse_scores,
     lift,
+    parse_query,
+    passage,
     shares,
 )
-from subtitle_rag.retrieval.index_document import KEYWORDS, Bm25Params
-from subtitle_rag.retrieval.morphemes import SHIPPED_NUMBERS, Bm25
-from subtitle_rag.retrieval.neural import NEURAL, Reranker
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.reranking import UNMEASURED_DEPTH, RerankCache
-from subtitle_rag.retrieval.scenes import OwnWindows, passage
-from subtitle_rag.retrieval.search import LEXICAL
 from subtitle_rag.runtime import Runtime
 
 if TYPE_CHECKING:

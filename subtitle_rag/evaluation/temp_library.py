@@ -8,21 +8,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subtitle_rag.captions.windows import RULE
+from subtitle_rag.captions import RULE
 from subtitle_rag.domain import Morphemes, Track, Video, Window
 from subtitle_rag.encoding import EncodingRun
 from subtitle_rag.evaluation import context_file
 from subtitle_rag.events import VectorsMade, VectorsReport
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library.store import Library
-from subtitle_rag.retrieval.fusion import BY_SCORES
-from subtitle_rag.retrieval.index import Index
-from subtitle_rag.retrieval.index_client import open_index
-from subtitle_rag.retrieval.index_document import DEFAULT_PARAMS, Bm25Params
-from subtitle_rag.retrieval.lexical import QueryAnalyzer
-from subtitle_rag.retrieval.morphemes import ANALYZER, Analyzer
-from subtitle_rag.retrieval.neural import Encoder, Models
-from subtitle_rag.retrieval.search import Searcher
+from subtitle_rag.library import Library
+from subtitle_rag.retrieval import (
+    ANALYZER,
+    BY_SCORES,
+    DEFAULT_PARAMS,
+    Analyzer,
+    Bm25Params,
+    Encoder,
+    Index,
+    Models,
+    QueryAnalyzer,
+    Searcher,
+    open_index,
+)
 
 Documents = Iterable[tuple[Video, Sequence[Window]]]
 

@@ -8,8 +8,7 @@ from subtitle_rag.domain import Video, Window
 from subtitle_rag.evaluation import context_file, temp_library
 from subtitle_rag.evaluation.arms import GIVEN, MODEL, NO_MODEL, NONE, EvalModels, ProgressCallback, View
 from subtitle_rag.evaluation.questions import Dataset, windows_by_name
-from subtitle_rag.retrieval.index_document import DEFAULT_PARAMS, Bm25Params
-from subtitle_rag.retrieval.neural import NEURAL
+from subtitle_rag.retrieval import DEFAULT_PARAMS, NEURAL, Bm25Params
 from subtitle_rag.runtime import Runtime
 
 Documents = Sequence[tuple[Video, Sequence[Window]]]

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from subtitle_rag.captions.files import MEDIA_SUFFIXES
-from subtitle_rag.captions.media import SOUND
+from subtitle_rag.captions import MEDIA_SUFFIXES, SOUND
 from subtitle_rag.domain import Cue
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.exporting.exported_scene import ExportedScene
@@ -191,7 +190,7 @@ class ClipMaker:
             return scene.media, scene.start_ms
         if not scene.video.url:
             raise AppError("clip_without_video", video=scene.video.title)
-        from subtitle_rag.captions.session import Session
+        from subtitle_rag.captions import Session
 
         session = Session(self._youtube)
         try:

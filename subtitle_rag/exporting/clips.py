@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from subtitle_rag.domain import clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
-from subtitle_rag.player.mpv import Clip
+from subtitle_rag.player import Clip
 from subtitle_rag.terminal_text import line_text
 
 

@@ -9,8 +9,8 @@ from subtitle_rag.errors import AppError
 from subtitle_rag.exporting.exported_scene import ExportedScene
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.store import Library
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.library import Library
+    from subtitle_rag.retrieval import Scene
 
 
 logger = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ class SceneReader:
         return [self._scene(span) for span in dict.fromkeys(spans)]
 
     def _scene(self, span: SceneSpan) -> ExportedScene:
-        from subtitle_rag.captions.media import find_media
+        from subtitle_rag.captions import find_media
 
         video = span.video
         if video.id != self._video_id:
@@ -71,7 +71,7 @@ class SceneReader:
 
     def _video_cues(self, video_id: str) -> list[Cue]:
         """Return the cues of a video's track, else those of its windows, which have no ends of their own."""
-        from subtitle_rag.captions.parse import parse_captions
+        from subtitle_rag.captions import parse_captions
 
         track = self._library.track(video_id)
         try:

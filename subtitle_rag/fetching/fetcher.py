@@ -16,10 +16,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
 
-from subtitle_rag.captions import refusals
-from subtitle_rag.captions.addresses import Source, parse_address
-from subtitle_rag.captions.tracks import choose
-from subtitle_rag.captions.youtube import SITE, UNKNOWN_CHANNEL, Page, YouTube
+from subtitle_rag.captions import SITE, UNKNOWN_CHANNEL, Page, Source, YouTube, choose, parse_address, refusals
 from subtitle_rag.config import YoutubeSettings
 from subtitle_rag.domain import Video
 from subtitle_rag.errors import BusyError, CaptionError, FetchError, UsageError
@@ -27,9 +24,7 @@ from subtitle_rag.events import Found, IndexEvent, IndexReport, Resting, VideoDo
 from subtitle_rag.fetching.lister import Lister, pattern
 from subtitle_rag.fetching.stored_rest import read_stored_rest
 from subtitle_rag.indexing import Indexer
-from subtitle_rag.library.locks import hold_lock
-from subtitle_rag.library.sources import FollowedSource, SourceOptions
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import FollowedSource, Library, SourceOptions, hold_lock
 from subtitle_rag.log_file import counts_of, logged_stage
 from subtitle_rag.platforms import wait_for
 

@@ -2,8 +2,8 @@
 
 import time
 
-from subtitle_rag.captions.refusals import DAY
-from subtitle_rag.library.sources import Sources
+from subtitle_rag.captions import DAY
+from subtitle_rag.library import Sources
 
 
 def read_stored_rest(sources: Sources, rest_s: int) -> tuple[int, str]:

@@ -5,8 +5,6 @@ by default, and may pass requests on to a cloud; the client sends an API key fro
 package refuses or reports all of that.
 """
 
-from subtitle_rag.errors import LlmError
-from subtitle_rag.llm.llm_client import Llm
-from subtitle_rag.llm.values import LOOP, Loaded, ModelInfo, PullProgress, Reply
+import lazy_loader
 
-__all__ = ["LOOP", "Llm", "LlmError", "Loaded", "ModelInfo", "PullProgress", "Reply"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from subtitle_rag import config, log_file
 from subtitle_rag.config import SECTIONS, Settings, about, about_field
 from subtitle_rag.i18n import LANGUAGES, N_, _
-from subtitle_rag.library.connection import backup_folder
+from subtitle_rag.library import backup_folder
 from subtitle_rag.manual.blocks import Block, Heading, Lines, Paragraph, Terms
 from subtitle_rag.output import SCHEMA, ExitCode
 
@@ -51,7 +51,7 @@ class Topic:
 
 
 def _syntax(_settings: Settings) -> Iterator[Block]:
-    from subtitle_rag.retrieval.query import KINDS, KOREAN
+    from subtitle_rag.retrieval import KINDS, KOREAN
 
     yield Paragraph(
         _(
@@ -98,7 +98,7 @@ def _keys(settings: Settings) -> Iterator[Block]:
 
 
 def _config(settings: Settings) -> Iterator[Block]:
-    from subtitle_rag.configuring.template import EXAMPLE_PLAYER, to_toml
+    from subtitle_rag.configuring import EXAMPLE_PLAYER, to_toml
 
     yield Paragraph(
         _(

@@ -1,47 +1,5 @@
 """Models: the manifest, the files on this machine (`model_store`), and their `download`."""
 
-from subtitle_rag.models.manifest import (
-    ENCODER,
-    OLLAMA,
-    RERANKER,
-    ContextModel,
-    ContextVerdict,
-    Kind,
-    NeuralModel,
-    OllamaEncoderModel,
-    alternatives,
-    context_models,
-    context_verdicts,
-    default,
-    encoders,
-    free_memory,
-    is_ollama,
-    memory,
-    neural,
-    ollama_encoder,
-    ollama_encoders,
-    rerankers,
-)
+import lazy_loader
 
-__all__ = [
-    "ENCODER",
-    "OLLAMA",
-    "RERANKER",
-    "ContextModel",
-    "ContextVerdict",
-    "Kind",
-    "NeuralModel",
-    "OllamaEncoderModel",
-    "alternatives",
-    "context_models",
-    "context_verdicts",
-    "default",
-    "encoders",
-    "free_memory",
-    "is_ollama",
-    "memory",
-    "neural",
-    "ollama_encoder",
-    "ollama_encoders",
-    "rerankers",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

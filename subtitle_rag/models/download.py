@@ -26,8 +26,7 @@ from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.events import ModelEvent, ModelFetched, ModelFetching
 from subtitle_rag.i18n import _
-from subtitle_rag.installation.extras import NEURAL
-from subtitle_rag.installation.missing import require
+from subtitle_rag.installation import NEURAL, require
 from subtitle_rag.models.guard import alone, writing
 from subtitle_rag.models.manifest import NeuralModel
 from subtitle_rag.models.record import FileRecord, Record, matches

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from subtitle_rag.library.app_state import THEME
+from subtitle_rag.library import THEME
 from subtitle_rag.packing.fields import Fields
 
 FORMAT = "subtitle-rag pack"

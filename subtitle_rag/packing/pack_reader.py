@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from subtitle_rag.library.answers import StoredAnswer
-from subtitle_rag.library.mark_store import Mark
+from subtitle_rag.library import Mark, StoredAnswer
 from subtitle_rag.packing import pack_format
 from subtitle_rag.packing.fields import FieldError, Fields
 from subtitle_rag.packing.pack_file import PackFile

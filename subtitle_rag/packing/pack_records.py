@@ -13,16 +13,20 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from typing import Any
 
-from subtitle_rag.captions.metadata import named
-from subtitle_rag.captions.parse import MAX_MS
+from subtitle_rag.captions import MAX_MS, named
 from subtitle_rag.domain import TABS, Chapter, Details, Heat, Track, Video, Window, nfc
 from subtitle_rag.errors import EXPECTED, AppError, UsageError
 from subtitle_rag.events import Citation
-from subtitle_rag.library.answers import CitedScene, StoredAnswer
-from subtitle_rag.library.context_store import Context, OverviewSection
-from subtitle_rag.library.mark_store import Mark
-from subtitle_rag.library.sources import FollowedSource, SourceOptions
-from subtitle_rag.library.summary_store import VideoSummary
+from subtitle_rag.library import (
+    CitedScene,
+    Context,
+    FollowedSource,
+    Mark,
+    OverviewSection,
+    SourceOptions,
+    StoredAnswer,
+    VideoSummary,
+)
 from subtitle_rag.packing.fields import FieldError, Fields
 
 Values = dict[str, Any]
@@ -384,7 +388,7 @@ def source_values(source: FollowedSource, listed: Sequence[str], *, whole: bool)
 
 
 def read_source(fields: Fields) -> PackedSource:
-    from subtitle_rag.captions.addresses import parse_address
+    from subtitle_rag.captions import parse_address
 
     url = fields.text("url", MAX_NAME)
     try:

@@ -7,9 +7,16 @@ from typing import Any
 
 from subtitle_rag.packing.fields import FieldError, Fields
 from subtitle_rag.packing.pack_records import MAX_NAME, WINDOW_ID, Values
-from subtitle_rag.retrieval.index import DenseVector, Point, SparseVector, TokenVectors, Vector
-from subtitle_rag.retrieval.index_rules import check_vector
-from subtitle_rag.retrieval.neural import late_name, vector_names
+from subtitle_rag.retrieval import (
+    DenseVector,
+    Point,
+    SparseVector,
+    TokenVectors,
+    Vector,
+    check_vector,
+    late_name,
+    vector_names,
+)
 
 ENCODER_ID = r"[A-Za-z0-9._/@:+-]{1,200}"
 SOURCE = r"[0-9a-f]{32}/([0-9a-f]{32})?"

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subtitle_rag.captions.windows import RULE
+from subtitle_rag.captions import RULE
 from subtitle_rag.domain import Details
 from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.library.rows import VideoState
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Library, VideoState
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.packing import pack_format
 from subtitle_rag.packing.pack_file import PackFile, PackWriter
@@ -31,7 +30,7 @@ from subtitle_rag.packing.pack_records import (
 from subtitle_rag.packing.packed_vectors import vectors_values
 from subtitle_rag.platforms import delete_file, replace_path
 from subtitle_rag.private_files import private_file
-from subtitle_rag.retrieval.index import Index
+from subtitle_rag.retrieval import Index
 
 logger = logging.getLogger(__name__)
 

@@ -11,20 +11,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from subtitle_rag.captions.windows import RULE
+from subtitle_rag.captions import RULE
 from subtitle_rag.domain import Video, Window
 from subtitle_rag.errors import BusyError, CaptionError
 from subtitle_rag.events import VideoFailed, WindowsIndexed
 from subtitle_rag.indexing import INTERACTIVE_TIMEOUT_S, Indexer, windows_of_track
-from subtitle_rag.library.locks import hold_lock
-from subtitle_rag.library.store import Library
-from subtitle_rag.library.vector_store import StoredVector
+from subtitle_rag.library import Library, StoredVector, hold_lock
 from subtitle_rag.log_file import logged_stage
 from subtitle_rag.packing.pack_reader import PackReader
 from subtitle_rag.packing.pack_records import PackedVideo
 from subtitle_rag.packing.packed_vectors import PackedVectors
-from subtitle_rag.retrieval.index import Index, Vector
-from subtitle_rag.retrieval.index_document import IndexDocument
+from subtitle_rag.retrieval import Index, IndexDocument, Vector
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,8 @@ from urllib.parse import urlencode, urlsplit
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.player import mpv
-from subtitle_rag.player.launch import Launch
+from subtitle_rag.player.launch import WATCH_S as WATCH_S, Launch as Launch
+from subtitle_rag.player.mpv import Clip as Clip
 from subtitle_rag.player.programs import filled, installed_program, start
 
 BROWSER = "browser"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.errors import AppError
-from subtitle_rag.hosting.host_client import Client
-from subtitle_rag.library.app_state import EMBEDDED
+from subtitle_rag.hosting import Client
+from subtitle_rag.library import EMBEDDED
 from subtitle_rag.retrieval.index import Filter, Hit, Index, Point, Searched, Vector, VectorSearch
 from subtitle_rag.retrieval.index_host import KIND
 from subtitle_rag.retrieval.index_rules import check_name, check_payloads, check_points, check_vectors

@@ -28,8 +28,8 @@ from uuid import UUID
 
 from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.hosting.entry import write_atomically
-from subtitle_rag.library.app_state import EMBEDDED
+from subtitle_rag.hosting import write_atomically
+from subtitle_rag.library import EMBEDDED
 from subtitle_rag.platforms import replace_path
 from subtitle_rag.private_files import private_folder
 from subtitle_rag.retrieval.edge_terms import (

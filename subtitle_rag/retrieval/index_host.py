@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.hosting.entry import HostKind
-from subtitle_rag.library.migrations import MIGRATIONS
+from subtitle_rag.hosting import HostKind
+from subtitle_rag.library import MIGRATIONS
 from subtitle_rag.retrieval.analysis_queue import END, QUERY, TEXTS, AnalysisQueue, SlicedAnalyzer
 from subtitle_rag.retrieval.index import Filter, Hit
 from subtitle_rag.retrieval.index_rules import mismatch, record_of

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID, uuid5
 
 from subtitle_rag.domain import Morphemes, Video, Window
-from subtitle_rag.library.level_store import Level, LevelPlace
+from subtitle_rag.library import Level, LevelPlace
 from subtitle_rag.retrieval.index import Point
 from subtitle_rag.retrieval.index_rules import LEVELS
 from subtitle_rag.retrieval.morphemes import Bm25, TextMorphemes, document_vector

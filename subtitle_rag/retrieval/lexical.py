@@ -16,8 +16,7 @@ from itertools import chain, islice, pairwise, takewhile
 from typing import Protocol
 
 from subtitle_rag.domain import Morphemes
-from subtitle_rag.library.names import video_facets
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Library, video_facets
 from subtitle_rag.retrieval.index import Filter, Hit, Searched, SparseVector, VectorSearch
 from subtitle_rag.retrieval.keyboard import INITIALS, initials, key_sequence
 from subtitle_rag.retrieval.morphemes import (

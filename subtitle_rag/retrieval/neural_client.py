@@ -9,17 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.hosting.host_client import Client
-from subtitle_rag.installation.extras import NEURAL
-from subtitle_rag.models import manifest
-from subtitle_rag.models.manifest import DENSE, ENCODER, LATE, RERANKER, is_ollama
-from subtitle_rag.models.manifest import Kind as ModelKind
+from subtitle_rag.hosting import Client
+from subtitle_rag.installation import NEURAL
+from subtitle_rag.models import DENSE, ENCODER, LATE, RERANKER, Kind as ModelKind, is_ollama, manifest
 from subtitle_rag.retrieval.encoder import CACHE_SIZE
 from subtitle_rag.retrieval.neural import INT8, NONE, POOLED, TOKENS, Encoded, base_id, token_kind, with_options
 from subtitle_rag.retrieval.neural_host import KIND, HostState, Spec
 
 if TYPE_CHECKING:
-    from subtitle_rag.models.model_store import ModelFiles, ModelStore
+    from subtitle_rag.models import ModelFiles, ModelStore
     from subtitle_rag.retrieval.ollama_encoder import OllamaEncoder, OllamaEncoders
 
 logger = logging.getLogger(__name__)

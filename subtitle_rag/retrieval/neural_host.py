@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, Any
 from subtitle_rag import i18n
 from subtitle_rag.config import ModelSettings
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.hosting.entry import HostKind
-from subtitle_rag.models.manifest import DENSE, ENCODER, RERANKER, PoolingMode, VectorKind
-from subtitle_rag.models.manifest import Kind as ModelKind
+from subtitle_rag.hosting import HostKind
+from subtitle_rag.models import DENSE, ENCODER, RERANKER, Kind as ModelKind, PoolingMode, VectorKind
 from subtitle_rag.retrieval.device import Plan
 from subtitle_rag.retrieval.neural import Encoded
 from subtitle_rag.retrieval.priority_lock import QUERY, PriorityLock

@@ -14,10 +14,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from subtitle_rag.errors import AppError, BusyError, LlmError
-from subtitle_rag.llm import Llm
-from subtitle_rag.llm.host_guard import canonical
-from subtitle_rag.models import manifest
-from subtitle_rag.models.manifest import OLLAMA
+from subtitle_rag.llm import Llm, canonical
+from subtitle_rag.models import OLLAMA, manifest
 from subtitle_rag.retrieval.index import DenseVector
 from subtitle_rag.retrieval.neural import Encoded
 

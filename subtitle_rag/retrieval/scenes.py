@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from subtitle_rag.domain import Line, Morphemes, Video, Window, watch_url
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Library
 from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import Ranked, RetrieverScore
 from subtitle_rag.retrieval.lexical import LexicalQuery

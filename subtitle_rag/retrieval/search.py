@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from subtitle_rag.errors import AppError, UsageError
-from subtitle_rag.library.names import match_channels, videos_of_kinds
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Library, match_channels, videos_of_kinds
 from subtitle_rag.retrieval import highlights
 from subtitle_rag.retrieval.fusion import (
     BY_RANKS,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean, pstdev
 
 from subtitle_rag.domain import Morphemes, Video, Window
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Library
 from subtitle_rag.retrieval.index_document import EARLY_MS, keywords
 from subtitle_rag.retrieval.lexical import inverse_document_frequency
 

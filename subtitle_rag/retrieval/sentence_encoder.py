@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import _
-from subtitle_rag.models.manifest import DENSE, LATE, SPARSE, PoolingMode, VectorKind
+from subtitle_rag.models import DENSE, LATE, SPARSE, PoolingMode, VectorKind
 from subtitle_rag.retrieval.device import Plan, prepare, round_to_int8
 from subtitle_rag.retrieval.encoder import CACHE_SIZE, HEADS, PASSAGE_TOKENS, pack
 from subtitle_rag.retrieval.index import DenseVector, SparseVector

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 from subtitle_rag.config import QdrantSettings
 from subtitle_rag.errors import AppError, BusyError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.installation.extras import SERVER
-from subtitle_rag.installation.missing import require
+from subtitle_rag.installation import SERVER, require
 from subtitle_rag.redaction import register_secret
 from subtitle_rag.retrieval.index import DenseVector, Filter, TokenVectors, Vector
 from subtitle_rag.retrieval.server_answers import FOREIGN, LAST_MEMBER, MEMBER_PREFIX, Json, bound

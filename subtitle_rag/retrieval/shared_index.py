@@ -4,7 +4,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 
 from subtitle_rag.domain import Morphemes, Video, Window
-from subtitle_rag.library.store import Library
+from subtitle_rag.library import Library
 from subtitle_rag.retrieval.index import Searched
 from subtitle_rag.retrieval.morphemes import QueryMorphemes
 from subtitle_rag.retrieval.payload import WindowPayload, read_payload

@@ -17,7 +17,7 @@ from subtitle_rag.retrieval.morphemes import key, words
 from subtitle_rag.retrieval.query import Part, parse_query, parts
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.store import Library
+    from subtitle_rag.library import Library
     from subtitle_rag.retrieval.search import Searcher
 
 MAX_SUGGESTIONS = 2

@@ -13,9 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.library.connection import translated
-from subtitle_rag.library.store import Library
-from subtitle_rag.library.vector_store import StoredVector
+from subtitle_rag.library import Library, StoredVector, translated
 from subtitle_rag.retrieval.index import SCHEMA, DenseVector, Index, Point, SparseVector, TokenVectors, Vector
 from subtitle_rag.retrieval.index_client import open_index
 from subtitle_rag.retrieval.index_document import IndexDocument

@@ -30,7 +30,7 @@ def run(settings: "Settings", *, in_sample: bool = False) -> int:
     garbage.begin()
     if not settings.tui.kitty_keyboard:
         os.environ.setdefault("TEXTUAL_DISABLE_KITTY_KEY", "1")
-    from subtitle_rag.library.app_state import theme_at
+    from subtitle_rag.library import theme_at
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.sample_library import sample_settings
     from subtitle_rag.tui import keymap, themes

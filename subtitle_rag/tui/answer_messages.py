@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from subtitle_rag.domain import Video
     from subtitle_rag.errors import AppError
     from subtitle_rag.events import Answer, Evidence
-    from subtitle_rag.library.answers import StoredAnswer
-    from subtitle_rag.tui.state.conversation import QuestionTurn
+    from subtitle_rag.library import StoredAnswer
+    from subtitle_rag.tui.state import QuestionTurn
 
 
 @dataclass

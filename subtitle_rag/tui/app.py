@@ -20,15 +20,15 @@ from textual.worker import Worker, WorkerFailed, WorkerState
 
 from subtitle_rag import i18n
 from subtitle_rag.i18n import _
-from subtitle_rag.library.app_state import THEME
+from subtitle_rag.library import THEME
 from subtitle_rag.tui import compositing, keymap, messages, palette, terminal_input, themes
 from subtitle_rag.tui.app_commands import app_commands
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.connections import Connections
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.threads import run_in_thread
 from subtitle_rag.tui.watchers import forget_closed
-from subtitle_rag.tui.widgets.late_text import LateText
+from subtitle_rag.tui.widgets import LateText
 
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
@@ -40,10 +40,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.garbage import Garbage
-    from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
-    from subtitle_rag.tui.state.job import Job
-    from subtitle_rag.tui.state.model_offer import ModelDownload
-    from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+    from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, Job, ModelDownload, VectorProgress
 
 logger = logging.getLogger(__name__)
 

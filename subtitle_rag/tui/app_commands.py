@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from subtitle_rag.tui.text.model_lines import IN_PROCESS, THROUGH_OLLAMA
+from subtitle_rag.tui.text import IN_PROCESS, THROUGH_OLLAMA
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.connections import Connections

@@ -8,10 +8,7 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from subtitle_rag.errors import AppError
-    from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
-    from subtitle_rag.tui.state.job import Job
-    from subtitle_rag.tui.state.model_offer import ModelDownload
-    from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
+    from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, Job, ModelDownload, VectorProgress
 
 T = TypeVar("T")
 

@@ -9,26 +9,28 @@ from subtitle_rag.browser_page import in_browser
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.context import AppContext
-from subtitle_rag.tui.controllers.background import BackgroundController
-from subtitle_rag.tui.controllers.context_pause import ContextPause
-from subtitle_rag.tui.controllers.extractor_updates import ExtractorUpdateController
-from subtitle_rag.tui.controllers.index_restore import IndexRestoreController
-from subtitle_rag.tui.controllers.jobs import JobController
-from subtitle_rag.tui.controllers.library_opening import LibraryOpening
-from subtitle_rag.tui.controllers.marks import MarkController
-from subtitle_rag.tui.controllers.model_download import ModelDownloadController
-from subtitle_rag.tui.controllers.playback import PlaybackController
-from subtitle_rag.tui.controllers.removals import RemovalController
-from subtitle_rag.tui.controllers.terminal import TerminalController
+from subtitle_rag.tui.controllers import (
+    BackgroundController,
+    ContextPause,
+    ExtractorUpdateController,
+    IndexRestoreController,
+    JobController,
+    LibraryOpening,
+    MarkController,
+    ModelDownloadController,
+    PlaybackController,
+    RemovalController,
+    TerminalController,
+)
 from subtitle_rag.tui.navigation import Navigation
-from subtitle_rag.tui.screens.search_screen import SearchScreen
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.screens import SearchScreen
+from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
-    from subtitle_rag.tui.state.job import Job
+    from subtitle_rag.tui.state import Job
 
 
 class Connections:

@@ -8,13 +8,15 @@ if TYPE_CHECKING:
     from subtitle_rag.config import Settings
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
-    from subtitle_rag.tui.controllers.background import BackgroundController
-    from subtitle_rag.tui.controllers.context_pause import ContextPause
-    from subtitle_rag.tui.controllers.jobs import JobController
-    from subtitle_rag.tui.controllers.marks import MarkController
-    from subtitle_rag.tui.controllers.model_download import ModelDownloadController
-    from subtitle_rag.tui.controllers.playback import PlaybackController
-    from subtitle_rag.tui.controllers.removals import RemovalController
+    from subtitle_rag.tui.controllers import (
+        BackgroundController,
+        ContextPause,
+        JobController,
+        MarkController,
+        ModelDownloadController,
+        PlaybackController,
+        RemovalController,
+    )
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
-    from subtitle_rag.exporting.export_text import ExportText
+    from subtitle_rag.exporting import ExportText
 
 
 @dataclass

@@ -19,7 +19,7 @@ from textual.screen import Screen
 
 from subtitle_rag.config_file import Mistake, bad_config, did_you_mean, mistake_in, nearest
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.keyboard import key_sequence
+from subtitle_rag.retrieval import key_sequence
 from subtitle_rag.tui.commands import COMMANDS
 
 PACKAGE = "subtitle_rag.tui"

@@ -8,10 +8,8 @@ from textual.message import Message
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, VideoOverview
     from subtitle_rag.errors import AppError
-    from subtitle_rag.library.overview import ChannelState
-    from subtitle_rag.library.rows import VideoState
-    from subtitle_rag.tui.state.channel_settings import ChannelChanges, ChannelForm
-    from subtitle_rag.tui.state.source_field import FieldCheck
+    from subtitle_rag.library import ChannelState, VideoState
+    from subtitle_rag.tui.state import ChannelChanges, ChannelForm, FieldCheck
 
 
 @dataclass

@@ -8,17 +8,18 @@ from textual.message import Message
 if TYPE_CHECKING:
     from subtitle_rag.domain import Video
     from subtitle_rag.errors import AppError
-    from subtitle_rag.library.mark_store import Mark
-    from subtitle_rag.library.rows import Counts
-    from subtitle_rag.retrieval.ollama_encoder import EncoderOffer
-    from subtitle_rag.retrieval.scenes import Scene
-    from subtitle_rag.tui.state.channel_settings import ChannelChanges
-    from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
-    from subtitle_rag.tui.state.job import Job
-    from subtitle_rag.tui.state.job_request import JobRequest
-    from subtitle_rag.tui.state.model_offer import ModelDownload
-    from subtitle_rag.tui.state.removal import Removal
-    from subtitle_rag.tui.state.stage_progress import StageName, StageProgress
+    from subtitle_rag.library import Counts, Mark
+    from subtitle_rag.retrieval import EncoderOffer, Scene
+    from subtitle_rag.tui.state import (
+        ChannelChanges,
+        ExtractorUpdate,
+        Job,
+        JobRequest,
+        ModelDownload,
+        Removal,
+        StageName,
+        StageProgress,
+    )
 
 
 class AppMessage(Message):

@@ -9,7 +9,7 @@ from textual.widgets import TextArea
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.library_switch import LibrarySwitch
-from subtitle_rag.tui.screens.base_screen import BaseScreen
+from subtitle_rag.tui.screens import BaseScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,11 +18,8 @@ if TYPE_CHECKING:
 
     from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.messages import PlayersFound
-    from subtitle_rag.tui.screens.answer_screen import AnswerScreen
-    from subtitle_rag.tui.screens.library_screen import LibraryScreen
-    from subtitle_rag.tui.screens.search_screen import SearchScreen
-    from subtitle_rag.tui.state.model_offer import ModelDownload
-    from subtitle_rag.tui.state.removal import Removal
+    from subtitle_rag.tui.screens import AnswerScreen, LibraryScreen, SearchScreen
+    from subtitle_rag.tui.state import ModelDownload, Removal
 
 
 class Navigation:
@@ -63,13 +60,13 @@ class Navigation:
 
     @property
     def library(self) -> "LibraryScreen | None":
-        from subtitle_rag.tui.screens.library_screen import LibraryScreen
+        from subtitle_rag.tui.screens import LibraryScreen
 
         return next((screen for screen in self._app.screen_stack if isinstance(screen, LibraryScreen)), None)
 
     def open_library(self, address: str = "") -> None:
         """Open the library above the search, with `address` in its field."""
-        from subtitle_rag.tui.screens.library_screen import LibraryScreen
+        from subtitle_rag.tui.screens import LibraryScreen
 
         if self.in_search:  # any other screen keeps its place
             self._app.push_screen(LibraryScreen(self._context, self.search.page.counts, address))
@@ -119,7 +116,7 @@ class Navigation:
     @property
     def can_open_history(self) -> bool:
         """Whether the key is free: the answer screen and the history bind it too."""
-        from subtitle_rag.tui.screens.history_screen import HistoryScreen
+        from subtitle_rag.tui.screens import HistoryScreen
 
         return self.can_open_answers and not isinstance(self._app.screen, HistoryScreen)
 
@@ -133,7 +130,7 @@ class Navigation:
 
         Return False if a form with changes is in the way.
         """
-        from subtitle_rag.tui.screens.answer_screen import AnswerScreen
+        from subtitle_rag.tui.screens import AnswerScreen
 
         if self.answers is not None and self.answers in self._app.screen_stack:
             return self._return_to(self.answers)
@@ -170,7 +167,7 @@ class Navigation:
 
     def open_transcript(self) -> None:
         """Open all lines of the video that is chosen on the screen."""
-        from subtitle_rag.tui.screens.transcript_screen import TranscriptScreen
+        from subtitle_rag.tui.screens import TranscriptScreen
 
         screen = self._app.screen
         moment = screen.chosen_moment if isinstance(screen, BaseScreen) else None
@@ -184,14 +181,13 @@ class Navigation:
     @property
     def can_open_overview(self) -> bool:
         """Whether a video or channel can be chosen on the screen, and the key is free."""
-        from subtitle_rag.tui.screens.overview_screen import OverviewScreen
+        from subtitle_rag.tui.screens import OverviewScreen
 
         return self.can_open_transcript and not isinstance(self._screen, OverviewScreen)
 
     def open_overview(self) -> None:
         """Open the overview of the channel or video that is chosen on the screen."""
-        from subtitle_rag.tui.screens.library_screen import LibraryScreen
-        from subtitle_rag.tui.screens.overview_screen import OverviewScreen
+        from subtitle_rag.tui.screens import LibraryScreen, OverviewScreen
 
         screen = self._app.screen
         moment = screen.chosen_moment if isinstance(screen, BaseScreen) else None
@@ -210,7 +206,7 @@ class Navigation:
         return isinstance(screen, BaseScreen) and not (screen.is_modal or screen.HAS_MARKS_KEY or screen.IS_FORM)
 
     def open_marks(self) -> None:
-        from subtitle_rag.tui.screens.marks_screen import MarksScreen
+        from subtitle_rag.tui.screens import MarksScreen
 
         self._context.marks.read()
         self._app.push_screen(MarksScreen(self._context))
@@ -228,7 +224,7 @@ class Navigation:
         return not self._app.screen.is_modal
 
     def open_help(self) -> None:
-        from subtitle_rag.tui.screens.help_screen import HelpScreen
+        from subtitle_rag.tui.screens import HelpScreen
 
         self._app.push_screen(HelpScreen(self._app.screen))
 
@@ -238,7 +234,7 @@ class Navigation:
         return not self._screen.is_modal and not self._screen.query("#all-checks")
 
     def open_checks(self) -> None:
-        from subtitle_rag.tui.screens.checks_screen import ChecksScreen
+        from subtitle_rag.tui.screens import ChecksScreen
 
         self._app.push_screen(ChecksScreen(self._context))
 
@@ -249,8 +245,8 @@ class Navigation:
         self._leave(None)
 
     def _leave(self, switch: LibrarySwitch | None) -> None:
-        from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-        from subtitle_rag.tui.text.confirmations import leave_confirmation
+        from subtitle_rag.tui.dialogs import ConfirmScreen
+        from subtitle_rag.tui.text import leave_confirmation
 
         jobs, screen = self._context.jobs, self._app.screen
         if not jobs.busy or (isinstance(screen, ConfirmScreen) and screen.stops_job):
@@ -261,7 +257,7 @@ class Navigation:
 
     def choose_player(self, message: "PlayersFound") -> None:
         """Let the user choose the player of a scene, unless another dialog is open."""
-        from subtitle_rag.tui.dialogs.player_screen import PlayerScreen
+        from subtitle_rag.tui.dialogs import PlayerScreen
 
         playback = self._context.playback
 
@@ -273,14 +269,14 @@ class Navigation:
             self._app.push_screen(PlayerScreen(message, prefer=playback.prefer), play)
 
     def confirm_removal(self, removal: "Removal") -> None:
-        from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-        from subtitle_rag.tui.text.confirmations import removal_confirmation
+        from subtitle_rag.tui.dialogs import ConfirmScreen
+        from subtitle_rag.tui.text import removal_confirmation
 
         remove = partial(self._context.removals.hide, removal)
         self._app.push_screen(ConfirmScreen(removal_confirmation(removal), remove))
 
     def confirm_install(self, offer: "ModelDownload", install: "Mapping[str, Callable[[], None]]") -> None:
         """Ask for the way to search by meaning; `install` has an action for the name of each."""
-        from subtitle_rag.tui.dialogs.install_screen import InstallScreen
+        from subtitle_rag.tui.dialogs import InstallScreen
 
         self._app.push_screen(InstallScreen(offer), lambda way: install[way]() if way else None)

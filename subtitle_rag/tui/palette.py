@@ -62,7 +62,7 @@ def entries(
 
     `switch_library` opens the sample or the user's own library, `themes` the list of themes.
     """
-    from subtitle_rag.tui.screens.search_screen import SearchScreen
+    from subtitle_rag.tui.screens import SearchScreen
 
     yield from _commands(screen, SEARCH)
     yield from _commands(screen, MARKS)

@@ -7,11 +7,8 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
-    from subtitle_rag.retrieval.search import SearchResult
-    from subtitle_rag.retrieval.suggestions import Suggestion
-    from subtitle_rag.tui.state.filter_options import FilterCatalogue
-    from subtitle_rag.tui.state.scene_surroundings import Surroundings
-    from subtitle_rag.tui.state.spoken_lines import SpokenLines
+    from subtitle_rag.retrieval import SearchResult, Suggestion
+    from subtitle_rag.tui.state import FilterCatalogue, SpokenLines, Surroundings
 
 
 @dataclass

@@ -5,8 +5,7 @@ import unicodedata
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.captions.addresses import Source, looks_like_address, parse_address
 from subtitle_rag.domain import TABS

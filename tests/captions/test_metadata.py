@@ -6,8 +6,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.captions import metadata
 from subtitle_rag.captions.metadata import MAX_DESCRIPTION, MAX_ENTRIES, MAX_NAME, STORYBOARD_WIDTH

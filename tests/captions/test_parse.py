@@ -3,8 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.captions.parse import decode, parse_captions, plain_text
 from subtitle_rag.errors import CaptionError

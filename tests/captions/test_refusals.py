@@ -1,8 +1,7 @@
 """Failures by the words that YouTube and yt-dlp have for them, and when what failed is asked for again."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.captions.refusals import (
     DAY,

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.captions import parse as module
 from subtitle_rag.captions.parse import parse_captions

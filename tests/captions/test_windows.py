@@ -6,8 +6,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.captions import windows as module
 from subtitle_rag.captions.windows import MAX_CHARS, MAX_CUES, SHIPPED_RULE, WindowRule, cut_windows, window_id

@@ -3,8 +3,7 @@
 from itertools import accumulate, pairwise, product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.captions.windows import MAX_CHARS, MAX_CUES, SHIPPED_RULE, cut_windows
 from subtitle_rag.domain import Cue, Window

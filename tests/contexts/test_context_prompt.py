@@ -9,8 +9,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.captions.windows import MAX_CHARS
 from subtitle_rag.contexts.context_prompt import (

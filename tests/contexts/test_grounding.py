@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.captions import files, parse
 from subtitle_rag.contexts.grounding import Doubt, all_values, doubts, numbers

@@ -15,8 +15,7 @@ from subtitle_rag.llm import Llm
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.contexts.desk import talk
 from tests.invented import video
-from tests.searchable import Searchable
-from tests.searchable import video as talking
+from tests.searchable import Searchable, video as talking
 from tests.stand_ins.ollama import StandIn
 
 WRITER = "writer:q4"

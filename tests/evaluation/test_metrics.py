@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.evaluation import metrics
 from subtitle_rag.evaluation.metrics import METRICS, GoldWindows

@@ -5,16 +5,14 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.domain import Window
 from subtitle_rag.evaluation.sampling import MIN_DISTANCE, MULTI, SHARES, Candidate, candidates, drawn_videos, quotas
 from subtitle_rag.retrieval.morphemes import Analyzer
 from tests.contexts.desk import talk
 from tests.evaluation.making_desk import library_of
-from tests.searchable import Searchable
-from tests.searchable import video as talking
+from tests.searchable import Searchable, video as talking
 
 
 @pytest.fixture

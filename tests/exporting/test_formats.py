@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 import webvtt
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from subtitle_rag import i18n
 from subtitle_rag.captions.parse import parse_captions

@@ -9,8 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from multiprocessing.connection import Client as RawClient
-from multiprocessing.connection import Connection, Listener
+from multiprocessing.connection import Client as RawClient, Connection, Listener
 from pathlib import Path
 from typing import Any
 

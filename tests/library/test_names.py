@@ -2,8 +2,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from subtitle_rag.captions.windows import RULE, cut_windows
 from subtitle_rag.domain import Track, Video

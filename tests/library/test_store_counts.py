@@ -4,8 +4,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from subtitle_rag.library.sources import SourceOptions

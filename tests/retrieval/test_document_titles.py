@@ -1,8 +1,7 @@
 """Titles as the encoder reads them."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.retrieval.document_titles import content_title
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 from itertools import chain
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.retrieval.fusion import (
     MAX_MERGED,

@@ -2,8 +2,7 @@ import unicodedata
 from itertools import pairwise
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from subtitle_rag.domain import Line
 from subtitle_rag.retrieval.highlights import WordMark, best_line, spans

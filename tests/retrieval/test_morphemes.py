@@ -6,8 +6,7 @@ from dataclasses import astuple
 from threading import Thread
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.domain import Morphemes
 from subtitle_rag.retrieval.index_rules import check_vector

@@ -1,8 +1,7 @@
 """Numbers of queries and captions in one form."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.numerals import MAX_LENGTH, number

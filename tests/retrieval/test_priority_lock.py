@@ -3,8 +3,7 @@
 import threading
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.retrieval.priority_lock import PASSAGE, QUERY, RERANK, PriorityLock, passes
 from tests.invented import came_true

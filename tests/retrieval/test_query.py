@@ -3,8 +3,7 @@ import unicodedata
 from datetime import date
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from subtitle_rag.domain import MAX_TYPED, tidy
 from subtitle_rag.errors import UsageError

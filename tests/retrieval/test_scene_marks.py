@@ -12,8 +12,7 @@ from subtitle_rag.retrieval.highlights import spans
 from subtitle_rag.retrieval.lexical import QueryAnalyzer
 from subtitle_rag.retrieval.morphemes import Analyzer
 from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.scenes import OwnWindows, Scene
-from subtitle_rag.retrieval.scenes import make_scenes as scenes_of
+from subtitle_rag.retrieval.scenes import OwnWindows, Scene, make_scenes as scenes_of
 from tests.searchable import LINE_MS, Searchable, video
 
 TALK = video("invented001", "월급날 저녁")

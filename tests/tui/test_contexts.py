@@ -15,6 +15,7 @@ from tests.tui.conftest import (
     SAMPLE,
     AppPilot,
     MakeApp,
+    bar as stage_bar,
     commands,
     index_sample,
     settle,
@@ -25,7 +26,6 @@ from tests.tui.conftest import (
     until,
     writing,
 )
-from tests.tui.conftest import bar as stage_bar
 
 MODEL = "ax-light:q4"
 PROMPT_S = 3.0

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from datetime import date
 
 import pytest
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, strategies as st
 
 from subtitle_rag import i18n
 from subtitle_rag.domain import tidy

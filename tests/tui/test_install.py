@@ -19,8 +19,7 @@ from subtitle_rag.config import LlmSettings
 from subtitle_rag.domain import Video
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import PackagesAdvanced
-from subtitle_rag.installation import aging, extras, gpu, process
-from subtitle_rag.installation import package_installer as installing
+from subtitle_rag.installation import aging, extras, gpu, package_installer as installing, process
 from subtitle_rag.installation.aging import extractor_age
 from subtitle_rag.installation.environment import Environment
 from subtitle_rag.installation.extras import NEURAL
@@ -37,8 +36,7 @@ from subtitle_rag.tui.text import model_lines
 from subtitle_rag.tui.text.stage_lines import update_line
 from tests.installation.environments import program
 from tests.stand_ins.hub import Hub
-from tests.stand_ins.ollama import Model
-from tests.stand_ins.ollama import StandIn as Ollama
+from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import StandIn
 from tests.tui.conftest import AppPilot, bar, drawn_by, settle, toasts, unpaced, until
 from tests.tui.test_offer import arrived, bare, host, indexed, offered, welcome

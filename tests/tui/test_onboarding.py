@@ -15,8 +15,7 @@ from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.widgets.onboarding import Onboarding, check_names
 from tests.models.tiny import ENCODER, RERANKER, clear, write_manifest
 from tests.stand_ins.hub import Hub
-from tests.stand_ins.ollama import Model
-from tests.stand_ins.ollama import StandIn as Ollama
+from tests.stand_ins.ollama import Model, StandIn as Ollama
 from tests.stand_ins.youtube import stand_in
 from tests.tui.conftest import AppPilot, bar, drawn_by, index_sample, settle, toasts, until
 from tests.tui.test_checks import looked, rows

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from subtitle_rag.domain import Chapter, Details, Heat, Line, spoken
 from subtitle_rag.errors import BusyError

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.events import Answer, AnswerPiece, Evidence
 from subtitle_rag.tui.answer_messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.controllers.app_thread import AppThread
-from subtitle_rag.tui.state.conversation import QuestionTurn
+from subtitle_rag.tui.state import QuestionTurn
 from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:
@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.answers.answer import Conversation
-    from subtitle_rag.answers.grouped_question import GroupedConversation, Over
-    from subtitle_rag.retrieval.query import Query
+    from subtitle_rag.answers import Conversation, GroupedConversation, Over
+    from subtitle_rag.retrieval import Query
     from subtitle_rag.runtime import Runtime
 
 GROWTH_S = 0.1
@@ -81,8 +80,7 @@ class Talk(AppThread):
                     self._post(AnswerEnded(turn, error=to_app_error(error, self._runtime.settings.paths)))
 
     def _conversation(self, opened: ExitStack) -> "Conversation | GroupedConversation":
-        from subtitle_rag.answers.gathering import AnswerOptions
-        from subtitle_rag.answers.grouped_question import GroupedConversation
+        from subtitle_rag.answers import AnswerOptions, GroupedConversation
 
         answerer = opened.enter_context(self._runtime.answerer(remember=True))
         if self._over is not None:

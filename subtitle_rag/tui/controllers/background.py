@@ -8,7 +8,7 @@ from subtitle_rag.tui.controllers.context_run import ContextRun
 from subtitle_rag.tui.controllers.extractor_run import ExtractorUpdateRun
 from subtitle_rag.tui.controllers.model_run import ModelDownloadRun
 from subtitle_rag.tui.controllers.vector_run import VectorRun
-from subtitle_rag.tui.text.stage_lines import context_line, vector_line
+from subtitle_rag.tui.text import context_line, vector_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.stage_run import StageRun
     from subtitle_rag.tui.messages import StageAdvanced, StageEnded
-    from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
+    from subtitle_rag.tui.state import StageName, StageProgress, StageState
 
 RUNS: "dict[StageName, type[StageRun[Any]]]" = {
     "contexts": ContextRun,

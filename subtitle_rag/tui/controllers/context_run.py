@@ -7,8 +7,7 @@ from typing import ClassVar, cast
 
 from subtitle_rag.events import ContextEvent, ContextWritten, OverviewWritten
 from subtitle_rag.tui.controllers import stage_run
-from subtitle_rag.tui.state import stage_progress
-from subtitle_rag.tui.state.stage_progress import ContextProgress
+from subtitle_rag.tui.state import ContextProgress, stage_progress
 
 
 class ContextRun(stage_run.StageRun[ContextProgress]):

@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.retrieval.query import Query, parse_query
+from subtitle_rag.retrieval import Query, parse_query
 from subtitle_rag.tui.answer_messages import EvidenceFound
 from subtitle_rag.tui.controllers.answering import Talk
-from subtitle_rag.tui.state.conversation import QuestionTurn
+from subtitle_rag.tui.state import QuestionTurn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from textual.message import Message
 
-    from subtitle_rag.answers.grouped_question import Over
+    from subtitle_rag.answers import Over
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.answer_messages import AnswerEnded, AnswerGrew
     from subtitle_rag.tui.controllers.context_pause import ContextPause

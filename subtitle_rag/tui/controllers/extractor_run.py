@@ -4,10 +4,9 @@ from contextlib import closing
 from dataclasses import replace
 from typing import ClassVar
 
-from subtitle_rag.installation.aging import EXTRACTOR, extractor_age
+from subtitle_rag.installation import EXTRACTOR, extractor_age
 from subtitle_rag.tui.controllers import stage_run
-from subtitle_rag.tui.state import stage_progress
-from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
+from subtitle_rag.tui.state import ExtractorUpdate, stage_progress
 
 
 class ExtractorUpdateRun(stage_run.StageRun[ExtractorUpdate]):
@@ -17,8 +16,8 @@ class ExtractorUpdateRun(stage_run.StageRun[ExtractorUpdate]):
     _progress = ExtractorUpdate("working")
 
     def _work(self) -> None:
-        from subtitle_rag.captions.session import forget_extractor
-        from subtitle_rag.installation.package_installer import PackageInstaller
+        from subtitle_rag.captions import forget_extractor
+        from subtitle_rag.installation import PackageInstaller
 
         before = extractor_age()
         self._progress = replace(self._progress, version=before.version, days=before.days)

@@ -3,15 +3,14 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.background import BackgroundController
-    from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
-    from subtitle_rag.tui.state.stage_progress import StageProgress
+    from subtitle_rag.tui.state import ExtractorUpdate, StageProgress
 
 
 class ExtractorUpdateController:

@@ -12,8 +12,7 @@ from subtitle_rag.events import Found, IndexEvent, Resting
 from subtitle_rag.log_file import counts_of
 from subtitle_rag.tui.controllers.app_thread import AppThread
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.state import JobRequest, clean
 from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:

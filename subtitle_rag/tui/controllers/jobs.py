@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Protocol
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.library.app_state import put_unfinished_jobs
+from subtitle_rag.library import put_unfinished_jobs
 from subtitle_rag.tui.controllers.job_run import JobRun
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import JobAdvanced, JobEnded, NotRemembered
-from subtitle_rag.tui.state.job_request import JobQueue, JobRequest
+from subtitle_rag.tui.state import JobQueue, JobRequest
 from subtitle_rag.tui.text import job_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from subtitle_rag.errors import AppError
-    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.library import Counts
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable
     from subtitle_rag.tui.controllers.background import BackgroundController
-    from subtitle_rag.tui.state.job import Job
+    from subtitle_rag.tui.state import Job
 
 REPORT_S = 0.1
 """Shortest time between two reports of a job: each repaint can make an input method's window flicker."""

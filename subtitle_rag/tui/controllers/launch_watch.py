@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.player.launch import WATCH_S
+from subtitle_rag.player import WATCH_S
 from subtitle_rag.tui.controllers.app_thread import AppThread
 from subtitle_rag.tui.messages import ActionFailed, Jumped
 from subtitle_rag.tui.threads import to_app_error
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.player.launch import Launch
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.player import Launch
+    from subtitle_rag.retrieval import Scene
     from subtitle_rag.runtime import Runtime
 
 LOADING_S = 60.0

@@ -3,11 +3,9 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag import sample_library
-from subtitle_rag.retrieval.query import parse_query
+from subtitle_rag.retrieval import parse_query
 from subtitle_rag.tui.messages import LibraryFailed, LibraryOpened, RequestsRestored, SearchReady
-from subtitle_rag.tui.state.extractor_update import find_update
-from subtitle_rag.tui.state.job_request import restore_unfinished
-from subtitle_rag.tui.state.model_offer import find_download
+from subtitle_rag.tui.state import find_download, find_update, restore_unfinished
 
 if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime

@@ -7,14 +7,13 @@ from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import ActionFailed, MarksChanged
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.marked_scenes import MarkedScenes
+from subtitle_rag.tui.state import MarkedScenes, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subtitle_rag.library.mark_store import Mark
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.library import Mark
+    from subtitle_rag.retrieval import Scene
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
 
@@ -37,7 +36,7 @@ class MarkController:
         self._change(lambda: self._add(scene))
 
     def _add(self, scene: "Scene") -> str:
-        from subtitle_rag.exporting.scene_reader import SceneReader, scene_span
+        from subtitle_rag.exporting import SceneReader, scene_span
 
         library = self._runtime.library
         [read] = SceneReader(library).read([scene_span(library, scene)])

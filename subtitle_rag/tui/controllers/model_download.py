@@ -4,19 +4,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _
-from subtitle_rag.library.app_state import MODEL_OFFER
+from subtitle_rag.library import MODEL_OFFER
 from subtitle_rag.tui.messages import NotRemembered, OllamaLooked
-from subtitle_rag.tui.state.model_offer import find_through_ollama
+from subtitle_rag.tui.state import find_through_ollama
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subtitle_rag.retrieval.ollama_encoder import EncoderOffer
+    from subtitle_rag.retrieval import EncoderOffer
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
     from subtitle_rag.tui.controllers.background import BackgroundController
-    from subtitle_rag.tui.state.model_offer import ModelDownload
-    from subtitle_rag.tui.state.stage_progress import StageProgress
+    from subtitle_rag.tui.state import ModelDownload, StageProgress
 
 ELSEWHERE_S = 15.0
 """Between two looks at the download of another process."""

@@ -6,14 +6,13 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from subtitle_rag.configuring.template import write_setting
+from subtitle_rag.configuring import write_setting
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import ModelFetching, PackagesAdvanced
-from subtitle_rag.installation.extras import NEURAL
-from subtitle_rag.models.manifest import ENCODER, OLLAMA, NeuralModel, is_ollama, ollama_encoder
+from subtitle_rag.installation import NEURAL
+from subtitle_rag.models import ENCODER, OLLAMA, NeuralModel, is_ollama, ollama_encoder
 from subtitle_rag.tui.controllers import stage_run
-from subtitle_rag.tui.state import stage_progress
-from subtitle_rag.tui.state.model_offer import ModelDownload, lacks_packages, missing_models, sized_download
+from subtitle_rag.tui.state import ModelDownload, lacks_packages, missing_models, sized_download, stage_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +62,7 @@ class ModelDownloadRun(stage_run.StageRun[ModelDownload]):
 
     def _pull(self, encoder: str) -> None:
         """Have Ollama fetch an encoder that it lacks, and write it into the config."""
-        from subtitle_rag.retrieval.ollama_encoder import find_digest
+        from subtitle_rag.retrieval import find_digest
 
         model = ollama_encoder(encoder)
         estimate = round(model.disk_gb * 1e9) if model else 0
@@ -81,7 +80,7 @@ class ModelDownloadRun(stage_run.StageRun[ModelDownload]):
         self._progress = replace(self._progress, processed=1, config_text=text)
 
     def _install_packages(self, models: list[NeuralModel]) -> None:
-        from subtitle_rag.installation.package_installer import PackageInstaller
+        from subtitle_rag.installation import PackageInstaller
 
         self._progress = sized_download(self._runtime, models, "working")
         self._report(now=True)

@@ -12,7 +12,7 @@ from subtitle_rag import player
 from subtitle_rag.domain import clock, watch_url
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library.app_state import PLAYER
+from subtitle_rag.library import PLAYER
 from subtitle_rag.tui.controllers.launch_watch import LaunchWatch
 from subtitle_rag.tui.messages import (
     ActionFailed,
@@ -23,7 +23,7 @@ from subtitle_rag.tui.messages import (
     TextCopied,
     VideoOpened,
 )
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from textual.message import Message
 
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval import Scene
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort
 
@@ -83,8 +83,7 @@ class PlaybackController:
         self._app.run_in_thread(lambda: self._play_all(scenes), _itself, ActionFailed, group="jump")
 
     def _play_all(self, scenes: "Sequence[Scene]") -> None:
-        from subtitle_rag.exporting.clips import make_clips
-        from subtitle_rag.exporting.scene_reader import SceneReader, scene_span
+        from subtitle_rag.exporting import SceneReader, make_clips, scene_span
 
         library = self._runtime.library
         parts = make_clips(SceneReader(library).read([scene_span(library, scene) for scene in scenes]))
@@ -97,7 +96,7 @@ class PlaybackController:
 
     def _file(self, scene: "Scene") -> "Path | None":
         """Return the video's file if it can be played here. Raises UsageError without a link too."""
-        from subtitle_rag.captions.media import find_media
+        from subtitle_rag.captions import find_media
 
         file = None if self._app.is_web else find_media(scene.video)
         if scene.jump_url is None and file is None:
@@ -246,8 +245,7 @@ class PlaybackController:
         )
 
     def _markdown(self, scene: "Scene", note: str, tag: str) -> str:
-        from subtitle_rag.exporting.markdown import standalone_markdown
-        from subtitle_rag.exporting.scene_reader import SceneReader, scene_span
+        from subtitle_rag.exporting import SceneReader, scene_span, standalone_markdown
 
         library = self._runtime.library
         [read] = SceneReader(library).read([scene_span(library, scene)._replace(note=note, tag=tag)])

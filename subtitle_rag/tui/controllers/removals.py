@@ -12,20 +12,17 @@ from typing import TYPE_CHECKING
 from subtitle_rag import output
 from subtitle_rag.errors import AppError, BusyError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.library.removal_set import counts_without
+from subtitle_rag.library import counts_without
 from subtitle_rag.tui.controllers.jobs import sample_refusal
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import ActionFailed, RemovalEnded, RemovalPlanned
-from subtitle_rag.tui.state.job_request import JobRequest
-from subtitle_rag.tui.state.removal import PendingRemoval, Removal, Removals, RemovalTarget, rows_without
-from subtitle_rag.tui.text.content import short_name
+from subtitle_rag.tui.state import JobRequest, PendingRemoval, Removal, Removals, RemovalTarget, rows_without
+from subtitle_rag.tui.text import short_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subtitle_rag.library.overview import ChannelState
-    from subtitle_rag.library.rows import Counts, VideoState
-    from subtitle_rag.library.store import Library
+    from subtitle_rag.library import ChannelState, Counts, Library, VideoState
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable
     from subtitle_rag.tui.controllers.jobs import JobController

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from subtitle_rag.tui.controllers.app_thread import AppThread
 from subtitle_rag.tui.messages import StageAdvanced, StageEnded
-from subtitle_rag.tui.state.stage_progress import StageName, StageProgress, StageState
+from subtitle_rag.tui.state import StageName, StageProgress, StageState
 from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import job_lines
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.state.job import Job
+    from subtitle_rag.tui.state import Job
 
 LONG_S = 60.0
 """Shortest duration of a long job."""

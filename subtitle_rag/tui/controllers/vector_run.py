@@ -8,8 +8,7 @@ from typing import ClassVar, cast
 
 from subtitle_rag.events import VectorEvent, VectorsDue, VectorsMade, VectorsWaiting
 from subtitle_rag.tui.controllers import stage_run
-from subtitle_rag.tui.state import stage_progress
-from subtitle_rag.tui.state.stage_progress import VectorProgress
+from subtitle_rag.tui.state import VectorProgress, stage_progress
 
 
 class VectorRun(stage_run.StageRun[VectorProgress]):

@@ -12,12 +12,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Button, Static
 
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import job_lines
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.state.job import Job
-    from subtitle_rag.tui.text.confirmations import Confirmation
+    from subtitle_rag.tui.state import Job
+    from subtitle_rag.tui.text import Confirmation
 
 
 class ConfirmScreen(ModalScreen[None]):

@@ -12,11 +12,10 @@ from textual.widgets import Static
 from subtitle_rag.i18n import _
 from subtitle_rag.tui import keymap
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.text.explain import explain_rows
+from subtitle_rag.tui.text import explain_rows
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.scenes import Scene
-    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval import Scene, SearchResult
 
 
 class ExplainScreen(ModalScreen[None]):

@@ -20,17 +20,16 @@ from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.export_messages import ExportFailed, FileExists, FileWritten, TextExported
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import ActionFailed
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.export_source import ExportSource, file_name, with_suffix
-from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.state import ExportSource, clean, file_name, with_suffix
+from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.widgets import TextField
 
 if TYPE_CHECKING:
     from textual.message import Message
 
     from subtitle_rag.errors import AppError
-    from subtitle_rag.exporting.export_text import ExportText
+    from subtitle_rag.exporting import ExportText
     from subtitle_rag.tui.context import AppContext
 
 FORMATS = {
@@ -160,8 +159,7 @@ class ExportScreen(ModalScreen[None]):
         marks, source, name = self.context.marks.scenes, self._source, self.format
 
         def read() -> TextExported:
-            from subtitle_rag.exporting.export_text import render_export
-            from subtitle_rag.exporting.scene_reader import SceneReader, scene_span
+            from subtitle_rag.exporting import SceneReader, render_export, scene_span
 
             library = self.context.runtime.library
             spans = []
@@ -182,7 +180,7 @@ class ExportScreen(ModalScreen[None]):
 
     @on(TextExported)
     def _show_text(self, message: TextExported) -> None:
-        from subtitle_rag.exporting.export_text import left_out_sentence
+        from subtitle_rag.exporting import left_out_sentence
 
         export = self._export = message.export
         lines = export.text.splitlines()
@@ -255,7 +253,7 @@ class ExportScreen(ModalScreen[None]):
 
 def _write(typed: str, name: str, text: str, replaceable: Path | None) -> "Message":
     """Write the file, unless it is there and not `replaceable`."""
-    from subtitle_rag.exporting.export_text import write_export
+    from subtitle_rag.exporting import write_export
 
     path = Path(typed).expanduser().absolute()
     if os.path.lexists(path) and path != replaceable:

@@ -18,18 +18,15 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import _
-from subtitle_rag.library.names import video_facets
+from subtitle_rag.library import video_facets
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.search_messages import OffersRead
-from subtitle_rag.tui.state import query_filters
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.filter_options import MOST, FilterCatalogue, FilterOption, FilterOptions
-from subtitle_rag.tui.state.query_filters import Chip
-from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.state import MOST, Chip, FilterCatalogue, FilterOption, FilterOptions, clean, query_filters
+from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.widgets import TextField
 
 if TYPE_CHECKING:
     from subtitle_rag.errors import AppError

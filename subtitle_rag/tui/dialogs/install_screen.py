@@ -13,12 +13,11 @@ from textual.widgets.option_list import Option
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.text.content import MUTED, paragraphs
-from subtitle_rag.tui.text.model_lines import install_ways
+from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.text import MUTED, install_ways, paragraphs
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.state.model_offer import ModelDownload
+    from subtitle_rag.tui.state import ModelDownload
 
 
 class InstallScreen(ModalScreen[str]):

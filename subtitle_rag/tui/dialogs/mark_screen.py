@@ -15,12 +15,12 @@ from subtitle_rag.domain import clock, tidy
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.text.content import MUTED
-from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.text import MUTED
+from subtitle_rag.tui.widgets import TextField
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.mark_store import Mark
+    from subtitle_rag.library import Mark
 
 MOST_TAGS = 12
 """Tags in use that are listed."""

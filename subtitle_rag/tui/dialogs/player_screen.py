@@ -15,8 +15,8 @@ from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.text import MUTED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,22 +17,26 @@ from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.answer_messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.controllers.dialogue import Dialogue
+from subtitle_rag.tui.controllers import Dialogue
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.messages import AnswersLeft
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
-from subtitle_rag.tui.state.conversation import QuestionTurn
+from subtitle_rag.tui.state import QuestionTurn
 from subtitle_rag.tui.text import quotes
-from subtitle_rag.tui.widgets.answer_pane import AnswerPane
-from subtitle_rag.tui.widgets.answer_view import AnswerView, SourceList
-from subtitle_rag.tui.widgets.footer import KeyBar
-from subtitle_rag.tui.widgets.query_bar import QueryBar
-from subtitle_rag.tui.widgets.text_field import TextField, after_typing
-from subtitle_rag.tui.widgets.transcript_list import TranscriptList
+from subtitle_rag.tui.widgets import (
+    AnswerPane,
+    AnswerView,
+    KeyBar,
+    QueryBar,
+    SourceList,
+    TextField,
+    TranscriptList,
+    after_typing,
+)
 
 if TYPE_CHECKING:
-    from subtitle_rag.answers.grouped_question import Over
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.answers import Over
+    from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.context import AppContext
 
 

@@ -13,7 +13,7 @@ from subtitle_rag.tui.commands import COMMANDS
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.screens.scene_actions import SceneActions
 from subtitle_rag.tui.threads import run_in_thread
-from subtitle_rag.tui.widgets.scene_list import SceneList
+from subtitle_rag.tui.widgets import SceneList
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from textual.message import Message
 
     from subtitle_rag.errors import AppError
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.context import AppContext
-    from subtitle_rag.tui.state.spoken_lines import VideoMoment
+    from subtitle_rag.tui.state import VideoMoment
 
 T = TypeVar("T")
 

@@ -10,24 +10,20 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
 from textual.widgets import Button, Checkbox, Input, Select, Static, TextArea
 
-from subtitle_rag.contexts.glossary import MAX_ENTRIES, format_list, parse_list
+from subtitle_rag.contexts import MAX_ENTRIES, format_list, parse_list
 from subtitle_rag.domain import TABS
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui import library_messages, messages
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state import channel_settings
-from subtitle_rag.tui.state.channel_settings import ChannelChoices, ChannelForm
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.text import channel_lines
-from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.state import ChannelChoices, ChannelForm, channel_settings, clean
+from subtitle_rag.tui.text import MUTED, channel_lines
 from subtitle_rag.tui.threads import to_app_error
-from subtitle_rag.tui.widgets.footer import KeyBar
-from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.widgets import KeyBar, TextField
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.overview import ChannelState
+    from subtitle_rag.library import ChannelState
     from subtitle_rag.tui.context import AppContext
 
 EXAMPLE = "ko, en"

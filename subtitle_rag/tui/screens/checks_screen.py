@@ -13,9 +13,8 @@ from subtitle_rag import doctor
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.text.content import MUTED
-from subtitle_rag.tui.widgets.check_list import CheckList, ProbeEnded
-from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.text import MUTED
+from subtitle_rag.tui.widgets import CheckList, KeyBar, ProbeEnded
 
 NETWORK = "network"
 

@@ -17,8 +17,7 @@ from textual.widgets import Static
 from subtitle_rag.i18n import N_, _
 from subtitle_rag.tui import keymap
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.text import key_help
-from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.text import MUTED, key_help
 
 KEY_CELLS = 20
 """Width of the column with the keys."""

@@ -18,15 +18,13 @@ from subtitle_rag.tui.answer_messages import AnswersListed
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.messages import ActionFailed
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.conversation import QuestionTurn, turn_of_answer
-from subtitle_rag.tui.text import failure_reasons
-from subtitle_rag.tui.text.content import MUTED
-from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.state import QuestionTurn, clean, turn_of_answer
+from subtitle_rag.tui.text import MUTED, failure_reasons
+from subtitle_rag.tui.widgets import KeyBar
 
 if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
-    from subtitle_rag.library.answers import StoredAnswer
+    from subtitle_rag.library import StoredAnswer
     from subtitle_rag.tui.context import AppContext
 
 MAX_ROWS = 200
@@ -135,8 +133,8 @@ class HistoryScreen(BaseScreen):
 
     def _confirm_deletion(self, questions: list[str], id: int | None) -> None:
         """Ask, then delete the answer with the id, or all of them."""
-        from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-        from subtitle_rag.tui.text.confirmations import deletion_confirmation
+        from subtitle_rag.tui.dialogs import ConfirmScreen
+        from subtitle_rag.tui.text import deletion_confirmation
 
         self.app.push_screen(ConfirmScreen(deletion_confirmation(questions), partial(self._delete, id)))
 

@@ -13,36 +13,35 @@ from textual.reactive import var
 from textual.widgets import Input, Static
 
 from subtitle_rag import doctor
-from subtitle_rag.captions.addresses import Source
+from subtitle_rag.captions import Source
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import overview
 from subtitle_rag.tui import library_messages, messages
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.controllers.jobs import sample_refusal
+from subtitle_rag.tui.controllers import sample_refusal
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.row_actions import COMMANDS, RowActions
-from subtitle_rag.tui.state import query_filters
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.job_request import JobRequest
-from subtitle_rag.tui.state.spoken_lines import VideoMoment
-from subtitle_rag.tui.text import job_lines, library_text
-from subtitle_rag.tui.text.content import MUTED, paragraphs
-from subtitle_rag.tui.widgets import onboarding
-from subtitle_rag.tui.widgets.channel_table import ChannelTable
-from subtitle_rag.tui.widgets.footer import KeyBar
-from subtitle_rag.tui.widgets.library_tables import LibraryTables
-from subtitle_rag.tui.widgets.progress_bars import StageRows
-from subtitle_rag.tui.widgets.row_table import RowTable
-from subtitle_rag.tui.widgets.source_input import SourceInput
-from subtitle_rag.tui.widgets.status_bars import RemovalBar, StageBar
-from subtitle_rag.tui.widgets.text_field import after_typing
-from subtitle_rag.tui.widgets.video_table import VideoTable
+from subtitle_rag.tui.state import JobRequest, VideoMoment, clean, query_filters
+from subtitle_rag.tui.text import MUTED, job_lines, library_text, paragraphs
+from subtitle_rag.tui.widgets import (
+    ChannelTable,
+    KeyBar,
+    LibraryTables,
+    RemovalBar,
+    RowTable,
+    SourceInput,
+    StageBar,
+    StageRows,
+    VideoTable,
+    after_typing,
+    onboarding,
+)
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.library import Counts
     from subtitle_rag.tui.context import AppContext
-    from subtitle_rag.tui.state.job import Job
+    from subtitle_rag.tui.state import Job
 
 EMPTY_HIDDEN = frozenset({"library.switch"})
 FULL_HIDDEN = frozenset({"library.sample"})

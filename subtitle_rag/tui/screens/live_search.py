@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from textual.worker import get_current_worker
 
 from subtitle_rag.errors import AppError
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.reranking import FULL
+from subtitle_rag.retrieval import FULL, parse_query
 from subtitle_rag.tui.messages import RerankerMissing, WindowsMissing
 from subtitle_rag.tui.search_messages import ScenesFound, SearchFailed
 from subtitle_rag.tui.threads import to_app_error
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
-    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval import SearchResult
     from subtitle_rag.tui.context import AppContext
 
 logger = logging.getLogger(__name__)

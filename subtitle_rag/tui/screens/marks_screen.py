@@ -14,18 +14,15 @@ from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.export_source import ExportSource
-from subtitle_rag.tui.state.spoken_lines import VideoMoment
-from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, mark_label
-from subtitle_rag.tui.widgets.footer import KeyBar
-from subtitle_rag.tui.widgets.row_list import Row, RowList
+from subtitle_rag.tui.state import ExportSource, VideoMoment, clean
+from subtitle_rag.tui.text import MUTED, TIME_CELLS, mark_label
+from subtitle_rag.tui.widgets import KeyBar, Row, RowList
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.mark_store import Mark
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.library import Mark
+    from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.context import AppContext
-    from subtitle_rag.tui.state.marked_scenes import MarkedScenes
+    from subtitle_rag.tui.state import MarkedScenes
 
 
 class MarkList(RowList):
@@ -137,8 +134,8 @@ class MarksScreen(BaseScreen):
 
     def action_remove(self) -> None:
         """Remove the mark, after a question if a note would be lost."""
-        from subtitle_rag.tui.dialogs.confirm_screen import ConfirmScreen
-        from subtitle_rag.tui.text.confirmations import mark_confirmation
+        from subtitle_rag.tui.dialogs import ConfirmScreen
+        from subtitle_rag.tui.text import mark_confirmation
 
         mark = self._mark
         if mark and mark.note:

@@ -17,14 +17,12 @@ from subtitle_rag.tui import messages
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.library_messages import OverviewRead
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.spoken_lines import VideoMoment, scene_of_line
-from subtitle_rag.tui.text.content import MUTED
-from subtitle_rag.tui.text.overview_rows import OverviewRow, channel_rows, video_rows
-from subtitle_rag.tui.widgets.footer import KeyBar
+from subtitle_rag.tui.state import VideoMoment, clean, scene_of_line
+from subtitle_rag.tui.text import MUTED, OverviewRow, channel_rows, video_rows
+from subtitle_rag.tui.widgets import KeyBar
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.context import AppContext
 
 

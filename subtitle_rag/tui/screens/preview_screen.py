@@ -7,13 +7,8 @@ from textual import events, getters, on
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.screens.base_screen import BaseScreen
-from subtitle_rag.tui.state.preview_room import WIDE, PreviewRoom, choose_preview_room
-from subtitle_rag.tui.state.scene_surroundings import read_surroundings
-from subtitle_rag.tui.state.spoken_lines import VideoMoment
-from subtitle_rag.tui.widgets.preview import Preview
-from subtitle_rag.tui.widgets.scene_list import SceneList
-from subtitle_rag.tui.widgets.text_field import TextField, after_typing
-from subtitle_rag.tui.widgets.transcript_list import TranscriptList
+from subtitle_rag.tui.state import WIDE, PreviewRoom, VideoMoment, choose_preview_room, read_surroundings
+from subtitle_rag.tui.widgets import Preview, SceneList, TextField, TranscriptList, after_typing
 
 if TYPE_CHECKING:
     from textual.binding import Binding

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
-from subtitle_rag.library.app_state import forget_searches, note_search, recent_searches
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.suggestions import suggest_queries
+from subtitle_rag.library import forget_searches, note_search, recent_searches
+from subtitle_rag.retrieval import parse_query, suggest_queries
 from subtitle_rag.tui.search_messages import RecentsRead, SuggestionsMade
 from subtitle_rag.tui.threads import to_app_error
 
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
-    from subtitle_rag.library.store import Library
-    from subtitle_rag.retrieval.suggestions import Suggestion
+    from subtitle_rag.library import Library
+    from subtitle_rag.retrieval import Suggestion
     from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.search_messages import ScenesFound
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.screens.live_search import LiveSearch
     from subtitle_rag.tui.screens.search_page import SearchPage
-    from subtitle_rag.tui.widgets.result_pane import ResultPane
+    from subtitle_rag.tui.widgets import ResultPane
 
 
 class Refinement:

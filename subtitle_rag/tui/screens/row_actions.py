@@ -3,14 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions.addresses import parse_address
+from subtitle_rag.captions import parse_address
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.job_request import JobRequest
+from subtitle_rag.tui.state import JobRequest, clean
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.context import AppContext
-    from subtitle_rag.tui.state.library_row import LibraryRow
+    from subtitle_rag.tui.state import LibraryRow
 
 COMMANDS = ("video.retry", "video.open", "channel.sync", "library.pause", "library.remove")
 

@@ -5,14 +5,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.state.export_source import ExportSource
+from subtitle_rag.tui.state import ExportSource
 from subtitle_rag.tui.text import quotes
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from subtitle_rag.library.mark_store import Mark
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.library import Mark
+    from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.context import AppContext
 
 
@@ -43,7 +43,7 @@ class SceneActions:
 
     def edit(self, mark: "Mark") -> None:
         """Open note and tag of a mark."""
-        from subtitle_rag.tui.dialogs.mark_screen import MarkScreen
+        from subtitle_rag.tui.dialogs import MarkScreen
 
         marks = self._context.marks
         dialog = MarkScreen(mark, marks.scenes.tags, save=partial(marks.edit, mark), remove=partial(marks.remove, mark))
@@ -60,7 +60,7 @@ class SceneActions:
 
     def export(self, sources: Sequence[ExportSource]) -> None:
         """Open the export of the sources that have scenes. Without any, say so."""
-        from subtitle_rag.tui.dialogs.export_screen import ExportScreen
+        from subtitle_rag.tui.dialogs import ExportScreen
 
         if filled := [source for source in sources if source.scenes]:
             self._screen.app.push_screen(ExportScreen(self._context, filled))

@@ -3,19 +3,16 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.text.result_line import describe_result, unknown_words_line
-from subtitle_rag.tui.widgets.calm_page import CalmPage
-from subtitle_rag.tui.widgets.query_bar import QueryBar
-from subtitle_rag.tui.widgets.status_bars import Counter
-from subtitle_rag.tui.widgets.text_field import TextField
+from subtitle_rag.tui.text import describe_result, unknown_words_line
+from subtitle_rag.tui.widgets import CalmPage, Counter, QueryBar, TextField
 
 if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
-    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.library import Counts
     from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.screens.base_screen import BaseScreen
     from subtitle_rag.tui.screens.recent_searches import RecentSearches
-    from subtitle_rag.tui.widgets.result_pane import ResultPane
+    from subtitle_rag.tui.widgets import ResultPane
 
 
 class SearchPage:

@@ -25,26 +25,28 @@ from subtitle_rag.tui.screens.recent_searches import RecentSearches
 from subtitle_rag.tui.screens.refinement import Refinement
 from subtitle_rag.tui.screens.search_page import SearchPage
 from subtitle_rag.tui.search_messages import RecentsRead, ScenesFound, SearchFailed, SuggestionsMade
-from subtitle_rag.tui.state import query_filters
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.export_source import ExportSource
-from subtitle_rag.tui.state.stage_progress import STAGES
-from subtitle_rag.tui.widgets.calm_page import CalmPage
-from subtitle_rag.tui.widgets.filter_bar import FilterBar
-from subtitle_rag.tui.widgets.footer import KeyBar
-from subtitle_rag.tui.widgets.query_bar import QueryBar
-from subtitle_rag.tui.widgets.ready_queries import ReadyQueryList
-from subtitle_rag.tui.widgets.result_pane import ResultPane
-from subtitle_rag.tui.widgets.scene_list import SceneList
-from subtitle_rag.tui.widgets.status_bars import Counter, JobBar, StageBar
-from subtitle_rag.tui.widgets.text_field import TextField, after_typing
-from subtitle_rag.tui.widgets.transcript_list import TranscriptList
+from subtitle_rag.tui.state import STAGES, ExportSource, clean, query_filters
+from subtitle_rag.tui.widgets import (
+    CalmPage,
+    Counter,
+    FilterBar,
+    JobBar,
+    KeyBar,
+    QueryBar,
+    ReadyQueryList,
+    ResultPane,
+    SceneList,
+    StageBar,
+    TextField,
+    TranscriptList,
+    after_typing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from subtitle_rag.library.rows import Counts
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.library import Counts
+    from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.context import AppContext
 
 UNFINISHED = ("bad_filter", "empty_query", "only_exclusions", "unknown_kind")
@@ -171,7 +173,7 @@ class SearchScreen(PreviewScreen):
 
     @on(FilterBar.More)
     def action_filter(self) -> None:
-        from subtitle_rag.tui.dialogs.filter_screen import FilterScreen
+        from subtitle_rag.tui.dialogs import FilterScreen
 
         before = self.query_line.value
 
@@ -331,7 +333,7 @@ class SearchScreen(PreviewScreen):
         self.scene_actions.export(sources)
 
     def action_explain(self) -> None:
-        from subtitle_rag.tui.dialogs.explain_screen import ExplainScreen
+        from subtitle_rag.tui.dialogs import ExplainScreen
 
         if self.find_scene() and not self.preview.explain() and (explained := self.preview.explained):
             self.app.push_screen(ExplainScreen(*explained, times=self.context.show_times))

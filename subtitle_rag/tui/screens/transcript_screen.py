@@ -13,18 +13,12 @@ from subtitle_rag.tui import messages
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.search_messages import TranscriptRead
-from subtitle_rag.tui.state import spoken_lines
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.spoken_lines import Span, SpokenLines, VideoMoment
-from subtitle_rag.tui.text.content import MUTED
-from subtitle_rag.tui.text.transcript import TranscriptLines, video_lines
-from subtitle_rag.tui.widgets.footer import KeyBar
-from subtitle_rag.tui.widgets.query_bar import QueryBar
-from subtitle_rag.tui.widgets.text_field import TextField, after_typing
-from subtitle_rag.tui.widgets.transcript_list import TranscriptList
+from subtitle_rag.tui.state import Span, SpokenLines, VideoMoment, clean, spoken_lines
+from subtitle_rag.tui.text import MUTED, TranscriptLines, video_lines
+from subtitle_rag.tui.widgets import KeyBar, QueryBar, TextField, TranscriptList, after_typing
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.context import AppContext
 
 

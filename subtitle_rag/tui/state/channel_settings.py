@@ -7,15 +7,13 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions.addresses import parse_address
+from subtitle_rag.captions import parse_address
 from subtitle_rag.contexts import glossary, model_choice
 from subtitle_rag.domain import TABS
 from subtitle_rag.errors import AppError, UsageError
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.overview import ChannelState
-    from subtitle_rag.library.sources import FollowedSource
-    from subtitle_rag.library.store import Library
+    from subtitle_rag.library import ChannelState, FollowedSource, Library
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from subtitle_rag.domain import Line, Video
 from subtitle_rag.errors import AppError
 from subtitle_rag.events import Answer, Citation, Evidence, EvidenceKind, EvidenceSource
-from subtitle_rag.retrieval.scenes import Scene
+from subtitle_rag.retrieval import Scene
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.answers import StoredAnswer
+    from subtitle_rag.library import StoredAnswer
 
 SIGNS = {"supported": "", "unsupported": "?", "unknown": "✗"}
 """Sign behind a citation, by its status; the words for it stand under the answer."""

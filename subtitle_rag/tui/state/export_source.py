@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from subtitle_rag.domain import tidy
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval import Scene
 
 SUFFIXES = {"anki": "tsv"}
 """Endings of files that differ from the name of the format."""

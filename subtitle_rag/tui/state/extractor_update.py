@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError
 from typing import TYPE_CHECKING
 
-from subtitle_rag.installation.aging import extractor_age
+from subtitle_rag.installation import extractor_age
 from subtitle_rag.tui.state.stage_progress import StageProgress
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from datetime import date, timedelta
 
 from subtitle_rag.domain import tidy
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.library.names import VideoFacets, match_channels, match_videos
-from subtitle_rag.retrieval.dates import period
-from subtitle_rag.retrieval.query import KINDS, QUOTES
+from subtitle_rag.library import VideoFacets, match_channels, match_videos
+from subtitle_rag.retrieval import KINDS, QUOTES, period
 from subtitle_rag.tui.state import query_filters
 from subtitle_rag.tui.state.query_filters import Chip
 

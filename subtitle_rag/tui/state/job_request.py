@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subtitle_rag.captions.addresses import Source, parse_address
+from subtitle_rag.captions import Source, parse_address
 from subtitle_rag.errors import UsageError
 from subtitle_rag.events import IndexEvent
 from subtitle_rag.i18n import _
-from subtitle_rag.library.app_state import unfinished_jobs
+from subtitle_rag.library import unfinished_jobs
 from subtitle_rag.tui.state.clean_text import clean
 from subtitle_rag.tui.state.job import Job
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.store import Library
+    from subtitle_rag.library import Library
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class JobRequest:
         """Return the events of its run. All doors are open when this returns."""
         if self.paths:
             return runtime.indexer.index(self.paths)
-        from subtitle_rag.fetching.fetcher import FetchRequest, RunOptions, followed_requests
+        from subtitle_rag.fetching import FetchRequest, RunOptions, followed_requests
 
         fetcher = runtime.fetcher(stop)
         if self.source:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 from subtitle_rag.tui.state.removal import RemovalTarget
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.overview import ChannelState
-    from subtitle_rag.library.rows import VideoState
+    from subtitle_rag.library import ChannelState, VideoState
 
 
 @dataclass(frozen=True, slots=True)

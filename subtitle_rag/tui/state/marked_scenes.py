@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from subtitle_rag.domain import Line, Video
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.mark_store import Mark
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.library import Mark
+    from subtitle_rag.retrieval import Scene
 
 
 class MarkedScenes:
@@ -46,7 +46,7 @@ class MarkedScenes:
 
     def scene_of(self, mark: "Mark") -> "Scene":
         """Return a mark as a scene, to be played and exported like those of a search."""
-        from subtitle_rag.retrieval.scenes import Scene
+        from subtitle_rag.retrieval import Scene
 
         video = self._videos.get(mark.video_id) or Video(mark.video_id, mark.title, "", mark.channel, mark.url)
         return Scene(

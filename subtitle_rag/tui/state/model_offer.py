@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.errors import BusyError, LlmError
 from subtitle_rag.events import PackagesAdvanced
-from subtitle_rag.installation.extras import NEURAL
-from subtitle_rag.library.app_state import MODEL_OFFER
-from subtitle_rag.models import manifest
-from subtitle_rag.models.manifest import ENCODER, RERANKER, NeuralModel
+from subtitle_rag.installation import NEURAL
+from subtitle_rag.library import MODEL_OFFER
+from subtitle_rag.models import ENCODER, RERANKER, NeuralModel, manifest
 from subtitle_rag.tui.state.stage_progress import StageProgress, StageState
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.ollama_encoder import EncoderOffer
+    from subtitle_rag.retrieval import EncoderOffer
     from subtitle_rag.runtime import Runtime
 
 logger = logging.getLogger(__name__)
@@ -106,7 +105,7 @@ def sized_download(runtime: "Runtime", models: list[NeuralModel], state: StageSt
 
 def _with_packages(runtime: "Runtime", offer: ModelDownload) -> ModelDownload:
     """Return the offer with the size of the packages and, if needed, the instruction for the user."""
-    from subtitle_rag.installation.package_installer import PackageInstaller
+    from subtitle_rag.installation import PackageInstaller
 
     refusal = PackageInstaller(runtime.settings.paths.cache).refusal(NEURAL)
     by_hand = refusal.hint if refusal else ""
@@ -115,7 +114,7 @@ def _with_packages(runtime: "Runtime", offer: ModelDownload) -> ModelDownload:
 
 def _elsewhere(runtime: "Runtime", model: NeuralModel) -> bool:
     """Return whether another process is downloading the model."""
-    from subtitle_rag.models.guard import alone
+    from subtitle_rag.models import alone
 
     try:
         with alone(runtime.models.folder, model):

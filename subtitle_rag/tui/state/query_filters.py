@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from subtitle_rag import i18n
 from subtitle_rag.domain import tidy
 from subtitle_rag.errors import UsageError
-from subtitle_rag.retrieval.query import KINDS, KOREAN, QUOTES, Part, day, kind_named, parts
+from subtitle_rag.retrieval import KINDS, KOREAN, QUOTES, Part, day, kind_named, parts
 from subtitle_rag.tui.state.clean_text import clean
 
 MAX_TITLE = 200

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subtitle_rag.library.removal_set import RemovalSet, of_channels, source_addresses, window_counts
+from subtitle_rag.library import RemovalSet, of_channels, source_addresses, window_counts
 from subtitle_rag.tui.state.job_request import JobRequest
 
 if TYPE_CHECKING:
@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.domain import Video
     from subtitle_rag.indexing import Indexer
-    from subtitle_rag.library.overview import ChannelState
-    from subtitle_rag.library.rows import VideoState
-    from subtitle_rag.library.store import Library
+    from subtitle_rag.library import ChannelState, Library, VideoState
 
 
 @dataclass(frozen=True, slots=True)

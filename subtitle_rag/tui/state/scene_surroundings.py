@@ -9,8 +9,7 @@ from subtitle_rag.domain import Heat
 from subtitle_rag.tui.state.spoken_lines import SpokenLines, spoken_lines
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.scenes import Mention
-    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval import Mention, SearchResult
     from subtitle_rag.runtime import Runtime
 
 KEPT_VIDEOS = 16

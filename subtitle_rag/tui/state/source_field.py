@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from subtitle_rag.captions.addresses import Source, looks_like_address, parse_address
+from subtitle_rag.captions import Source, looks_like_address, parse_address
 from subtitle_rag.errors import UsageError
 from subtitle_rag.platforms import on_windows
 
@@ -112,7 +112,7 @@ def _of_uri(uri: str) -> str:
 
 
 def _count(path: Path, stop: Callable[[], bool]) -> tuple[int, bool]:
-    from subtitle_rag.captions.files import FORMATS
+    from subtitle_rag.captions import FORMATS
 
     suffixes = tuple(f".{format}" for format in FORMATS)
     if not path.is_dir():

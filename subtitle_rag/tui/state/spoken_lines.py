@@ -11,7 +11,7 @@ from subtitle_rag.tui.state.clean_text import clean
 
 if TYPE_CHECKING:
     from subtitle_rag.domain import Video, Window
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval import Scene
 
 SpokenLines = Sequence[tuple[int, str]]
 """Lines of a video: start (ms) and text."""
@@ -52,7 +52,7 @@ def find(lines: SpokenLines, typed: str) -> dict[int, list[Span]]:
 
 def scene_of_line(video: "Video", at_ms: int, text: str) -> "Scene":
     """Return a line as a scene, to be played and copied like those of a search."""
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval import Scene
 
     return Scene(
         rank=0,

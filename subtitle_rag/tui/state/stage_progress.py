@@ -20,8 +20,7 @@ from subtitle_rag.events import (
 )
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.context_store import ContextCounts
-    from subtitle_rag.library.vector_store import VectorCounts
+    from subtitle_rag.library import ContextCounts, VectorCounts
 
 
 WINDOWS_BEFORE_RATE = 5

@@ -16,8 +16,7 @@ from subtitle_rag.errors import AppError
 from subtitle_rag.events import Answer, Evidence, EvidenceSource
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.conversation import SIGNS, CitationRef, QuestionTurn, scene_of
+from subtitle_rag.tui.state import SIGNS, CitationRef, QuestionTurn, clean, scene_of
 from subtitle_rag.tui.text.content import MUTED, byline
 
 META = "citation"

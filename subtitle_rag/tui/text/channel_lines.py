@@ -5,7 +5,7 @@ from subtitle_rag.contexts import model_choice
 from subtitle_rag.domain import byte_size
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.state.channel_settings import ChannelChanges, ChannelForm
+from subtitle_rag.tui.state import ChannelChanges, ChannelForm
 
 
 def model_rows(form: ChannelForm, installed: "list[str] | None", language: str) -> list[tuple[str, str]]:

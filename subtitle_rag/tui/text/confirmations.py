@@ -6,10 +6,10 @@ from textual.content import Content
 
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.state.removal import Removal
+    from subtitle_rag.tui.state import Removal
 
 
 class Confirmation(NamedTuple):

@@ -12,11 +12,11 @@ from textual.content import Content
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.reasons import REASONS
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.retrieval import REASONS
+from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval import Scene
 
 
 NAME_CELLS = 30

@@ -4,17 +4,16 @@ from typing import TYPE_CHECKING
 
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.retrieval.query import parse_query
-from subtitle_rag.retrieval.suggestions import MAX_SUGGESTIONS
+from subtitle_rag.retrieval import MAX_SUGGESTIONS, parse_query
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import model_lines
 from subtitle_rag.tui.text.content import MUTED, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from subtitle_rag.library.rows import Counts
+    from subtitle_rag.library import Counts
     from subtitle_rag.tui.state import model_offer
 
 

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from subtitle_rag.i18n import N_, _
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text.content import MUTED
 
 if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
-    from subtitle_rag.retrieval.scenes import Scene
-    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval import Scene, SearchResult
 
 BY = {
     "bm25": N_("words"),
@@ -86,7 +85,7 @@ def _padded(content: Content, width: int, *, right: bool) -> Content:
 def _words(scene: "Scene", result: "SearchResult") -> dict[str, str]:
     """Return the matched words by label: speech, title, context. The latter two are compared by letters alone, for the
     library has no analyses of them."""
-    from subtitle_rag.retrieval.highlights import spans
+    from subtitle_rag.retrieval import spans
 
     by_label = {_("Said"): _distinct(scene.text, scene.highlights)}
     if result.lexical is not None:

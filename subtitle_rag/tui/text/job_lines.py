@@ -3,7 +3,7 @@
 from subtitle_rag.errors import EXPECTED
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.state.job import Job
+from subtitle_rag.tui.state import Job
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.stage_lines import remaining
 

@@ -2,18 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from subtitle_rag.captions.addresses import Source
+from subtitle_rag.captions import Source
 from subtitle_rag.errors import EXPECTED, AppError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.job import Job
-from subtitle_rag.tui.state.source_field import FieldCheck
+from subtitle_rag.tui.state import FieldCheck, Job, clean
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.text.content import MUTED, Rows
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.rows import VideoState
+    from subtitle_rag.library import VideoState
 
 FAILURES = 4
 """Most failures with lines of their own."""

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 from subtitle_rag.domain import byte_size
 from subtitle_rag.events import PackagesAdvanced
 from subtitle_rag.i18n import _
-from subtitle_rag.installation.steps import step_text
-from subtitle_rag.models.manifest import OLLAMA
+from subtitle_rag.installation import step_text
+from subtitle_rag.models import OLLAMA
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.model_offer import ModelDownload
+from subtitle_rag.tui.state import ModelDownload, clean
 from subtitle_rag.tui.text.stage_lines import remaining
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.ollama_encoder import EncoderOffer
+    from subtitle_rag.retrieval import EncoderOffer
 
 RESUMABLE = frozenset({"hub_unreachable", "no_connection", "hub_busy", "download_damaged"})
 """Failures after which the user only has to resume."""

@@ -8,13 +8,13 @@ from textual.content import Content
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS
 
 if TYPE_CHECKING:
     from subtitle_rag.content_overview import ChannelOverview, OverviewTerm, VideoOverview
     from subtitle_rag.domain import Video
-    from subtitle_rag.retrieval.sections import Section
+    from subtitle_rag.retrieval import Section
 
 DAY_CELLS = 10
 

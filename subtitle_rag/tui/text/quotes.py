@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag.domain import Video, clock, watch_url
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.state.conversation import QuestionTurn
+    from subtitle_rag.tui.state import QuestionTurn
 
 
 def quote(video: Video, at_ms: int, words: str) -> str:

@@ -3,13 +3,12 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import empty_states
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.rows import Counts
-    from subtitle_rag.retrieval.search import SearchResult
-    from subtitle_rag.retrieval.suggestions import Suggestion
+    from subtitle_rag.library import Counts
+    from subtitle_rag.retrieval import SearchResult, Suggestion
 
 
 def describe_result(result: "SearchResult", counts: "Counts | None", *, show_times: bool) -> str:

@@ -3,9 +3,7 @@
 from subtitle_rag.errors import AppError
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
-from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress, WindowProgress
+from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, VectorProgress, WindowProgress, clean
 
 WINDOWS_BEFORE_REMAINING = 20
 """Windows of a run after which the remaining time is shown; the rate comes earlier."""

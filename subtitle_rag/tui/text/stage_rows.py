@@ -13,15 +13,13 @@ from textual.content import Content
 
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.stage_progress import ContextProgress
+from subtitle_rag.tui.state import ContextProgress, clean
 from subtitle_rag.tui.text import job_lines
 from subtitle_rag.tui.text.content import MUTED
 from subtitle_rag.tui.text.stage_lines import context_cost, context_line, overview_lines, pace, vector_line
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.state.job import Job
-    from subtitle_rag.tui.state.stage_progress import VectorProgress, WindowProgress
+    from subtitle_rag.tui.state import Job, VectorProgress, WindowProgress
 
 INDENT = 2
 LONGEST_BAR = 28

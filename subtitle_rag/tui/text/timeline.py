@@ -13,11 +13,11 @@ from textual.content import Content
 
 from subtitle_rag.domain import Heat, clock
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.state.scene_surroundings import Surroundings
+from subtitle_rag.tui.state import Surroundings
 from subtitle_rag.tui.text.content import MUTED
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval import Scene
 
 
 CURRENT, LISTED, FURTHER, BAR, CHAPTER = "█", "┃", "│", "─", "╵"

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from subtitle_rag.domain import clock
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.scene_surroundings import Surroundings
-from subtitle_rag.tui.state.spoken_lines import Span, SpokenLines
+from subtitle_rag.tui.state import Span, SpokenLines, Surroundings, clean
 from subtitle_rag.tui.text.content import MUTED, TIME_CELLS, best_line, hanging, marked
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval import Scene
 
 HEAD_CELLS = TIME_CELLS + 2
 """Cells of the time in front of a line."""

@@ -9,14 +9,13 @@ from textual.containers import Container, Vertical
 from textual.message import Message
 
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.state import conversation
-from subtitle_rag.tui.state.conversation import CitationRef, QuestionTurn
+from subtitle_rag.tui.state import CitationRef, QuestionTurn, conversation
 from subtitle_rag.tui.text import answer_lines
 from subtitle_rag.tui.widgets.answer_view import AnswerView, SourceList
 from subtitle_rag.tui.widgets.preview import Preview
 
 if TYPE_CHECKING:
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval import Scene
 
 
 class AnswerPane(Container):

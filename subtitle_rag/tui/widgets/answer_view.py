@@ -10,11 +10,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
-from subtitle_rag.tui.state import conversation
-from subtitle_rag.tui.state.conversation import CitationRef, QuestionTurn
-from subtitle_rag.tui.text import answer_lines
-from subtitle_rag.tui.text.answer_lines import META
-from subtitle_rag.tui.text.answer_tables import lay_out
+from subtitle_rag.tui.state import CitationRef, QuestionTurn, conversation
+from subtitle_rag.tui.text import META, answer_lines, lay_out
 from subtitle_rag.tui.widgets.scene_list import SceneList
 
 if TYPE_CHECKING:

@@ -8,16 +8,14 @@ from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from subtitle_rag.tui.text import empty_states
-from subtitle_rag.tui.text.content import Rows, paragraphs
+from subtitle_rag.tui.text import Rows, empty_states, paragraphs
 from subtitle_rag.tui.widgets.ready_queries import ReadyQuery, ReadyQueryList, of_suggestion
 
 if TYPE_CHECKING:
     from subtitle_rag.errors import AppError
-    from subtitle_rag.library.rows import Counts
-    from subtitle_rag.retrieval.suggestions import Suggestion
-    from subtitle_rag.tui.state.model_offer import ModelDownload
-    from subtitle_rag.tui.state.stage_progress import ContextProgress
+    from subtitle_rag.library import Counts
+    from subtitle_rag.retrieval import Suggestion
+    from subtitle_rag.tui.state import ContextProgress, ModelDownload
 
 RECENTS = 8
 """Recent searches on the page."""

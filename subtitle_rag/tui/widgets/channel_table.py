@@ -8,9 +8,9 @@ from textual.binding import BindingType
 
 from subtitle_rag.errors import EXPECTED
 from subtitle_rag.i18n import _
-from subtitle_rag.library.overview import ChannelState
+from subtitle_rag.library import ChannelState
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets.row_table import RowTable
 

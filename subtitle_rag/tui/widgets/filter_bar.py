@@ -8,9 +8,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
-from subtitle_rag.tui.state import query_filters
-from subtitle_rag.tui.state.query_filters import Chip
-from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.tui.state import Chip, query_filters
+from subtitle_rag.tui.text import MUTED
 
 LABEL_CELLS = 32
 """Longest chip."""

@@ -10,15 +10,13 @@ from textual.widgets import Static
 
 from subtitle_rag.errors import EXPECTED
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.state.library_row import LibraryRow
-from subtitle_rag.tui.text import library_text
-from subtitle_rag.tui.text.content import MUTED, paragraphs
+from subtitle_rag.tui.state import LibraryRow
+from subtitle_rag.tui.text import MUTED, library_text, paragraphs
 from subtitle_rag.tui.widgets.channel_table import ChannelTable, name
 from subtitle_rag.tui.widgets.video_table import VideoTable
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.overview import ChannelState
-    from subtitle_rag.library.rows import VideoState
+    from subtitle_rag.library import ChannelState, VideoState
 
 
 class LibraryTables:

@@ -8,8 +8,7 @@ from textual.widgets import Static
 
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.text import model_lines
-from subtitle_rag.tui.text.content import MUTED, paragraphs
+from subtitle_rag.tui.text import MUTED, model_lines, paragraphs
 from subtitle_rag.tui.widgets.check_list import CheckList, CheckRow
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
     from subtitle_rag.config import Settings
     from subtitle_rag.doctor import Check
-    from subtitle_rag.tui.state.model_offer import ModelDownload
+    from subtitle_rag.tui.state import ModelDownload
 
 MODELS = ("encoder", "reranker")
 

@@ -13,8 +13,7 @@ from textual import work
 from textual.containers import Container
 
 from subtitle_rag.errors import AppError, FetchError
-from subtitle_rag.installation.extras import PICTURES
-from subtitle_rag.installation.missing import missing_extra
+from subtitle_rag.installation import PICTURES, missing_extra
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from subtitle_rag.config import Settings
-    from subtitle_rag.fetching.pictures import Picture
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.fetching import Picture
+    from subtitle_rag.retrieval import Scene
 
 logger = logging.getLogger(__name__)
 

@@ -20,14 +20,8 @@ from textual.worker import get_current_worker
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.search_messages import SurroundingsRead
-from subtitle_rag.tui.state import scene_surroundings
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.state.scene_surroundings import Surroundings
-from subtitle_rag.tui.state.spoken_lines import scene_of_line
-from subtitle_rag.tui.text import explain, timeline
-from subtitle_rag.tui.text.content import MUTED, paragraphs
-from subtitle_rag.tui.text.timeline import Timeline
-from subtitle_rag.tui.text.transcript import TranscriptLines, scene_lines
+from subtitle_rag.tui.state import Surroundings, clean, scene_of_line, scene_surroundings
+from subtitle_rag.tui.text import MUTED, Timeline, TranscriptLines, explain, paragraphs, scene_lines, timeline
 from subtitle_rag.tui.widgets.picture import ScenePicture
 from subtitle_rag.tui.widgets.scene_list import SceneList, appearance
 from subtitle_rag.tui.widgets.transcript_list import TranscriptList
@@ -35,9 +29,8 @@ from subtitle_rag.tui.widgets.transcript_list import TranscriptList
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from subtitle_rag.fetching.pictures import Picture
-    from subtitle_rag.retrieval.scenes import Scene
-    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.fetching import Picture
+    from subtitle_rag.retrieval import Scene, SearchResult
 
     ReadSurroundings = Callable[[str, SearchResult | None], Iterator[Surroundings]]
 

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from subtitle_rag.tui.text.stage_rows import ROWS, stage_progress_rows
+from subtitle_rag.tui.text import ROWS, stage_progress_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

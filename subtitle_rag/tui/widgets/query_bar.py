@@ -5,7 +5,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 from subtitle_rag.tui.widgets.status_bars import Counter
 from subtitle_rag.tui.widgets.text_field import TextField
 

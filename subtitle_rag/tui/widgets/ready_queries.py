@@ -11,10 +11,9 @@ from textual.widget import Widget
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from subtitle_rag.retrieval.reasons import suggestion_reason
-from subtitle_rag.retrieval.suggestions import Suggestion
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.text.content import MUTED
+from subtitle_rag.retrieval import Suggestion, suggestion_reason
+from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.text import MUTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,14 @@ from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 
-from subtitle_rag.retrieval.keyboard import key_sequence
+from subtitle_rag.retrieval import key_sequence
 from subtitle_rag.tui.widgets.preview import Preview
 from subtitle_rag.tui.widgets.scene_list import SceneList
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from subtitle_rag.retrieval.scenes import Scene
-    from subtitle_rag.retrieval.search import SearchResult
+    from subtitle_rag.retrieval import Scene, SearchResult
 
 FRAME_S = 0.02
 """More than Textual waits between two frames."""

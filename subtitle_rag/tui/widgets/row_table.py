@@ -20,7 +20,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.state.clean_text import clean
+from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
     from rich.style import Style

@@ -8,13 +8,13 @@ from textual.message import Message
 
 from subtitle_rag.tui import keymap
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.text.content import row
+from subtitle_rag.tui.text import row
 from subtitle_rag.tui.widgets.row_list import LINES, Row, RowList
 
 if TYPE_CHECKING:
     from textual import events
 
-    from subtitle_rag.retrieval.scenes import Scene
+    from subtitle_rag.retrieval import Scene
 
 
 class SceneList(RowList):

@@ -6,13 +6,19 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 from textual.widgets import Static
 
-from subtitle_rag.tui.state.clean_text import clean
-from subtitle_rag.tui.text import job_lines, model_lines
-from subtitle_rag.tui.text.stage_lines import context_brief, context_line, update_line, vector_brief, vector_line
+from subtitle_rag.tui.state import clean
+from subtitle_rag.tui.text import (
+    context_brief,
+    context_line,
+    job_lines,
+    model_lines,
+    update_line,
+    vector_brief,
+    vector_line,
+)
 
 if TYPE_CHECKING:
-    from subtitle_rag.tui.state.job import Job
-    from subtitle_rag.tui.state.stage_progress import StageName, StageProgress
+    from subtitle_rag.tui.state import Job, StageName, StageProgress
 
 
 STAGE_LINES: dict["StageName", tuple[Callable[[Any], str], Callable[[Any], str]]] = {

@@ -9,8 +9,7 @@ from textual.message import Message
 from textual.reactive import Reactive
 from textual.widgets import Input
 
-from subtitle_rag.tui.state.clean_text import visible
-from subtitle_rag.tui.state.source_field import pasted_address
+from subtitle_rag.tui.state import pasted_address, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from subtitle_rag.tui import keymap
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.text.transcript import HEAD_CELLS, TranscriptLines
+from subtitle_rag.tui.text import HEAD_CELLS, TranscriptLines
 from subtitle_rag.tui.widgets.row_list import draw_strip
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from subtitle_rag.tui.text import failure_reasons
 from subtitle_rag.tui.widgets.row_table import RowTable
 
 if TYPE_CHECKING:
-    from subtitle_rag.library.rows import VideoState
+    from subtitle_rag.library import VideoState
 
 SHORT_STATE = 26
 """Cells of the state without failures, whose reasons are long."""

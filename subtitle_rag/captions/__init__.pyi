@@ -1,0 +1,24 @@
+from . import files as files, refusals as refusals
+from .addresses import Source as Source, looks_like_address as looks_like_address, parse_address as parse_address
+from .files import FORMATS as FORMATS, MEDIA_SUFFIXES as MEDIA_SUFFIXES
+from .media import SOUND as SOUND, find_media as find_media
+from .metadata import named as named
+from .parse import MAX_MS as MAX_MS, parse_captions as parse_captions, plain_text as plain_text
+from .refusals import DAY as DAY
+from .session import Session as Session, forget_extractor as forget_extractor
+from .tracks import choose as choose
+from .windows import (
+    RULE as RULE,
+    SHIPPED_RULE as SHIPPED_RULE,
+    WindowRule as WindowRule,
+    cut_windows as cut_windows,
+    window_id as window_id,
+)
+from .youtube import (
+    SITE as SITE,
+    UNKNOWN_CHANNEL as UNKNOWN_CHANNEL,
+    Entry as Entry,
+    Listing as Listing,
+    Page as Page,
+    YouTube as YouTube,
+)

@@ -1,0 +1,42 @@
+from . import (
+    context_transfer as context_transfer,
+    dataset as dataset,
+    eval_run as eval_run,
+    generate_questions as generate_questions,
+    judged_arms as judged_arms,
+    judging as judging,
+    model_comparison as model_comparison,
+    model_report as model_report,
+    report as report,
+    variants as variants,
+)
+from .arms import ArmChoice as ArmChoice, EvalModels as EvalModels
+from .context_transfer import ContextImport as ContextImport
+from .eval_run import RerankCost as RerankCost
+from .generate_questions import MakeReport as MakeReport, QuestionMade as QuestionMade
+from .judged_arms import (
+    DEPTHS as DEPTHS,
+    PUBLISHED as PUBLISHED,
+    AnswerStored as AnswerStored,
+    ArmFigures as ArmFigures,
+    ArmsCost as ArmsCost,
+    ArmsEvent as ArmsEvent,
+    ArmsReport as ArmsReport,
+    arms_path as arms_path,
+)
+from .judging import JudgementDone as JudgementDone, JudgeReport as JudgeReport, MeasureResult as MeasureResult
+from .llm_question import host_with as host_with
+from .measures import MEASURES as MEASURES
+from .model_comparison import (
+    CostEstimate as CostEstimate,
+    DrawnVideo as DrawnVideo,
+    ModelComparison as ModelComparison,
+    own_texts as own_texts,
+)
+from .model_report import ModelReport as ModelReport
+from .questions import Dataset as Dataset, GoldSet as GoldSet
+from .report import REAL as REAL, gap_text as gap_text, header as header, interval_text as interval_text, line as line
+from .review import Review as Review
+from .sweep import AXES as AXES, Sweep as Sweep, render as render
+from .variants import Variant as Variant, VariantRows as VariantRows
+from .views import Views as Views

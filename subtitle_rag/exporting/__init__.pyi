@@ -1,0 +1,24 @@
+from .clip_files import (
+    ClipFile as ClipFile,
+    ClipMaker as ClipMaker,
+    ClipOptions as ClipOptions,
+    clip_of as clip_of,
+    padded as padded,
+)
+from .clips import make_clips as make_clips
+from .export_text import (
+    ExportText as ExportText,
+    left_out_sentence as left_out_sentence,
+    render_export as render_export,
+    write_export as write_export,
+)
+from .exported_scene import ExportedScene as ExportedScene
+from .ffmpeg import Ffmpeg as Ffmpeg
+from .markdown import standalone_markdown as standalone_markdown
+from .scene_reader import (
+    SceneReader as SceneReader,
+    SceneSpan as SceneSpan,
+    marked_spans as marked_spans,
+    scene_span as scene_span,
+    span_at as span_at,
+)

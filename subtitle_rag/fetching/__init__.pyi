@@ -1,0 +1,9 @@
+from .fetcher import (
+    Fetcher as Fetcher,
+    FetchRequest as FetchRequest,
+    RunOptions as RunOptions,
+    followed_requests as followed_requests,
+)
+from .lister import pattern as pattern
+from .pictures import Picture as Picture, Pictures as Pictures
+from .stored_rest import read_stored_rest as read_stored_rest

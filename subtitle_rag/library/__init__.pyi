@@ -1,0 +1,80 @@
+from . import completion_names as completion_names, overview as overview
+from .answers import CitedScene as CitedScene, StoredAnswer as StoredAnswer
+from .app_state import (
+    EMBEDDED as EMBEDDED,
+    MODEL_OFFER as MODEL_OFFER,
+    PLAYER as PLAYER,
+    THEME as THEME,
+    FoundScene as FoundScene,
+    fetched_alternatives as fetched_alternatives,
+    forget_searches as forget_searches,
+    found_scenes as found_scenes,
+    holding_address as holding_address,
+    index_address as index_address,
+    last_migration as last_migration,
+    library_id as library_id,
+    note_search as note_search,
+    noted_token_cost as noted_token_cost,
+    put_fetched_alternative as put_fetched_alternative,
+    put_found_scenes as put_found_scenes,
+    put_holding_address as put_holding_address,
+    put_index_address as put_index_address,
+    put_migration as put_migration,
+    put_token_cost as put_token_cost,
+    put_unfinished_jobs as put_unfinished_jobs,
+    put_unfinished_removal as put_unfinished_removal,
+    recent_searches as recent_searches,
+    theme_at as theme_at,
+    unfinished_jobs as unfinished_jobs,
+    unfinished_removal as unfinished_removal,
+)
+from .backup import back_up as back_up, backups as backups, quick_check as quick_check
+from .completion_names import channel_names as channel_names, video_names as video_names
+from .connection import (
+    backup_folder as backup_folder,
+    is_scarcity as is_scarcity,
+    scarcity as scarcity,
+    translated as translated,
+    unwritable as unwritable,
+)
+from .context_store import (
+    GIVEN as GIVEN,
+    TRIES as TRIES,
+    Context as Context,
+    ContextCounts as ContextCounts,
+    Contexts as Contexts,
+    OverviewSection as OverviewSection,
+    Recipe as Recipe,
+    WindowSelection as WindowSelection,
+)
+from .level_store import Level as Level, LevelPlace as LevelPlace
+from .locks import hold_lock as hold_lock
+from .mark_store import Mark as Mark, MarkStore as MarkStore
+from .migrations import MIGRATIONS as MIGRATIONS
+from .names import (
+    VideoFacets as VideoFacets,
+    match_channels as match_channels,
+    match_videos as match_videos,
+    video_facets as video_facets,
+    videos_of_kinds as videos_of_kinds,
+)
+from .overview import ChannelState as ChannelState
+from .recovery import Recovery as Recovery, recover as recover
+from .removal_set import (
+    RemovalSet as RemovalSet,
+    counts_without as counts_without,
+    of_channels as of_channels,
+    source_addresses as source_addresses,
+    window_counts as window_counts,
+)
+from .reserve import keep_reserve as keep_reserve, release_reserve as release_reserve
+from .rows import Counts as Counts, VideoState as VideoState
+from .sources import (
+    FollowedSource as FollowedSource,
+    SourceOptions as SourceOptions,
+    Sources as Sources,
+    Stage as Stage,
+)
+from .store import ALL as ALL, Library as Library
+from .summary_store import SummaryCounts as SummaryCounts, VideoSummary as VideoSummary
+from .vector_store import DueWindow as DueWindow, StoredVector as StoredVector, VectorCounts as VectorCounts

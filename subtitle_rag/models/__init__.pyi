@@ -1,0 +1,30 @@
+from . import manifest as manifest
+from .guard import alone as alone
+from .manifest import (
+    DENSE as DENSE,
+    ENCODER as ENCODER,
+    LATE as LATE,
+    OLLAMA as OLLAMA,
+    RERANKER as RERANKER,
+    SPARSE as SPARSE,
+    ContextModel as ContextModel,
+    ContextVerdict as ContextVerdict,
+    Kind as Kind,
+    NeuralModel as NeuralModel,
+    OllamaEncoderModel as OllamaEncoderModel,
+    PoolingMode as PoolingMode,
+    VectorKind as VectorKind,
+    alternatives as alternatives,
+    context_models as context_models,
+    context_verdicts as context_verdicts,
+    default as default,
+    encoders as encoders,
+    free_memory as free_memory,
+    is_ollama as is_ollama,
+    memory as memory,
+    neural as neural,
+    ollama_encoder as ollama_encoder,
+    ollama_encoders as ollama_encoders,
+    rerankers as rerankers,
+)
+from .model_store import ModelFiles as ModelFiles, ModelStore as ModelStore

@@ -1,0 +1,129 @@
+from . import device as device
+from .analysis_ahead import AnalysisAhead as AnalysisAhead
+from .dates import period as period
+from .encoder_agreement import compare as compare
+from .fusion import (
+    BY_SCORES as BY_SCORES,
+    DEFAULT_PARTS as DEFAULT_PARTS,
+    HIERARCHY as HIERARCHY,
+    LEVEL_PARTS as LEVEL_PARTS,
+    Candidates as Candidates,
+    Ranked as Ranked,
+    fuse_scores as fuse_scores,
+    lift as lift,
+    merge_neighbours as merge_neighbours,
+    shares as shares,
+)
+from .highlights import Span as Span, spans as spans
+from .index import (
+    DenseVector as DenseVector,
+    Filter as Filter,
+    Hit as Hit,
+    Index as Index,
+    Point as Point,
+    SharedIndex as SharedIndex,
+    SparseVector as SparseVector,
+    StagedIndex as StagedIndex,
+    TokenVectors as TokenVectors,
+    Vector as Vector,
+)
+from .index_client import (
+    HostedAnalyzer as HostedAnalyzer,
+    HostedIndex as HostedIndex,
+    HostedPoints as HostedPoints,
+    HostedQueryAnalyzer as HostedQueryAnalyzer,
+    HostedServerIndex as HostedServerIndex,
+    open_index as open_index,
+)
+from .index_document import (
+    DEFAULT_PARAMS as DEFAULT_PARAMS,
+    KEYWORDS as KEYWORDS,
+    Bm25Params as Bm25Params,
+    IndexDocument as IndexDocument,
+)
+from .index_fallback import FallbackIndex as FallbackIndex
+from .index_rules import BM25 as BM25, LEVELS as LEVELS, check_vector as check_vector
+from .keyboard import key_sequence as key_sequence
+from .levels import level_points as level_points, level_texts as level_texts
+from .lexical import QueryAnalyzer as QueryAnalyzer, inverse_document_frequency as inverse_document_frequency
+from .morphemes import (
+    ANALYZER as ANALYZER,
+    SHIPPED_NUMBERS as SHIPPED_NUMBERS,
+    Analyzer as Analyzer,
+    Bm25 as Bm25,
+    QueryMorphemes as QueryMorphemes,
+    TextMorphemes as TextMorphemes,
+    clean as clean,
+    document_bigrams as document_bigrams,
+    words as words,
+)
+from .neural import (
+    LATE as LATE,
+    NEURAL as NEURAL,
+    PATIENCE_S as PATIENCE_S,
+    POOLED as POOLED,
+    Encoded as Encoded,
+    Encoder as Encoder,
+    Models as Models,
+    Reranker as Reranker,
+    late_name as late_name,
+    main_name as main_name,
+    token_kind as token_kind,
+    vector_names as vector_names,
+)
+from .neural_client import HostedModels as HostedModels
+from .ollama_encoder import (
+    EncoderOffer as EncoderOffer,
+    OllamaEncoders as OllamaEncoders,
+    choose_encoder as choose_encoder,
+    find_digest as find_digest,
+)
+from .payload import read_payload as read_payload, to_payload as to_payload
+from .query import (
+    KINDS as KINDS,
+    KOREAN as KOREAN,
+    QUOTES as QUOTES,
+    Part as Part,
+    Query as Query,
+    day as day,
+    kind_named as kind_named,
+    parse_query as parse_query,
+    parts as parts,
+)
+from .reasons import REASONS as REASONS, RELATED as RELATED, suggestion_reason as suggestion_reason
+from .reranking import (
+    FULL as FULL,
+    IN_ANSWER as IN_ANSWER,
+    UNMEASURED_DEPTH as UNMEASURED_DEPTH,
+    RerankBudget as RerankBudget,
+    RerankCache as RerankCache,
+    reorder as reorder,
+)
+from .scenes import (
+    Mention as Mention,
+    OwnWindows as OwnWindows,
+    Scene as Scene,
+    make_scenes as make_scenes,
+    passage as passage,
+    passages as passages,
+)
+from .search import (
+    DEPTH as DEPTH,
+    LEXICAL as LEXICAL,
+    ORDERS as ORDERS,
+    RETRIEVERS as RETRIEVERS,
+    SEARCH_PARTS as SEARCH_PARTS,
+    Ranking as Ranking,
+    Searcher as Searcher,
+    SearchResult as SearchResult,
+    shares_text as shares_text,
+)
+from .sections import Section as Section, sections_of as sections_of, split_sections as split_sections
+from .server_terms import address as address
+from .shared_index import SharedIndexWindows as SharedIndexWindows
+from .suggestions import (
+    MAX_SUGGESTIONS as MAX_SUGGESTIONS,
+    Suggestion as Suggestion,
+    suggest_queries as suggest_queries,
+)
+from .vector_backup import VectorBackup as VectorBackup, back_up_vectors as back_up_vectors, backup_path as backup_path

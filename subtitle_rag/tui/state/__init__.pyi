@@ -1,0 +1,69 @@
+from . import (
+    channel_settings as channel_settings,
+    conversation as conversation,
+    model_offer as model_offer,
+    query_filters as query_filters,
+    scene_surroundings as scene_surroundings,
+    source_field as source_field,
+    spoken_lines as spoken_lines,
+    stage_progress as stage_progress,
+)
+from .channel_settings import (
+    ChannelChanges as ChannelChanges,
+    ChannelChoices as ChannelChoices,
+    ChannelForm as ChannelForm,
+)
+from .clean_text import clean as clean, visible as visible
+from .conversation import (
+    SIGNS as SIGNS,
+    CitationRef as CitationRef,
+    QuestionTurn as QuestionTurn,
+    scene_of as scene_of,
+    turn_of_answer as turn_of_answer,
+)
+from .export_source import ExportSource as ExportSource, file_name as file_name, with_suffix as with_suffix
+from .extractor_update import ExtractorUpdate as ExtractorUpdate, find_update as find_update
+from .filter_options import (
+    MOST as MOST,
+    FilterCatalogue as FilterCatalogue,
+    FilterOption as FilterOption,
+    FilterOptions as FilterOptions,
+)
+from .job import Job as Job
+from .job_request import JobQueue as JobQueue, JobRequest as JobRequest, restore_unfinished as restore_unfinished
+from .library_row import LibraryRow as LibraryRow
+from .marked_scenes import MarkedScenes as MarkedScenes
+from .model_offer import (
+    ModelDownload as ModelDownload,
+    find_download as find_download,
+    find_through_ollama as find_through_ollama,
+    lacks_packages as lacks_packages,
+    missing_models as missing_models,
+    sized_download as sized_download,
+)
+from .preview_room import WIDE as WIDE, PreviewRoom as PreviewRoom, choose_preview_room as choose_preview_room
+from .query_filters import Chip as Chip
+from .removal import (
+    PendingRemoval as PendingRemoval,
+    Removal as Removal,
+    Removals as Removals,
+    RemovalTarget as RemovalTarget,
+    rows_without as rows_without,
+)
+from .scene_surroundings import Surroundings as Surroundings, read_surroundings as read_surroundings
+from .source_field import FieldCheck as FieldCheck, pasted_address as pasted_address
+from .spoken_lines import (
+    Span as Span,
+    SpokenLines as SpokenLines,
+    VideoMoment as VideoMoment,
+    scene_of_line as scene_of_line,
+)
+from .stage_progress import (
+    STAGES as STAGES,
+    ContextProgress as ContextProgress,
+    StageName as StageName,
+    StageProgress as StageProgress,
+    StageState as StageState,
+    VectorProgress as VectorProgress,
+    WindowProgress as WindowProgress,
+)
