@@ -140,7 +140,7 @@ class TestBesideTheRest:
             assert isinstance(app.screen, AnswerScreen)
             current: Any = app.screen
             offered = {command.title for command in app.get_system_commands(current)}
-            assert {"Ask: new question", "Ask: earlier answers"} <= offered
+            assert {"Ask: new question", "Ask: of all captions", "Ask: earlier answers"} <= offered
             await pilot.press("ctrl+p")
             assert isinstance(app.screen, CommandPalette)
 

@@ -16,6 +16,7 @@ from subtitle_rag.errors import UsageError
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui import keymap
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.commands import COMMANDS, HELP, TOOLTIPS
 from subtitle_rag.tui.keymap import check, in_force
 from subtitle_rag.tui.screens.help_screen import HelpScreen
 from subtitle_rag.tui.screens.library_screen import LibraryScreen
@@ -253,6 +254,10 @@ SAME_AS = {
     "transcript.find": "search.back",
 }
 """Commands of letters → those that do the same by another key."""
+
+
+def test_every_sentence_of_the_help_belongs_to_a_command() -> None:
+    assert HELP.keys() | TOOLTIPS.keys() <= COMMANDS.keys()
 
 
 def test_no_command_has_letters_alone() -> None:
