@@ -4,7 +4,8 @@ import hashlib
 import re
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -94,11 +95,9 @@ class ClipMaker:
         present = None if self._options.force else _file_of(self._folder, name)
         if present is not None:
             return ClipFile(scene, present, is_new=False)
-        with _WorkFolder(self._folder, name) as work:
-            made = self._made(scene, work)
-            target = self._folder / f"{name}{made.suffix}"
-            made.replace(target)
-        return ClipFile(scene, target, is_new=True)
+        with _work_folder(self._folder, name) as work:
+            clip = self._cut(scene, work)
+            return ClipFile(scene, clip.replace(self._folder / f"{name}{clip.suffix}"), is_new=True)
 
     def join(self, scenes: Sequence[ExportedScene], done: Callable[[ExportedScene], object]) -> Path:
         """Make one video of all scenes, in their order. Scenes that an earlier run has cut are not cut again.
@@ -112,22 +111,20 @@ class ClipMaker:
         target = self._folder / f"{name}.mp4"
         if target.exists() and not options.force:
             return target
-        with _WorkFolder(self._folder, name, keep_on_failure=True) as work:
+        with _work_folder(self._folder, name, keep_on_failure=True) as work:
             for number, (scene, part) in enumerate(zip(scenes, names, strict=True)):
                 if not (work / f"{part}.mp4").exists():
-                    with _WorkFolder(work, str(number)) as inner:
+                    with _work_folder(work, str(number)) as inner:
                         self._part(scene, inner).replace(work / f"{part}.mp4")
                 done(scene)
             (work / "list.txt").write_text("".join(f"file '{part}.mp4'\n" for part in names), encoding="utf-8")
             arguments = [*LOCAL, "-f", "concat", "-i", "list.txt"]
             if options.subtitles == "soft" and self._write_captions(scenes, work):
                 arguments += [*LOCAL, "-i", _CAPTIONS, "-map", "0", "-map", "1", "-c:s", "mov_text"]
-            whole = work / "joined.mp4"
-            self._ffmpeg.run([*arguments, "-c:v", "copy", "-c:a", "copy", address(whole)], work, self._progress)
-            whole.replace(target)
-        return target
+            arguments += ["-c:v", "copy", "-c:a", "copy"]
+            return self._write(arguments, work / "joined.mp4").replace(target)
 
-    def _made(self, scene: ExportedScene, work: Path) -> Path:
+    def _cut(self, scene: ExportedScene, work: Path) -> Path:
         options = self._options
         source, start_ms = self._source(scene, work, exact=options.exact or options.subtitles != "none")
         is_download = start_ms == 0 and source.parent == work
@@ -154,9 +151,7 @@ class ClipMaker:
             arguments += [*(("-vf", ",".join(filters)) if filters else ()), *ENCODED, *SOUND_ENCODED]
         else:
             arguments += ["-c:v", "copy", "-c:a", "copy", "-avoid_negative_ts", "make_zero"]
-        made = work / f"clip{suffix}"
-        self._ffmpeg.run([*arguments, address(made)], work, self._progress)
-        return made
+        return self._write(arguments, work / f"clip{suffix}")
 
     def _part(self, scene: ExportedScene, work: Path) -> Path:
         """Encode a scene with the size, rate and sound that all parts of a joined video have."""
@@ -180,9 +175,12 @@ class ClipMaker:
             arguments += ["-f", "lavfi", "-i", "anullsrc=r=48000:cl=stereo"]
         arguments += ["-map", "0:v:0", "-map", "1:a" if silence else "0:a:0", "-vf", ",".join(filters)]
         arguments += [*ENCODED, *SOUND_ENCODED, "-t", _seconds(scene.end_ms - scene.start_ms)]
-        made = work / "part.mp4"
-        self._ffmpeg.run([*arguments, address(made)], work, self._progress)
-        return made
+        return self._write(arguments, work / "part.mp4")
+
+    def _write(self, arguments: Sequence[str], file: Path) -> Path:
+        """Run ffmpeg in the folder of the file that it writes."""
+        self._ffmpeg.run([*arguments, address(file)], file.parent, self._progress)
+        return file
 
     def _source(self, scene: ExportedScene, work: Path, *, exact: bool) -> tuple[Path, int]:
         """Return the file to cut, and the time of the scene in it."""
@@ -217,29 +215,27 @@ class ClipMaker:
         return bool(cues)
 
 
-class _WorkFolder:
-    """A folder for unfinished files beside the finished ones; those of runs that were killed go after a day."""
-
-    def __init__(self, parent: Path, name: str, *, keep_on_failure: bool = False) -> None:
-        self._parent, self._keep = parent, keep_on_failure
-        self._path = parent / f"{WORK}{name}"
-
-    def __enter__(self) -> Path:
-        try:
-            self._parent.mkdir(parents=True, exist_ok=True)
-            for old in self._parent.glob(f"{WORK}*"):
-                if old != self._path and time.time() - old.stat().st_mtime > DAY_S:
-                    shutil.rmtree(old, ignore_errors=True)
-            if not self._keep:
-                shutil.rmtree(self._path, ignore_errors=True)
-            self._path.mkdir(exist_ok=True)
-        except OSError as error:
-            raise AppError("unwritable", path=str(self._parent), reason=error.strerror or str(error)) from error
-        return self._path
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if not (self._keep and kind is not None):
-            shutil.rmtree(self._path, ignore_errors=True)
+@contextmanager
+def _work_folder(parent: Path, name: str, *, keep_on_failure: bool = False) -> Iterator[Path]:
+    """Make a folder for unfinished files beside the finished ones; those of runs that were killed go after a day."""
+    folder = parent / f"{WORK}{name}"
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        for old in parent.glob(f"{WORK}*"):
+            if old != folder and time.time() - old.stat().st_mtime > DAY_S:
+                shutil.rmtree(old, ignore_errors=True)
+        if not keep_on_failure:
+            shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise AppError("unwritable", path=str(parent), reason=error.strerror or str(error)) from error
+    is_over = not keep_on_failure
+    try:
+        yield folder
+        is_over = True
+    finally:
+        if is_over:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _input(source: Path, start_ms: int, scene: ExportedScene) -> tuple[str, ...]:

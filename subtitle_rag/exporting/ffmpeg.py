@@ -72,17 +72,8 @@ class Ffmpeg:
         Raises:
             AppError: `clip_failed`.
         """
-        command = [
-            self.ffprobe,
-            "-v",
-            "error",
-            *LOCAL,
-            "-show_entries",
-            "stream=codec_type",
-            "-of",
-            "json",
-            address(path),
-        ]
+        entries = ("-show_entries", "stream=codec_type", "-of", "json")
+        command = [self.ffprobe, "-v", "error", *LOCAL, *entries, address(path)]
         run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603
         try:
             found = json.loads(run.stdout or b"{}").get("streams", [])

@@ -39,28 +39,20 @@ def standalone_markdown(scene: ExportedScene) -> str:
 
 def _video_lines(video: Video, link: str | None) -> Iterator[str]:
     title = escape(video.title)
-    yield f"## [{title}]({link})" if link else f"## {title}"
-    yield ""
+    yield f"## [{title}]({link})\n" if link else f"## {title}\n"
     yield " · ".join(filter(None, (escape(video.channel), str(video.published or ""))))
 
 
 def _scene_lines(scene: ExportedScene) -> Iterator[str]:
-    yield f"### {clock(scene.start_ms)}–{clock(scene.end_ms)}"
-    yield ""
-    last = len(scene.cues) - 1
-    for number, cue in enumerate(scene.cues):
-        line_break = "  " if number < last else ""
-        yield f"> {_time(scene, cue.start_ms)} {escape(cue.text)}{line_break}"
+    yield f"### {clock(scene.start_ms)}–{clock(scene.end_ms)}\n"
+    if scene.cues:
+        yield "  \n".join(f"> {_time(scene, cue.start_ms)} {escape(cue.text)}" for cue in scene.cues)
     if scene.context:
-        yield ""
-        yield f"**{_('Context')}**: {escape(scene.context)}"
+        yield f"\n**{_('Context')}**: {escape(scene.context)}"
     if scene.note:
-        yield ""
-        yield f"**{_('Note')}**: {escape(scene.note)}"
+        yield f"\n**{_('Note')}**: {escape(scene.note)}"
     if scene.tag:
-        yield ""
-        tag = _NO_TAG.sub("-", scene.tag)
-        yield f"#{tag}"
+        yield f"\n#{_NO_TAG.sub('-', scene.tag)}"
 
 
 def _time(scene: ExportedScene, at_ms: int) -> str:

@@ -1,7 +1,6 @@
 """Scenes for players: mpv's edit decision list of local files, and M3U."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from subtitle_rag.domain import clock
 from subtitle_rag.exporting.exported_scene import ExportedScene
@@ -28,7 +27,7 @@ def m3u(scenes: Sequence[ExportedScene], title: str) -> str:
     """Write the scenes' files or links. VLC reads start and end; others play a link from its second on."""
     lines = ["#EXTM3U", f"#PLAYLIST:{_one_line(title)}"]
     for scene in scenes:
-        address = _uri(scene.media) if scene.media is not None else scene.url
+        address = scene.media.absolute().as_uri() if scene.media is not None else scene.url
         if address is None:
             continue
         seconds = max(1, round((scene.end_ms - scene.start_ms) / 1000))
@@ -38,10 +37,6 @@ def m3u(scenes: Sequence[ExportedScene], title: str) -> str:
             lines.append(f"#EXTVLCOPT:stop-time={scene.end_ms / 1000:.3f}")
         lines.append(address)
     return "".join(f"{line}\n" for line in lines)
-
-
-def _uri(path: Path) -> str:
-    return path.absolute().as_uri()
 
 
 def _title(scene: ExportedScene) -> str:

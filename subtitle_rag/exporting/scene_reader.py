@@ -79,15 +79,11 @@ class SceneReader:
         except AppError:  # an older version has read what this one refuses
             logger.info("the track of %s cannot be read again", video_id, exc_info=True)
             cues = []
-        return cues or [cue for window in self._windows for cue in _window_cues(window)]
+        return cues or [cue for window in self._windows for cue in line_cues(window.spoken(), window.end_ms)]
 
 
 def _overlap_ms(window: Window, span: SceneSpan) -> int:
     return min(window.end_ms, span.end_ms) - max(window.start_ms, span.start_ms)
-
-
-def _window_cues(window: Window) -> list[Cue]:
-    return list(line_cues(window.spoken(), window.end_ms))
 
 
 def line_cues(lines: Sequence[tuple[int, str]], end_ms: int) -> Iterator[Cue]:

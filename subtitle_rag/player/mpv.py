@@ -93,12 +93,7 @@ def extractor_path(cache: Path | None) -> str | None:
     path = next((found for folder in folders if (found := shutil.which(EXTRACTOR, path=folder))), None)
     if path is None and cache is not None and find_spec("yt_dlp"):
         path = _extractor_script(cache)
-    return None if path is None or _divided(path) else path
-
-
-def _divided(path: str) -> bool:
-    """Whether mpv would read the path as several."""
-    return os.pathsep in path
+    return None if path is None or os.pathsep in path else path  # mpv would read it as several
 
 
 def _extractor_script(cache: Path) -> str | None:
@@ -152,17 +147,7 @@ def play(what: str, seconds: int, cache: Path | None) -> Launch:
     Raises:
         UsageError: `no_player`.
     """
-    global _request_count
-    with _turn:
-        _request_count += 1
-        path = address(cache) if cache else None
-        errors = _errors_file(path, cache)
-        written = _size(errors)
-        if path and _in_window(path, lambda window: window.play(what, seconds)):
-            process = _opened[0] if _opened and _opened[0].poll() is None else None
-            return MpvLaunch(what, path, process, _request_count, (errors, written))
-        process = _open_window(filled(COMMAND, what, seconds), path, cache, errors)
-        return MpvLaunch(what, path, process, _request_count, (errors, 0))
+    return _request(what, lambda window: window.play(what, seconds), filled(COMMAND, what, seconds), cache)
 
 
 class Clip(NamedTuple):
@@ -186,21 +171,25 @@ def play_all(clips: Sequence[Clip], cache: Path | None) -> Launch:
     Raises:
         UsageError: `no_player`.
     """
+    command = ["mpv", "--resume-playback=no", "--force-window=immediate"]
+    for clip in clips:  # between braces, options are of the file alone
+        command += ["--{", *(f"--{option}" for option in clip.options), clip.what, "--}"]
+    return _request(clips[0].what, lambda window: window.play_all(clips), command, cache)
+
+
+def _request(link: str, play: "Callable[[_Window], bool]", command: list[str], cache: Path | None) -> "MpvLaunch":
+    """Have the open window `play`, else a new one by `command`."""
     global _request_count
     with _turn:
         _request_count += 1
         path = address(cache) if cache else None
         errors = _errors_file(path, cache)
-        written = _size(errors)
-        first = clips[0].what
-        if path and _in_window(path, lambda window: window.play_all(clips)):
+        errors_start = _size(errors)
+        if path and _in_window(path, play):
             process = _opened[0] if _opened and _opened[0].poll() is None else None
-            return MpvLaunch(first, path, process, _request_count, (errors, written))
-        command = ["mpv", "--resume-playback=no", "--force-window=immediate"]
-        for clip in clips:  # between braces, options are of the file alone
-            command += ["--{", *(f"--{option}" for option in clip.options), clip.what, "--}"]
-        process = _open_window(command, path, cache, errors)
-        return MpvLaunch(first, path, process, _request_count, (errors, 0))
+        else:
+            process, errors_start = _open_window(command, path, cache, errors), 0
+        return MpvLaunch(link, path, process, _request_count, (errors, errors_start))
 
 
 def _open_window(
