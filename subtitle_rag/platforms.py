@@ -36,6 +36,27 @@ def replace_path(new: Path, path: Path) -> None:
     _retry_while_open(lambda: new.replace(path))
 
 
+def replace_content(path: Path, content: bytes, mode: int | None = None) -> None:
+    """Write a file completely, or leave the one that is there; raises OSError.
+
+    `mode` are its rights; without them only its owner reads it.
+    """
+    import tempfile
+
+    handle, name = tempfile.mkstemp(prefix=".subtitle-rag-", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            Path(name).chmod(mode)
+        replace_path(Path(name), path)
+    except BaseException:
+        delete_file(Path(name))
+        raise
+
+
 def delete_file(path: Path) -> None:
     """Delete a file, if it exists; raises OSError. Windows refuses while any process has it open."""
     _retry_while_open(lambda: path.unlink(missing_ok=True))

@@ -165,6 +165,18 @@ def test_a_file_that_stays_open_is_told(monkeypatch: pytest.MonkeyPatch) -> None
         platforms.replace_path(Path("new"), Path("old"))
 
 
+def test_content_that_cannot_take_its_place_leaves_the_file_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file"
+    platforms.replace_content(file, b"old", 0o644)
+    assert file.stat().st_mode & 0o777 == 0o644
+    monkeypatch.setattr(Path, "replace", Held(1_000))
+    with pytest.raises(PermissionError):
+        platforms.replace_content(file, b"new")
+    assert (file.read_bytes(), list(tmp_path.iterdir())) == (b"old", [file])
+
+
 def test_elsewhere_a_refusal_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     held = Held(1_000)
     monkeypatch.setattr(Path, "replace", held)

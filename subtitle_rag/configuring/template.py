@@ -3,7 +3,7 @@
 import codecs
 import json
 import os
-import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from dataclasses import fields
@@ -15,7 +15,7 @@ from subtitle_rag.config_file import ConfigFile
 from subtitle_rag.config_lines import with_text
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import LANGUAGES, _
-from subtitle_rag.platforms import replace_path
+from subtitle_rag.platforms import replace_content
 
 EXAMPLE_PLAYER = ("celluloid", "--mpv-start={seconds}", "{url}")
 EXAMPLE_KEY = ("app.library", "F10,Ctrl+B")
@@ -89,24 +89,13 @@ def write_setting(path: Path, table: str, name: str, value: str) -> bool:
 
 def _replace(path: Path, text: str) -> None:
     """Replace the file's text, wholly or not at all; its mark of UTF-8, its line ends and its rights stay."""
-    temporary = None
     try:
         earlier = path.read_bytes()
         mark = codecs.BOM_UTF8 if earlier.startswith(codecs.BOM_UTF8) else b""
         lines = text.replace("\n", "\r\n") if b"\r\n" in earlier else text
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as file:
-            file.write(mark + lines.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        shutil.copymode(path, temporary)
-        replace_path(temporary, path)
+        replace_content(path, mark + lines.encode(), stat.S_IMODE(path.stat().st_mode))
     except OSError as error:
         raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
-    finally:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
 
 
 def write_new(path: Path, text: str) -> None:

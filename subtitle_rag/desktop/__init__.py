@@ -6,13 +6,13 @@ Both go into the user's own data folder. They carry a mark, and only files with 
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import N_, translated
+from subtitle_rag.platforms import replace_content
 
 NAME = "subtitle-rag"
 ENTRY_MARK = "X-SubtitleRag-Made=true"
@@ -50,7 +50,8 @@ def install(command: Sequence[str]) -> list[Path]:
             raise UsageError("foreign_file", path=str(path))
     for path, text, _mark in contents:
         try:
-            _write(path, text)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            replace_content(path, text.encode(), 0o644)
         except OSError as error:
             raise UsageError("unwritable", path=str(path), reason=error.strerror or str(error)) from error
     return [path for path, _text, _mark in contents]
@@ -126,17 +127,3 @@ def _has_mark(path: Path, mark: str) -> bool:
         return mark in path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return False
-
-
-def _write(path: Path, text: str) -> None:
-    """Write the file atomically: desktops read it at any moment."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -8,7 +8,6 @@ import json
 import math
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import Any
 from subtitle_rag.domain import byte_size
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.platforms import replace_path
+from subtitle_rag.platforms import replace_content
 
 MAX_BYTES = 64_000_000
 """Bytes that are read of one file; the largest set of questions in use has a thousandth of it."""
@@ -198,18 +197,9 @@ class Records:
     def _write_all(self, entries: Iterable[Entry]) -> None:
         data = b"".join(map(_line, entries))
         target = self.path.resolve()
-        temporary = ""
         try:
-            descriptor, temporary = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(temporary).chmod(target.stat().st_mode & 0o777 if target.exists() else 0o644)
-            replace_path(Path(temporary), target)
+            replace_content(target, data, target.stat().st_mode & 0o777 if target.exists() else 0o644)
         except OSError as error:
-            if temporary:
-                Path(temporary).unlink(missing_ok=True)
             raise UsageError("unwritable", path=str(self.path), reason=error.strerror or str(error)) from error
         self._torn_from = None
 

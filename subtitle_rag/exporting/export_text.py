@@ -1,9 +1,6 @@
 """Scenes in a format as one text, and the file that has it."""
 
-import os
-import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +8,7 @@ from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.exporting.exported_scene import ExportedScene
 from subtitle_rag.exporting.formats import FORMATS, writable_scenes
 from subtitle_rag.i18n import _, n_
+from subtitle_rag.platforms import replace_content
 
 
 class ExportText(NamedTuple):
@@ -52,14 +50,7 @@ def write_export(path: Path, name: str, text: str) -> None:
         AppError: `unwritable`.
     """
     content = text.encode("utf-8-sig" if FORMATS[name].byte_order_mark else "utf-8", "surrogateescape")
-    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".subtitle-rag-")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-        Path(temporary).replace(path)
+        replace_content(path, content)
     except OSError as error:
-        if temporary is not None:
-            with suppress(OSError):
-                Path(temporary).unlink()
         raise AppError("unwritable", path=str(path), reason=error.strerror or str(error)) from error

@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from subtitle_rag.errors import AppError, BusyError
-from subtitle_rag.platforms import delete_file, replace_path
+from subtitle_rag.platforms import replace_content
 
 SOCKET_PREFIX = "subtitle-rag-"
 
@@ -106,13 +105,4 @@ def identity(folder: Path) -> list[int]:
 
 def write_atomically(path: Path, value: Any) -> None:
     """Write `value` as JSON to `path` (mode 0600), either completely or not at all; raises OSError."""
-    handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(value, file, ensure_ascii=False, sort_keys=True)
-            file.flush()
-            os.fsync(file.fileno())
-        replace_path(Path(name), path)
-    except BaseException:
-        delete_file(Path(name))
-        raise
+    replace_content(path, json.dumps(value, ensure_ascii=False, sort_keys=True).encode())

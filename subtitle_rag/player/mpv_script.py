@@ -2,14 +2,13 @@
 
 import os
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _
-from subtitle_rag.platforms import on_windows
+from subtitle_rag.platforms import on_windows, replace_content
 
 NAME = "subtitle-rag.lua"
 MARK = "-- Made by subtitle-rag player mpv-script."
@@ -58,11 +57,7 @@ def install(text: str) -> Path:
         raise UsageError("foreign_file", path=str(target))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", newline="\n", dir=target.parent, prefix=".subtitle-rag-", delete=False
-        ) as file:
-            file.write(text)
-        Path(file.name).replace(target)
+        replace_content(target, text.encode())
     except OSError as error:
         raise UsageError("unwritable", path=str(target), reason=error.strerror or str(error)) from error
     return target
