@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events, on
 from textual.app import App, SystemCommand
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, Job, ModelDownload, VectorProgress
 
 logger = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 ENDING_SIGNALS = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
 """Signals after which Python would leave the terminal in the app's mode."""
@@ -174,14 +172,13 @@ class SubtitleApp(App[object]):
 
     def run_in_thread(
         self,
-        work: Callable[[], T],
-        done: "Callable[[T], Message | None]",
+        work: "Callable[[], Message | None]",
         failed: "Callable[[AppError], Message | None]",
         *,
         group: str,
         exclusive: bool = False,
     ) -> None:
-        run_in_thread(self, work, done, failed, paths=self.settings.paths, group=group, exclusive=exclusive)
+        run_in_thread(self, work, failed, paths=self.settings.paths, group=group, exclusive=exclusive)
 
     def notify(self, message: str, *, title: str = "", **options: Any) -> None:
         """Show a toast, cut so that it does not cover its subject: it may hold a long title."""
@@ -278,7 +275,6 @@ class SubtitleApp(App[object]):
             self._stored_theme = theme.name
             self.run_in_thread(
                 lambda: self.runtime.library.database.put_setting(THEME, theme.name),
-                lambda _none: None,
                 messages.NotRemembered,
                 group="theme",
                 exclusive=True,

@@ -1,6 +1,6 @@
 """The app as controllers see it: a protocol, so that a test can put a plain object in its place."""
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     from subtitle_rag.errors import AppError
     from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, Job, ModelDownload, VectorProgress
-
-T = TypeVar("T")
 
 
 class Stoppable(Protocol):
@@ -48,14 +46,13 @@ class AppPort(Protocol):
 
     def run_in_thread(
         self,
-        work: "Callable[[], T]",
-        done: "Callable[[T], Message | None]",
+        work: "Callable[[], Message | None]",
         failed: "Callable[[AppError], Message | None]",
         *,
         group: str,
         exclusive: bool = False,
     ) -> None:
-        """Run `work` in a thread and post the message that `done` or `failed` makes of its end."""
+        """Run `work` in a thread, and post its message or that of `failed`."""
         ...
 
     def open_url(self, url: str) -> None: ...

@@ -1,7 +1,7 @@
 """Work in threads: an exception becomes an `AppError`, and its traceback goes to the log."""
 
 import logging
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
@@ -18,20 +18,17 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-T = TypeVar("T")
-
 
 def run_in_thread(
     owner: "DOMNode",
-    work: "Callable[[], T]",
-    done: "Callable[[T], Message | None]",
+    work: "Callable[[], Message | None]",
     failed: "Callable[[AppError], Message | None]",
     *,
     paths: "Paths",
     group: str,
     exclusive: bool = False,
 ) -> None:
-    """Run `work` in a Textual worker of `owner`, and post the message that `done` or `failed` makes of its end.
+    """Run `work` in a Textual worker of `owner`, and post its message or that of `failed`.
 
     Nothing is posted after the worker was cancelled: by a later one of its exclusive group, or by the end of `owner`.
     """
@@ -39,7 +36,7 @@ def run_in_thread(
     def body() -> None:
         worker = get_current_worker()
         try:
-            message = done(work())
+            message = work()
         except Exception as error:  # whatever a door throws, the app stays up
             message = failed(to_app_error(error, paths))
         if message is not None and not worker.is_cancelled:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from textual.message import Message
 
@@ -11,8 +11,6 @@ from subtitle_rag.tui.state.extractor_update import ExtractorUpdate
 from subtitle_rag.tui.state.job import Job
 from subtitle_rag.tui.state.model_offer import ModelDownload
 from subtitle_rag.tui.state.stage_progress import ContextProgress, VectorProgress
-
-T = TypeVar("T")
 
 
 @dataclass(eq=False)
@@ -62,15 +60,14 @@ class FakeApp:
 
     def run_in_thread(
         self,
-        work: Callable[[], T],
-        done: Callable[[T], Message | None],
+        work: Callable[[], Message | None],
         failed: Callable[[AppError], Message | None],
         *,
         group: str,
         exclusive: bool = False,
     ) -> None:
         try:
-            message = done(work())
+            message = work()
         except AppError as error:
             message = failed(error)
         if message is not None:

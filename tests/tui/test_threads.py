@@ -32,7 +32,7 @@ class Working(App[object]):
         self.ends: list[Message] = []
 
     def work(self, work: Callable[[], str], *, exclusive: bool = False) -> None:
-        run_in_thread(self, work, Done, Failed, paths=self.paths, group="work", exclusive=exclusive)
+        run_in_thread(self, lambda: Done(work()), Failed, paths=self.paths, group="work", exclusive=exclusive)
 
     @on(Done)
     @on(Failed)

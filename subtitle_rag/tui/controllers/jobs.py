@@ -209,7 +209,7 @@ class JobController:
     def _store_unfinished(self) -> None:
         """Store unfinished requests: the next start offers them, also after a crash."""
         self._unfinished = self.queue.unfinished
-        self._app.run_in_thread(self._write_unfinished, lambda _none: None, NotRemembered, group="keep")
+        self._app.run_in_thread(self._write_unfinished, NotRemembered, group="keep")
 
     def _write_unfinished(self) -> None:
         with self._writing:

@@ -27,7 +27,7 @@ class LibraryOpening:
         """The library and its index are open. Set by the handler of `SearchReady`."""
 
     def open(self) -> None:
-        self._app.run_in_thread(self._open, lambda message: message, LibraryFailed, group="open", exclusive=True)
+        self._app.run_in_thread(self._open, LibraryFailed, group="open", exclusive=True)
 
     def _open(self) -> SearchReady:
         is_sample = self._runtime.settings.is_sample
@@ -40,7 +40,7 @@ class LibraryOpening:
 
     def look_up(self) -> None:
         """Count the library again, and look again for missing packages and models. `LibraryOpened` follows."""
-        self._app.run_in_thread(self._count, lambda message: message, LibraryFailed, group="count", exclusive=True)
+        self._app.run_in_thread(self._count, LibraryFailed, group="count", exclusive=True)
 
     def _count(self) -> LibraryOpened:
         library = self._runtime.library

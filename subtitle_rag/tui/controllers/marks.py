@@ -76,7 +76,7 @@ class MarkController:
                 number = self._readings
             return MarksChanged(marks, library.videos_by_id(*{mark.video_id for mark in marks}), sentence, number)
 
-        self._app.run_in_thread(change, _itself, ActionFailed, group="marks")
+        self._app.run_in_thread(change, ActionFailed, group="marks")
 
     def changed(self, message: MarksChanged) -> None:
         if message.number > self._shown_reading:
@@ -84,7 +84,3 @@ class MarkController:
             self.scenes = MarkedScenes(message.marks, message.videos)
         if message.sentence:
             self._app.notify(message.sentence, markup=False)
-
-
-def _itself(message: MarksChanged) -> MarksChanged:
-    return message

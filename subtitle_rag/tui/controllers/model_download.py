@@ -81,7 +81,6 @@ class ModelDownloadController:
         self._background.show_state("offer", "dismissed")
         self._app.run_in_thread(
             lambda: self._runtime.library.database.put_setting(MODEL_OFFER, "dismissed"),
-            lambda _none: None,
             NotRemembered,
             group="offer",
         )
@@ -96,7 +95,7 @@ class ModelDownloadController:
         self._app.offer = self._with_ollama(download)
         if download and download.packages:
             self._app.run_in_thread(
-                lambda: find_through_ollama(self._runtime), OllamaLooked, lambda _error: None, group="offer"
+                lambda: OllamaLooked(find_through_ollama(self._runtime)), lambda _error: None, group="offer"
             )
         if download and download.state == "elsewhere":
             if not self._look_due:

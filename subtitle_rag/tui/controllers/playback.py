@@ -50,7 +50,7 @@ class PlaybackController:
 
     def play(self, scene: "Scene", name: str = "") -> None:
         """Play a scene in the player `name`, or in the default one. Without a screen or `BROWSER`, copy its link."""
-        self._app.run_in_thread(lambda: self._play(scene, name), _itself, ActionFailed, group="jump")
+        self._app.run_in_thread(lambda: self._play(scene, name), ActionFailed, group="jump")
 
     def _play(self, scene: "Scene", name: str) -> "Message | None":
         file = self._file(scene)
@@ -80,7 +80,7 @@ class PlaybackController:
 
     def play_all(self, scenes: "Sequence[Scene]") -> None:
         """Play scenes one after another in mpv, each from its start to its end."""
-        self._app.run_in_thread(lambda: self._play_all(scenes), _itself, ActionFailed, group="jump")
+        self._app.run_in_thread(lambda: self._play_all(scenes), ActionFailed, group="jump")
 
     def _play_all(self, scenes: "Sequence[Scene]") -> None:
         from subtitle_rag.exporting import SceneReader, make_clips, scene_span
@@ -122,9 +122,7 @@ class PlaybackController:
 
     def open_video(self, video_id: str, title: str) -> None:
         """Open a video's page in the user's browser. Without a screen or `BROWSER`, copy its link."""
-        self._app.run_in_thread(
-            lambda: self._open_video(watch_url(video_id), title), _itself, ActionFailed, group="open-video"
-        )
+        self._app.run_in_thread(lambda: self._open_video(watch_url(video_id), title), ActionFailed, group="open-video")
 
     def _open_video(self, link: str, title: str) -> "Message":
         if self._app.is_web:
@@ -152,9 +150,7 @@ class PlaybackController:
 
     def find_players(self, scene: "Scene") -> None:
         """Look for the players of a scene; `PlayersFound` follows."""
-        self._app.run_in_thread(
-            lambda: self._find_players(scene), _itself, ActionFailed, group="players", exclusive=True
-        )
+        self._app.run_in_thread(lambda: self._find_players(scene), ActionFailed, group="players", exclusive=True)
 
     def _find_players(self, scene: "Scene") -> PlayersFound:
         file = self._file(scene)
@@ -189,17 +185,12 @@ class PlaybackController:
     def prefer(self, name: str) -> None:
         """Use a player in this run and, unless the config names another one, in later ones."""
         self._chosen_player = name
-        self._app.run_in_thread(
-            lambda: self._remember(name),
-            lambda _none: PlayerPreferred(name),
-            ActionFailed,
-            group="players",
-            exclusive=True,
-        )
+        self._app.run_in_thread(lambda: self._remember(name), ActionFailed, group="players", exclusive=True)
 
-    def _remember(self, name: str) -> None:
+    def _remember(self, name: str) -> PlayerPreferred:
         if not self._settings.player.default:
             self._runtime.library.database.put_setting(PLAYER, name)
+        return PlayerPreferred(name)
 
     def preferred(self, message: PlayerPreferred) -> None:
         configured = self._settings.player.default
@@ -213,7 +204,7 @@ class PlaybackController:
     # --- the clipboard ---
 
     def copy_link(self, link: str) -> None:
-        self._app.run_in_thread(lambda: self._copy(link, instead=False), _itself, ActionFailed, group="jump")
+        self._app.run_in_thread(lambda: self._copy(link, instead=False), ActionFailed, group="jump")
 
     def copy_scene_link(self, scene: "Scene") -> None:
         if scene.jump_url:
@@ -232,7 +223,7 @@ class PlaybackController:
 
     def copy_text(self, text: str, sentence: str) -> None:
         """Copy a text, and say so by `sentence`."""
-        self._app.run_in_thread(lambda: self._copied(text, sentence), _itself, ActionFailed, group="jump")
+        self._app.run_in_thread(lambda: self._copied(text, sentence), ActionFailed, group="jump")
 
     def _copied(self, text: str, sentence: str) -> TextCopied:
         return TextCopied(text, sentence, self._arrives(text))
@@ -241,7 +232,7 @@ class PlaybackController:
         """Copy a scene as Markdown, with its video, lines, context and links."""
         sentence = _("Scene copied as Markdown.")
         self._app.run_in_thread(
-            lambda: self._copied(self._markdown(scene, note, tag), sentence), _itself, ActionFailed, group="jump"
+            lambda: self._copied(self._markdown(scene, note, tag), sentence), ActionFailed, group="jump"
         )
 
     def _markdown(self, scene: "Scene", note: str, tag: str) -> str:
@@ -279,7 +270,3 @@ class PlaybackController:
             return
         sentence = _("Nothing can be played here. Link copied: {link}") if message.instead else _("Link copied: {link}")
         self._app.notify(sentence.format(link=message.link), markup=False)
-
-
-def _itself(message: "Message | None") -> "Message | None":
-    return message

@@ -70,7 +70,7 @@ class RemovalController:
             self._app.tell(sample_refusal())
             return
         self._app.run_in_thread(
-            lambda: Removal.of(target, self._runtime.library), RemovalPlanned, ActionFailed, group="removal"
+            lambda: RemovalPlanned(Removal.of(target, self._runtime.library)), ActionFailed, group="removal"
         )
 
     def hide(self, planned: Removal) -> None:
@@ -156,13 +156,12 @@ class RemovalController:
         if self.removals.current is None and (pending := self.removals.next(time.monotonic())):
             self._show_line()
             self._refresh_bindings()
-            self._app.run_in_thread(
-                lambda: pending.removal.carry_out(self._runtime.library, self._runtime.indexer),
-                lambda _none: RemovalEnded(None),
-                RemovalEnded,
-                group="removal",
-            )
+            self._app.run_in_thread(lambda: self._carry_out(pending.removal), RemovalEnded, group="removal")
         return self.removals.current is not None
+
+    def _carry_out(self, removal: Removal) -> RemovalEnded:
+        removal.carry_out(self._runtime.library, self._runtime.indexer)
+        return RemovalEnded(None)
 
     def ended(self, message: RemovalEnded) -> None:
         if isinstance(message.error, BusyError):
@@ -194,6 +193,6 @@ class RemovalController:
         """Carry out waiting removals at the end of the app."""
         for pending in self.removals.all:
             try:
-                pending.removal.carry_out(self._runtime.library, self._runtime.indexer)
+                self._carry_out(pending.removal)
             except AppError as error:
                 output.say_error(error)  # which logs it

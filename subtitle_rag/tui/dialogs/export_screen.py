@@ -171,7 +171,6 @@ class ExportScreen(ModalScreen[None]):
         run_in_thread(
             self,
             read,
-            _itself,
             ExportFailed,
             paths=self.context.settings.paths,
             group="export-text",
@@ -230,9 +229,7 @@ class ExportScreen(ModalScreen[None]):
             self._note(_("Name a file first."))
             return
         write = partial(_write, typed, self.format, export.text, self._replaceable)
-        run_in_thread(
-            self, write, _itself, self._failed, paths=self.context.settings.paths, group="export-file", exclusive=True
-        )
+        run_in_thread(self, write, self._failed, paths=self.context.settings.paths, group="export-file", exclusive=True)
 
     def _failed(self, error: "AppError") -> None:
         self.app.post_message(ActionFailed(error))
@@ -260,7 +257,3 @@ def _write(typed: str, name: str, text: str, replaceable: Path | None) -> "Messa
         return FileExists(path)
     write_export(path, name, text)
     return FileWritten(path)
-
-
-def _itself(message: "Message") -> "Message":
-    return message

@@ -86,8 +86,7 @@ class FilterScreen(ModalScreen[str]):
     def _read(self) -> None:
         run_in_thread(
             self,
-            lambda: FilterCatalogue(video_facets(self.context.runtime.library)),
-            OffersRead,
+            lambda: OffersRead(FilterCatalogue(video_facets(self.context.runtime.library))),
             self._reading_failed,
             paths=self.context.settings.paths,
             group="offers",

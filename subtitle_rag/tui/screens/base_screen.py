@@ -1,7 +1,7 @@
 """The base of all full screens."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
 from textual.reactive import reactive
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from subtitle_rag.retrieval import Scene
     from subtitle_rag.tui.context import AppContext
     from subtitle_rag.tui.state import VideoMoment
-
-T = TypeVar("T")
 
 FOOTER_ORDER = {
     "app.help": 0,
@@ -89,15 +87,14 @@ class BaseScreen(Screen[None]):
 
     def run_in_thread(
         self,
-        work: "Callable[[], T]",
-        done: "Callable[[T], Message | None]",
+        work: "Callable[[], Message | None]",
         failed: "Callable[[AppError], Message | None]",
         *,
         group: str,
         exclusive: bool = False,
     ) -> None:
-        """Run `work` in a thread that ends with the screen, and post here what `done` or `failed` makes of its end."""
-        run_in_thread(self, work, done, failed, paths=self.context.settings.paths, group=group, exclusive=exclusive)
+        """Run `work` in a thread that ends with the screen, and post its message or that of `failed` here."""
+        run_in_thread(self, work, failed, paths=self.context.settings.paths, group=group, exclusive=exclusive)
 
     @property
     def chosen_moment(self) -> "VideoMoment | None":

@@ -166,8 +166,9 @@ class ChannelScreen(BaseScreen):
 
     def _save(self, form: ChannelForm, choices: ChannelChoices) -> None:
         self.run_in_thread(
-            lambda: channel_settings.save(self.context.runtime.library, form, choices),
-            lambda changes: library_messages.ChannelSaved(form.name, changes),
+            lambda: library_messages.ChannelSaved(
+                form.name, channel_settings.save(self.context.runtime.library, form, choices)
+            ),
             library_messages.ChannelFailed,
             group="save",
             exclusive=True,
@@ -190,8 +191,7 @@ class ChannelScreen(BaseScreen):
 
     def _propose(self, channel_id: str) -> None:
         self.run_in_thread(
-            lambda: channel_settings.propose(self.context.runtime, channel_id),
-            library_messages.NamesProposed,
+            lambda: library_messages.NamesProposed(channel_settings.propose(self.context.runtime, channel_id)),
             library_messages.ChannelFailed,
             group="propose",
             exclusive=True,

@@ -65,7 +65,7 @@ class HistoryScreen(BaseScreen):
     # --- the library ---
 
     def _load(self) -> None:
-        self.run_in_thread(self._read, lambda message: message, self._fail, group="kept", exclusive=True)
+        self.run_in_thread(self._read, self._fail, group="kept", exclusive=True)
 
     def _delete(self, id: int | None) -> None:
         """Delete an answer, or all of them, and list the rest."""
@@ -74,7 +74,7 @@ class HistoryScreen(BaseScreen):
             self.context.runtime.library.answers.forget(id)
             return self._read()
 
-        self.run_in_thread(delete, lambda message: message, self._fail, group="kept")
+        self.run_in_thread(delete, self._fail, group="kept")
 
     def _read(self) -> AnswersListed:
         library = self.context.runtime.library

@@ -133,7 +133,7 @@ class LibraryScreen(BaseScreen):
 
     def list_videos(self) -> None:
         """Read the rows of the tables again."""
-        self.run_in_thread(self._read_videos, lambda message: message, self._fail, group="list", exclusive=True)
+        self.run_in_thread(self._read_videos, self._fail, group="list", exclusive=True)
 
     def _read_videos(self) -> library_messages.VideosListed:
         library = self.context.runtime.library

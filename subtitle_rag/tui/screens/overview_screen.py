@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from subtitle_rag.content_overview import ChannelOverview, VideoOverview, channel_overview, video_overview
+from subtitle_rag.content_overview import VideoOverview, channel_overview, video_overview
 from subtitle_rag.domain import Video
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import messages
@@ -58,13 +58,13 @@ class OverviewScreen(BaseScreen):
         name = clean(self._subject.title) if isinstance(self._subject, Video) else ""
         self._show_title(name, _("reading…"))
         self.query_one("#overview-summary", Static).display = False
-        self.run_in_thread(self._read, OverviewRead, messages.ActionFailed, group="overview")
+        self.run_in_thread(self._read, messages.ActionFailed, group="overview")
 
-    def _read(self) -> VideoOverview | ChannelOverview:
-        runtime = self.context.runtime
+    def _read(self) -> OverviewRead:
+        library, words = self.context.runtime.library, self.context.runtime.words
         if isinstance(self._subject, Video):
-            return video_overview(runtime.library, self._subject, runtime.words)
-        return channel_overview(runtime.library, self._subject, runtime.words)
+            return OverviewRead(video_overview(library, self._subject, words))
+        return OverviewRead(channel_overview(library, self._subject, words))
 
     @on(OverviewRead)
     def _overview_read(self, message: OverviewRead) -> None:

@@ -64,8 +64,7 @@ class TranscriptScreen(BaseScreen):
         self.query_bar.counter.say(_("reading…"))
         library, video_id = self.context.runtime.library, self._moment.video.id
         self.run_in_thread(
-            lambda: spoken_lines.spoken_lines(library.windows_of(video_id)),
-            TranscriptRead,
+            lambda: TranscriptRead(spoken_lines.spoken_lines(library.windows_of(video_id))),
             messages.ActionFailed,
             group="transcript",
         )
