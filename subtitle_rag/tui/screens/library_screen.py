@@ -23,7 +23,7 @@ from subtitle_rag.tui.controllers import sample_refusal
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.screens.row_actions import COMMANDS, RowActions
 from subtitle_rag.tui.state import JobRequest, VideoMoment, clean, query_filters
-from subtitle_rag.tui.text import MUTED, job_lines, library_text, paragraphs
+from subtitle_rag.tui.text import MUTED, failure_rows, job_lines, library_text, paragraphs
 from subtitle_rag.tui.widgets import (
     ChannelTable,
     KeyBar,
@@ -219,7 +219,7 @@ class LibraryScreen(BaseScreen):
             self.check.update(Content(f"✓ {job_lines.outcome(job)}"))
 
     def _show_error(self, error: AppError) -> None:
-        self.failures.update(paragraphs(library_text.failure(error)))
+        self.failures.update(paragraphs(failure_rows(error)))
 
     # --- the tables ---
 

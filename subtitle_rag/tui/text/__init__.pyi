@@ -24,6 +24,7 @@ from .content import (
     MUTED as MUTED,
     TIME_CELLS as TIME_CELLS,
     Rows as Rows,
+    failure_rows as failure_rows,
     mark_label as mark_label,
     paragraphs as paragraphs,
     row as row,

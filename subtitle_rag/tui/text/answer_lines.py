@@ -12,12 +12,11 @@ from textual.style import Style
 
 from subtitle_rag.answers import wording
 from subtitle_rag.domain import clock
-from subtitle_rag.errors import AppError
-from subtitle_rag.events import Answer, Evidence, EvidenceSource
+from subtitle_rag.events import Answer, EvidenceSource
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import SIGNS, CitationRef, QuestionTurn, clean, scene_of
-from subtitle_rag.tui.text.content import MUTED, byline
+from subtitle_rag.tui.text.content import MUTED, byline, failure_rows, paragraphs
 
 META = "citation"
 """Style meta of a citation for the mouse: its turn, and its index among that turn's citations."""
@@ -25,7 +24,6 @@ _NUMBER = re.compile(r"\[\d{1,3}\]")
 _CITED = "bold $text-accent"
 _WARNED = "bold $text-warning"
 NUMBER_CELLS = 4
-_INDENT = "  "
 
 
 def draw_answers(turns: Sequence[QuestionTurn], cursor: CitationRef | None, scene_id: str | None) -> Content:
@@ -51,7 +49,7 @@ def _pieces(turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_i
     yield from _answer(turn, number, cursor, scene_id)
     rows = list(_below(turn))
     if rows:
-        yield Content("\n\n" if turn.text else "") + Content("\n").join(rows)
+        yield Content("\n\n" if turn.text else "") + paragraphs(rows)
 
 
 def _answer(turn: QuestionTurn, number: int, cursor: CitationRef | None, scene_id: str | None) -> Iterator[Content]:
@@ -90,20 +88,22 @@ def _lines(text: str) -> Content:
     return Content("\n".join(clean(line) for line in text.split("\n")))
 
 
-def _below(turn: QuestionTurn) -> Iterator[Content]:
+def _below(turn: QuestionTurn) -> Iterator[str | tuple[str, str]]:
     """Yield the remarks under an answer, or the lines that replace it."""
     if turn.answer is None:
         if turn.error is not None:
-            yield from _failure(turn.error)
+            yield from failure_rows(turn.error)
         elif not turn.text:
-            yield Content.styled(clean(_awaited(turn.evidence)), MUTED)
+            evidence = turn.evidence
+            reading = evidence and evidence.sources and wording.reading(evidence)
+            yield clean(reading or _("Searching for scenes…")), MUTED
         return
     for line in fault_lines(turn.answer):
-        yield Content.styled(line, "$text-warning")
+        yield line, "$text-warning"
     for remark in _remarks(turn.answer):
-        yield Content.styled(f"· {clean(remark)}", MUTED)
+        yield f"· {clean(remark)}", MUTED
     if turn.answer.error is not None:
-        yield from _failure(turn.answer.error)
+        yield from failure_rows(turn.answer.error)
 
 
 def answer_text(turn: QuestionTurn) -> str:
@@ -125,15 +125,6 @@ def _faults(answer: Answer) -> dict[tuple[str, str], list[int]]:
             numbers = faults.setdefault((SIGNS[citation.status], wording.fault(answer, citation)), [])
             numbers += [] if citation.number in numbers else [citation.number]
     return faults
-
-
-def _awaited(evidence: Evidence | None) -> str:
-    return wording.reading(evidence) if evidence and evidence.sources else _("Searching for scenes…")
-
-
-def _failure(error: AppError) -> Iterator[Content]:
-    yield Content.styled(f"! {clean(error.message)}", "bold")
-    yield Content(f"{_INDENT}{clean(error.hint)}")
 
 
 def _remarks(answer: Answer) -> Iterator[str]:
@@ -161,15 +152,15 @@ def welcome() -> Content:
     """Return the page of an empty conversation."""
     choose = {"keys": f"{key('answer.previous')} {key('answer.next')}", "key": key("answer.enter")}
     history_note = _("Answers are kept on this computer alone; {key} shows and deletes them.")
-    return Content("\n").join(
+    return paragraphs(
         [
-            Content.styled(_("Ask what the videos say"), "bold"),
-            Content(""),
-            Content(_("A local model (Ollama) answers from the best scenes and cites them: [1], [2].")),
-            Content(_("{keys} go through the citations, {key} plays the second that one rests on.").format(**choose)),
-            Content(""),
-            Content.styled(_("of one video: video:TITLE · of one channel: channel:NAME"), MUTED),
-            Content.styled(history_note.format(key=key("answer.history")), MUTED),
+            (_("Ask what the videos say"), "bold"),
+            "",
+            _("A local model (Ollama) answers from the best scenes and cites them: [1], [2]."),
+            _("{keys} go through the citations, {key} plays the second that one rests on.").format(**choose),
+            "",
+            (_("of one video: video:TITLE · of one channel: channel:NAME"), MUTED),
+            (history_note.format(key=key("answer.history")), MUTED),
         ]
     )
 

@@ -16,6 +16,7 @@ from subtitle_rag.retrieval import REASONS
 from subtitle_rag.tui.state import clean
 
 if TYPE_CHECKING:
+    from subtitle_rag.errors import AppError
     from subtitle_rag.retrieval import Scene
 
 
@@ -117,6 +118,10 @@ def hanging(head: str, content: Content, width: int, style: str = "") -> Sequenc
     first = Content.styled(head.ljust(indent), style or MUTED)
     blank = Content(" " * indent)
     return [(first if index == 0 else blank) + line.rstrip() for index, line in enumerate(wrapped)]
+
+
+def failure_rows(error: "AppError") -> Rows:
+    return [(f"! {clean(error.message)}", "bold"), f"  {clean(error.hint)}"]
 
 
 def paragraphs(rows: Iterable[str | tuple[str, str]]) -> Content:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from subtitle_rag.i18n import N_, _
@@ -27,7 +28,7 @@ DIGITS = {"bm25": 2, "fused": 4}
 """Decimals of a score; others have three."""
 WORDS = 12
 """Most words in a list."""
-GAP = 2
+GAP = "  "
 
 
 def explain_rows(scene: "Scene", result: "SearchResult", width: int, *, times: bool) -> list[Content]:
@@ -36,7 +37,7 @@ def explain_rows(scene: "Scene", result: "SearchResult", width: int, *, times: b
     """
     head = Content.styled(_("Why this is scene {n}").format(n=scene.rank), "bold $text-accent")
     words_by_label, answer_by_label = _words(scene, result), _answer(result, times)
-    wide = max(map(_cells, (*words_by_label, *answer_by_label)))
+    wide = max(map(cell_len, (*words_by_label, *answer_by_label)))
     word_rows = (_labelled(label, text, wide).truncate(width, ellipsis=True) for label, text in words_by_label.items())
     answer_rows = (_labelled(label, text, wide) for label, text in answer_by_label.items())
     return [head, *_table(scene, result, width), Content(""), *word_rows, Content(""), *answer_rows, *_missing(result)]
@@ -57,29 +58,13 @@ def _table(scene: "Scene", result: "SearchResult", width: int) -> Iterator[Conte
         rank = f"#{score.rank}" if score and score.rank else "–"
         rank_and_score = rank, f"{score.score:.{DIGITS.get(name, 3)}f}" if score else ""
         lines.append([title, _(BY[name]) if name in BY else "", *rank_and_score])
-    widths = _widths(lines)
-    if sum(widths) + GAP * len(widths) > width:
-        lines = [[line[0], *line[2:]] for line in lines]
-        widths = _widths(lines)
+    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
+    if sum(widths) + len(GAP) * len(widths) > width:
+        lines, widths = [[line[0], *line[2:]] for line in lines], [widths[0], *widths[2:]]
     for line in lines:
-        cells = [
-            _padded(Content(cell), wide, right=at >= len(line) - 2)
-            for at, (cell, wide) in enumerate(zip(line, widths, strict=True))
-        ]
-        yield Content(" " * GAP) + Content(" " * GAP).join(cells).rstrip()
-
-
-def _widths(lines: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(_cells, column)) for column in zip(*lines, strict=True)]
-
-
-def _cells(text: str) -> int:
-    return Content(text).cell_length
-
-
-def _padded(content: Content, width: int, *, right: bool) -> Content:
-    room = width - content.cell_length
-    return content.pad_left(room) if right else content.pad_right(room)
+        left = [set_cell_size(text, wide) for text, wide in zip(line[:-2], widths, strict=False)]
+        cells = [*left, line[-2].rjust(widths[-2]), line[-1].rjust(widths[-1])]
+        yield Content(GAP + GAP.join(cells).rstrip())
 
 
 def _words(scene: "Scene", result: "SearchResult") -> dict[str, str]:
@@ -100,8 +85,7 @@ def _distinct(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def _labelled(label: str, text: str, wide: int) -> Content:
-    title = _padded(Content.styled(label, MUTED), wide, right=False)
-    return Content.assemble(" " * GAP, title, " " * GAP, text)
+    return Content.assemble(GAP, (label, MUTED), " " * (wide - cell_len(label)), GAP, text)
 
 
 def _answer(result: "SearchResult", times: bool) -> dict[str, str]:

@@ -5,11 +5,9 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import Job
 from subtitle_rag.tui.text import failure_reasons
-from subtitle_rag.tui.text.stage_lines import remaining
+from subtitle_rag.tui.text.stage_lines import WINDOWS_BEFORE_REMAINING, failed_count, remaining
 
 BAR = 10
-WINDOWS_BEFORE_REMAINING = 20
-"""Windows of a job over files after which the remaining time is shown."""
 
 
 def line(job: Job) -> str:
@@ -66,10 +64,8 @@ def _doing(job: Job) -> str:
     if job.stopping:
         return _("Stopping…")
     if job.resting:
-        until, reason = (
-            failure_reasons.rest_end_text(job.resting.until),
-            failure_reasons.words(job.resting.code, job.resting.details),
-        )
+        until = failure_reasons.rest_end_text(job.resting.until)
+        reason = failure_reasons.words(job.resting.code, job.resting.details)
         return _("Resting until {time}, then it resumes by itself: {reason}").format(time=until, reason=reason)
     if job.fetches:
         template = _("Captions from {source}") if job.videos else _("Asking YouTube for {source}")
@@ -93,23 +89,20 @@ def _pace(job: Job) -> list[str]:
     if not job.fetches:
         has_rate = job.searchable and job.seconds > 1
         return [_("{rate} windows/s").format(rate=round(job.searchable / job.seconds))] if has_rate else []
-    left_s = job.left_s
-    if left_s is None:
+    if job.left_s is None:
         return []
-    return [_("{rate} videos/min").format(rate=round(job.rate * 60) or f"{job.rate * 60:.1f}"), remaining(left_s)]
+    return [_("{rate} videos/min").format(rate=round(job.rate * 60) or f"{job.rate * 60:.1f}"), remaining(job.left_s)]
 
 
 def outcome(job: Job) -> str:
     """Return the result of a finished job."""
-    videos = job.new if job.fetches else len(job.done)
-    if job.fetches and not videos:
-        sentence = _("There is nothing new.")
-    elif job.fetches:
-        sentence = n_("{n} new video can be searched now.", "{n} new videos can be searched now.", videos).format(
-            n=videos
-        )
-    else:
+    sentence = _("There is nothing new.")
+    if not job.fetches:
+        videos = len(job.done)
         sentence = n_("{n} video can be searched now.", "{n} videos can be searched now.", videos).format(n=videos)
+    elif job.new:
+        template = n_("{n} new video can be searched now.", "{n} new videos can be searched now.", job.new)
+        sentence = template.format(n=job.new)
     return f"{sentence} {shortfall(job)}" if job.failures else sentence
 
 
@@ -117,7 +110,5 @@ def shortfall(job: Job) -> str:
     """Count the missing videos: skipped ones, then alarms."""
     usual = sum(failure.code in EXPECTED for failure in job.failures)
     alarms = len(job.failures) - usual
-    parts = [n_("– {n} skipped", "– {n} skipped", usual).format(n=usual)] if usual else []
-    if alarms:
-        parts.append(n_("! {n} failed", "! {n} failed", alarms).format(n=alarms))
-    return " ".join(parts)
+    skipped = [n_("– {n} skipped", "– {n} skipped", usual).format(n=usual)] if usual else []
+    return " ".join([*skipped, *failed_count(alarms)])

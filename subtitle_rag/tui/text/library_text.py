@@ -8,7 +8,7 @@ from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import FieldCheck, Job, clean
 from subtitle_rag.tui.text import failure_reasons
-from subtitle_rag.tui.text.content import MUTED, Rows
+from subtitle_rag.tui.text.content import MUTED, Rows, failure_rows
 
 if TYPE_CHECKING:
     from subtitle_rag.library import VideoState
@@ -53,24 +53,20 @@ def _source_line(source: Source) -> str:
     return _("✓ video {name}; {key} imports its captions").format(name=source.key, key=take)
 
 
-def failure(error: AppError) -> Rows:
-    return [(f"! {clean(error.message)}", "bold"), f"  {clean(error.hint)}"]
-
-
 def shortfalls(job: Job) -> Rows:
     """Return the reason of a stop or rest, the sums of skipped videos, and the last failures, the newest first: little
     room cuts off the others."""
     rows: Rows = []
     if job.ended and job.reason:
-        rows += failure(job.reason)
+        rows += failure_rows(job.reason)
     elif job.resting:
-        rows += failure(AppError(job.resting.code, **job.resting.details))
+        rows += failure_rows(AppError(job.resting.code, **job.resting.details))
     usual = [failed.code for failed in job.failures if failed.code in EXPECTED]
     if usual:
         rows.append(_("– Skipped: {reasons}").format(reasons=failure_reasons.sums(usual)))
     alarms = [failed for failed in job.failures if failed.code not in EXPECTED]
     for failed in alarms[: -FAILURES - 1 : -1]:
-        rows += failure(AppError(failed.code, **failed.details))
+        rows += failure_rows(AppError(failed.code, **failed.details))
     if len(alarms) > FAILURES:
         rows.append((_("… and {n} before them").format(n=len(alarms) - FAILURES), MUTED))
     return rows

@@ -10,7 +10,7 @@ from subtitle_rag.installation import step_text
 from subtitle_rag.models import OLLAMA
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import ModelDownload, clean
-from subtitle_rag.tui.text.stage_lines import remaining
+from subtitle_rag.tui.text.stage_lines import failure_line, remaining
 
 if TYPE_CHECKING:
     from subtitle_rag.retrieval import EncoderOffer
@@ -77,7 +77,7 @@ def line(offer: ModelDownload | None) -> str:
             return _megabytes(template, offer)
         case ModelDownload(state="failed", error=error) if error:
             hint = _("What has arrived is kept.") if error.code in RESUMABLE else error.hint
-            return clean(f"! {error.message} {hint}  " + _("{key} tries again").format(**_keys()))
+            return failure_line(error, hint, "models.fetch")
         case ModelDownload(state="elsewhere"):
             return _("Another subtitle-rag is fetching {models}.").format(models=_listed(offer))
     return ""

@@ -6,7 +6,7 @@ from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import ContextProgress, ExtractorUpdate, VectorProgress, WindowProgress, clean
 
 WINDOWS_BEFORE_REMAINING = 20
-"""Windows of a run after which the remaining time is shown; the rate comes earlier."""
+"""Windows of a run, or of a job over files, after which the remaining time is shown; the rate comes earlier."""
 
 
 def windows_rate(windows: float) -> str:
@@ -36,9 +36,12 @@ def pace(progress: WindowProgress) -> list[str]:
     rate, seconds = progress.rate, progress.remaining_s
     if not rate or seconds is None:
         return []
-    if progress.processed < WINDOWS_BEFORE_REMAINING:
-        return [windows_rate(rate)]
-    return [windows_rate(rate), remaining(seconds)]
+    return [windows_rate(rate), *([remaining(seconds)] if progress.processed >= WINDOWS_BEFORE_REMAINING else [])]
+
+
+def failed_count(n: int) -> list[str]:
+    """Return how many failed; nothing without any."""
+    return [n_("! {n} failed", "! {n} failed", n).format(n=f"{n:,}")] if n else []
 
 
 def overview_lines(progress: ContextProgress) -> list[str]:
@@ -65,7 +68,13 @@ def context_line(progress: ContextProgress) -> str:
             sentence = with_counts(_("Contexts paused at {done}/{all}; {key} resumes"), progress)
             return "  ".join((sentence, *context_cost(progress)))
         case "failed" if progress.missing and progress.error:
-            return _context_failure(progress, progress.error)
+            if progress.error.code == "llm_not_running" and not progress.has_contexts:
+                return _(
+                    "A local model could note what each window is about, so that more scenes are found: "
+                    "start Ollama (ollama.com), then press {key}."
+                ).format(key=key("library.background"))
+            hint = "" if progress.error.code == "contexts_busy" else progress.error.hint
+            return failure_line(progress.error, hint, "library.background")
     if not progress.failed:
         return ""
     return n_(
@@ -78,8 +87,7 @@ def context_line(progress: ContextProgress) -> str:
 def context_brief(progress: ContextProgress) -> str:
     """Return counts, rate and remaining time of the run."""
     parts = [with_counts(_("Contexts {done}/{all}"), progress), *overview_lines(progress), *pace(progress)]
-    if progress.failed:
-        parts.append(n_("! {n} failed", "! {n} failed", progress.failed).format(n=progress.failed))
+    parts += failed_count(progress.failed)
     if progress.left_out:
         parts.append(_("{n} left out").format(n=progress.left_out))
     return "  ".join((*parts, clean(progress.model)))
@@ -93,14 +101,10 @@ def context_cost(progress: ContextProgress) -> list[str]:
     return [spent.format(read=f"{progress.prompt_tokens:,}", written=f"{progress.output_tokens:,}")]
 
 
-def _context_failure(progress: ContextProgress, error: AppError) -> str:
-    if error.code == "llm_not_running" and not progress.has_contexts:
-        return _(
-            "A local model could note what each window is about, so that more scenes are found: "
-            "start Ollama (ollama.com), then press {key}."
-        ).format(key=key("library.background"))
-    hint = "" if error.code == "contexts_busy" else f" {error.hint}"
-    return clean(f"! {error.message}{hint}  " + _("{key} tries again").format(key=key("library.background")))
+def failure_line(error: AppError, hint: str, key_id: str) -> str:
+    """Return the line of a failed stage, with the key that tries again."""
+    sentence = clean(" ".join(filter(None, ("!", error.message, hint))))
+    return "  ".join((sentence, _("{key} tries again").format(key=key(key_id))))
 
 
 def vector_line(progress: VectorProgress) -> str:
@@ -115,20 +119,16 @@ def vector_line(progress: VectorProgress) -> str:
             return "  ".join(parts)
         case "paused":
             return with_counts(_("Vectors paused at {done}/{all}; {key} resumes"), progress)
+        case "failed" if progress.error and progress.error.code == "vectors_busy":
+            return clean(progress.error.message)
         case "failed" if progress.error:
-            return _vector_failure(progress.error)
+            return failure_line(progress.error, progress.error.hint, "library.background")
     return ""
 
 
 def vector_brief(progress: VectorProgress) -> str:
     """Return counts, rate and remaining time of the run."""
     return "  ".join((with_counts(_("Vectors {done}/{all}"), progress), *pace(progress), clean(progress.model)))
-
-
-def _vector_failure(error: AppError) -> str:
-    if error.code == "vectors_busy":
-        return clean(error.message)
-    return clean(f"! {error.message} {error.hint}  " + _("{key} tries again").format(key=key("library.background")))
 
 
 def update_line(update: ExtractorUpdate | None) -> str:
@@ -141,8 +141,7 @@ def update_line(update: ExtractorUpdate | None) -> str:
         case ExtractorUpdate(state="working" | "asking"):
             return _("Updating yt-dlp…")
         case ExtractorUpdate(state="failed", error=error) if error:
-            sentence = clean(f"! {error.message} {error.hint}  ").replace("{", "{{").replace("}", "}}")
-            sentence += _("{key} tries again")
+            return failure_line(error, error.hint, "packages.update")
         case _:
             return ""
     assert update is not None

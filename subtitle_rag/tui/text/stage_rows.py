@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
 from subtitle_rag.i18n import _, n_
@@ -16,7 +16,14 @@ from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.state import ContextProgress, clean
 from subtitle_rag.tui.text import job_lines
 from subtitle_rag.tui.text.content import MUTED
-from subtitle_rag.tui.text.stage_lines import context_cost, context_line, overview_lines, pace, vector_line
+from subtitle_rag.tui.text.stage_lines import (
+    context_cost,
+    context_line,
+    failed_count,
+    overview_lines,
+    pace,
+    vector_line,
+)
 
 if TYPE_CHECKING:
     from subtitle_rag.tui.state import Job, VectorProgress, WindowProgress
@@ -101,21 +108,17 @@ def _background(name: str, progress: "WindowProgress", line: str) -> StageRow:
             notes = [_("paused; {key} resumes").format(key=key("library.background"))]
         case "done":
             notes = ["✓"] if progress.done >= progress.windows else []
+        case _ if isinstance(progress, ContextProgress):
+            before = [*_prompt_change(progress), *overview_lines(progress)]
+            notes = [*before, *pace(progress), *failed_count(progress.failed), model, *context_cost(progress)]
         case _:
-            notes = [
-                *_prompt_change(progress),
-                *_overview(progress),
-                *pace(progress),
-                *_trouble(progress),
-                model,
-                *_cost(progress),
-            ]
+            notes = [*pace(progress), model]
     return StageRow(title, progress.done, progress.windows, tuple(note for note in notes if note))
 
 
-def _prompt_change(progress: "WindowProgress") -> list[str]:
+def _prompt_change(progress: ContextProgress) -> list[str]:
     """Return how much a new prompt has written anew, until the first context tells the real pace."""
-    if not isinstance(progress, ContextProgress) or not progress.replaced or progress.processed:
+    if not progress.replaced or progress.processed:
         return []
     note = n_("new prompt: {n} context anew", "new prompt: {n} contexts anew", progress.replaced)
     minutes = max(1, round(progress.expected_s / 60))
@@ -123,31 +126,15 @@ def _prompt_change(progress: "WindowProgress") -> list[str]:
     return [note.format(n=f"{progress.replaced:,}"), *expected]
 
 
-def _overview(progress: "WindowProgress") -> list[str]:
-    return overview_lines(progress) if isinstance(progress, ContextProgress) else []
-
-
-def _trouble(progress: "WindowProgress") -> list[str]:
-    failed = getattr(progress, "failed", 0)
-    return [n_("! {n} failed", "! {n} failed", failed).format(n=f"{failed:,}")] if failed else []
-
-
-def _cost(progress: "WindowProgress") -> list[str]:
-    return context_cost(progress) if isinstance(progress, ContextProgress) else []
-
-
 def _lines(stages: "list[StageRow]", width: int) -> Iterator[Content]:
     """Yield the bars in so many cells, with as many notes as there is room for."""
-    if not stages:
-        return
-    name = max(cell_len(stage.name) for stage in stages)
-    counts = max(cell_len(stage.counts) for stage in stages)
+    name = max((cell_len(stage.name) for stage in stages), default=0)
+    counts = max((cell_len(stage.counts) for stage in stages), default=0)
     bar = max(SHORTEST_BAR, min(LONGEST_BAR, width // 6))  # by nothing that changes while work goes on
+    room = width - INDENT - name - bar - counts - 4
     for stage in stages:
-        head = " " * INDENT + stage.name + " " * (name - cell_len(stage.name) + 1)
-        counts_cell = stage.counts + " " * (counts - cell_len(stage.counts))
-        room = width - INDENT - name - bar - counts - 4
-        yield Content.assemble(head, stage.bar(bar), f" {counts_cell}  ", (_fitting(stage.notes, room), MUTED)).rstrip()
+        cells = set_cell_size(stage.name, name), stage.bar(bar), set_cell_size(stage.counts, counts)
+        yield Content.assemble(" " * INDENT, " ".join(cells), "  ", (_fitting(stage.notes, room), MUTED)).rstrip()
 
 
 def _fitting(notes: Iterable[str], cells: int) -> str:
