@@ -21,7 +21,7 @@ from textual import on
 
 from subtitle_rag import config
 from subtitle_rag.runtime import Runtime
-from subtitle_rag.tui import library_messages, messages, search_messages
+from subtitle_rag.tui import messages
 from subtitle_rag.tui.app import SubtitleApp
 from subtitle_rag.tui.garbage import Garbage
 from subtitle_rag.tui.widgets import result_pane
@@ -88,7 +88,7 @@ class MeasuredApp(SubtitleApp):
         self._due = (*self._due, text)
         self.screen.call_after_refresh(self._mark)  # where nothing had to be drawn
 
-    @on(search_messages.ScenesFound)
+    @on(messages.ScenesFound)
     def _scenes_found(self) -> None:
         self.screen.call_after_refresh(self._same_scenes)
 
@@ -98,9 +98,9 @@ class MeasuredApp(SubtitleApp):
         self._mark()
 
     @on(messages.SearchReady)
-    @on(library_messages.VideosListed)
+    @on(messages.VideosListed)
     @on(messages.JobEnded)
-    def _told(self, message: "messages.SearchReady | library_messages.VideosListed | messages.JobEnded") -> None:
+    def _told(self, message: "messages.SearchReady | messages.VideosListed | messages.JobEnded") -> None:
         self._mark_soon(type(message).__name__)
 
 

@@ -1,29 +1,42 @@
-"""Facts that threads, screens and dialogs report to the app, roughly in the order of their flow."""
+"""Facts that threads, screens and dialogs report, in the order of their flow."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.message import Message
 
 if TYPE_CHECKING:
+    from subtitle_rag.content_overview import ChannelOverview, VideoOverview
     from subtitle_rag.domain import Video
     from subtitle_rag.errors import AppError
-    from subtitle_rag.library import Counts, Mark
-    from subtitle_rag.retrieval import EncoderOffer, Scene
+    from subtitle_rag.events import Answer, Evidence
+    from subtitle_rag.exporting import ExportText
+    from subtitle_rag.library import ChannelState, Counts, Mark, StoredAnswer, VideoState
+    from subtitle_rag.retrieval import EncoderOffer, Scene, SearchResult, Suggestion
     from subtitle_rag.tui.state import (
         ChannelChanges,
+        ChannelForm,
         ExtractorUpdate,
+        FieldCheck,
+        FilterCatalogue,
         Job,
         JobRequest,
         ModelDownload,
+        QuestionTurn,
         Removal,
+        SpokenLines,
         StageName,
         StageProgress,
+        Surroundings,
     )
 
 
 class AppMessage(Message):
     """A message to the app (`connections`). All others go to a screen or a widget."""
+
+
+# --- the library opens ---
 
 
 @dataclass
@@ -83,6 +96,63 @@ class LibraryRetried(AppMessage):
     """The user tries again to open the library."""
 
 
+# --- searching ---
+
+
+@dataclass
+class ScenesFound(Message):
+    """A query's scenes. Unless the result is final, the same query has a better order soon."""
+
+    text: str
+    """The query, tidied."""
+    result: "SearchResult"
+
+
+@dataclass
+class SearchFailed(Message):
+    text: str
+    error: "AppError"
+
+
+@dataclass
+class SurroundingsRead(Message):
+    """The surroundings of the scenes of a video. For a search they come a second time, with the query's matches."""
+
+    video_id: str
+    result: "SearchResult | None"
+    """The result with the scenes, if there is one."""
+    surroundings: "Surroundings"
+
+
+@dataclass
+class TranscriptRead(Message):
+    """All lines of a video, for its transcript."""
+
+    lines: "SpokenLines"
+
+
+@dataclass
+class RecentsRead(Message):
+    """The last searches, the newest first."""
+
+    recents: list[str]
+
+
+@dataclass
+class SuggestionsMade(Message):
+    """Queries with scenes, for a similar one without."""
+
+    text: str
+    suggestions: "list[Suggestion]"
+
+
+@dataclass
+class OffersRead(Message):
+    """The filters of the library's contents."""
+
+    catalogue: "FilterCatalogue"
+
+
 @dataclass
 class RerankerMissing(AppMessage):
     """There is no reranker that could refine the order of the scenes."""
@@ -93,6 +163,9 @@ class AddressGiven(AppMessage):
     """An address was pasted into the query: it belongs into the library's field."""
 
     address: str
+
+
+# --- playing and copying ---
 
 
 @dataclass
@@ -135,19 +208,6 @@ class TextCopied(AppMessage):
 
 
 @dataclass
-class MarksChanged(AppMessage):
-    """The marks of the library, after they were read or changed."""
-
-    marks: "list[Mark]"
-    videos: "dict[str, Video]"
-    """Those of the marks that are in the library."""
-    sentence: str
-    """The notice; empty for none."""
-    number: int
-    """Of the reading: an earlier one may come later."""
-
-
-@dataclass
 class PlayersFound(AppMessage):
     """The players for a scene."""
 
@@ -162,18 +222,71 @@ class PlayerPreferred(AppMessage):
     name: str
 
 
+# --- marks and export ---
+
+
 @dataclass
-class ActionFailed(AppMessage):
-    """An action of the user failed."""
+class MarksChanged(AppMessage):
+    """The marks of the library, after they were read or changed."""
+
+    marks: "list[Mark]"
+    videos: "dict[str, Video]"
+    """Those of the marks that are in the library."""
+    sentence: str
+    """The notice; empty for none."""
+    number: int
+    """Of the reading: an earlier one may come later."""
+
+
+@dataclass
+class TextExported(Message):
+    """The text of scenes in a format."""
+
+    export: "ExportText"
+
+
+@dataclass
+class ExportFailed(Message):
+    """The scenes cannot be written in the format."""
 
     error: "AppError"
 
 
 @dataclass
-class NotRemembered(AppMessage):
-    """The library could not note something; the app goes on without."""
+class FileWritten(Message):
+    path: Path
 
-    error: "AppError"
+
+@dataclass
+class FileExists(Message):
+    """Nothing was written, as the file is there."""
+
+    path: Path
+
+
+# --- the library's screens ---
+
+
+@dataclass
+class FieldChecked(Message):
+    typed: str
+    check: "FieldCheck"
+
+
+@dataclass
+class FieldTaken(Message):
+    """The user submitted the field; `whole_list` asks for the list in a video's address."""
+
+    typed: str
+    check: "FieldCheck"
+    whole_list: bool
+
+
+@dataclass
+class VideosListed(Message):
+    videos: "list[VideoState]"
+    channels: "list[ChannelState]"
+    """Playlists too."""
 
 
 @dataclass
@@ -182,6 +295,13 @@ class VideoChosen(AppMessage):
 
     query: str
     """The filter; the words are still to be typed."""
+
+
+@dataclass
+class OverviewRead(Message):
+    """What a video or channel is about."""
+
+    overview: "VideoOverview | ChannelOverview"
 
 
 @dataclass
@@ -198,12 +318,54 @@ class RemovalEnded(AppMessage):
     error: "AppError | None"
 
 
+# --- a channel's settings ---
+
+
+@dataclass
+class ChannelRead(Message):
+    """A channel's settings were read."""
+
+    form: "ChannelForm"
+
+
+@dataclass
+class ModelsRead(Message):
+    """The installed models of Ollama."""
+
+    names: list[str]
+
+
+@dataclass
+class NamesProposed(Message):
+    """Likely names of a channel."""
+
+    names: list[str]
+
+
+@dataclass
+class ChannelSaved(Message):
+    """A channel's settings were written."""
+
+    name: str
+    changes: "ChannelChanges"
+
+
+@dataclass
+class ChannelFailed(Message):
+    """A channel's settings were not written, or its captions not read."""
+
+    error: "AppError"
+
+
 @dataclass
 class ChannelChanged(AppMessage):
     """A channel's settings were written, and their screen is closed."""
 
     name: str
     changes: "ChannelChanges"
+
+
+# --- jobs and stages ---
 
 
 @dataclass
@@ -246,6 +408,62 @@ class StageEnded(AppMessage):
     """The app stopped it."""
 
 
+# --- answers ---
+
+
+@dataclass
+class EvidenceFound(Message):
+    """The scenes for an answer."""
+
+    turn: "QuestionTurn"
+    evidence: "Evidence"
+
+
+@dataclass
+class AnswerGrew(Message):
+    """An answer so far. A newer message replaces those in the queue."""
+
+    turn: "QuestionTurn"
+    text: str
+
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, AnswerGrew) and message.turn is self.turn
+
+
+@dataclass
+class AnswerEnded(Message):
+    """An answer is complete, or failed."""
+
+    turn: "QuestionTurn"
+    answer: "Answer | None" = None
+    error: "AppError | None" = None
+
+
+@dataclass
+class AnswersListed(Message):
+    """The history of answers, the newest first, and the videos of their scenes in the library."""
+
+    answers: "list[StoredAnswer]"
+    videos: "dict[str, Video]"
+
+
 @dataclass
 class AnswersLeft(AppMessage):
     """The answer screen was left."""
+
+
+# --- failures ---
+
+
+@dataclass
+class ActionFailed(AppMessage):
+    """An action of the user failed."""
+
+    error: "AppError"
+
+
+@dataclass
+class NotRemembered(AppMessage):
+    """The library could not note something; the app goes on without."""
+
+    error: "AppError"

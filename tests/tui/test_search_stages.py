@@ -16,8 +16,8 @@ from subtitle_rag.retrieval.scenes import Scene
 from subtitle_rag.retrieval.search import LEXICAL, RETRIEVERS, Searcher, SearchResult
 from subtitle_rag.runtime import Runtime
 from subtitle_rag.tui.app import SubtitleApp
+from subtitle_rag.tui.messages import ScenesFound
 from subtitle_rag.tui.screens import live_search
-from subtitle_rag.tui.search_messages import ScenesFound
 from tests.models_here import Here, Read
 from tests.tiny_models import tiny_reranker
 from tests.tui.conftest import Answers, MakeApp, Outside, scene, settle, shown, toasts, typed, until

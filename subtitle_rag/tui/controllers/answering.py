@@ -7,8 +7,8 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from subtitle_rag.events import Answer, AnswerPiece, Evidence
-from subtitle_rag.tui.answer_messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.controllers.app_thread import AppThread
+from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.state import QuestionTurn
 from subtitle_rag.tui.threads import to_app_error
 

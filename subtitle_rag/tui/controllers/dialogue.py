@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from subtitle_rag.retrieval import Query, parse_query
-from subtitle_rag.tui.answer_messages import EvidenceFound
 from subtitle_rag.tui.controllers.answering import Talk
+from subtitle_rag.tui.messages import EvidenceFound
 from subtitle_rag.tui.state import QuestionTurn
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from subtitle_rag.answers import Over
     from subtitle_rag.runtime import Runtime
-    from subtitle_rag.tui.answer_messages import AnswerEnded, AnswerGrew
     from subtitle_rag.tui.controllers.context_pause import ContextPause
+    from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew
 
 
 class Dialogue:

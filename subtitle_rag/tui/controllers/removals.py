@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from subtitle_rag.runtime import Runtime
     from subtitle_rag.tui.app_port import AppPort, Stoppable
     from subtitle_rag.tui.controllers.jobs import JobController
-    from subtitle_rag.tui.library_messages import VideosListed
-    from subtitle_rag.tui.search_messages import ScenesFound
+    from subtitle_rag.tui.messages import ScenesFound, VideosListed
 
 UNDO_S = 60.0
 """How long a removal can be undone."""

@@ -17,9 +17,8 @@ from textual.widgets.option_list import Option
 
 from subtitle_rag.i18n import N_, _, n_
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.export_messages import ExportFailed, FileExists, FileWritten, TextExported
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.messages import ActionFailed
+from subtitle_rag.tui.messages import ActionFailed, ExportFailed, FileExists, FileWritten, TextExported
 from subtitle_rag.tui.state import ExportSource, clean, file_name, with_suffix
 from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.threads import run_in_thread

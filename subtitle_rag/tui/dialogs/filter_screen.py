@@ -21,8 +21,7 @@ from subtitle_rag.i18n import _
 from subtitle_rag.library import video_facets
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.messages import ActionFailed
-from subtitle_rag.tui.search_messages import OffersRead
+from subtitle_rag.tui.messages import ActionFailed, OffersRead
 from subtitle_rag.tui.state import MOST, Chip, FilterCatalogue, FilterOption, FilterOptions, clean, query_filters
 from subtitle_rag.tui.text import MUTED
 from subtitle_rag.tui.threads import run_in_thread

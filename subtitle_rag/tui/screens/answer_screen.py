@@ -15,11 +15,10 @@ from textual.widgets import Input
 from subtitle_rag.domain import tidy
 from subtitle_rag.errors import UsageError
 from subtitle_rag.i18n import _, n_
-from subtitle_rag.tui.answer_messages import AnswerEnded, AnswerGrew, EvidenceFound
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.controllers import Dialogue
 from subtitle_rag.tui.keymap import key
-from subtitle_rag.tui.messages import AnswersLeft
+from subtitle_rag.tui.messages import AnswerEnded, AnswerGrew, AnswersLeft, EvidenceFound
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.state import QuestionTurn
 from subtitle_rag.tui.text import quotes

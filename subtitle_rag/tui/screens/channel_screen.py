@@ -13,7 +13,7 @@ from textual.widgets import Button, Checkbox, Input, Select, Static, TextArea
 from subtitle_rag.contexts import MAX_ENTRIES, format_list, parse_list
 from subtitle_rag.domain import TABS
 from subtitle_rag.i18n import N_, _, n_
-from subtitle_rag.tui import library_messages, messages
+from subtitle_rag.tui import messages
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.keymap import key
 from subtitle_rag.tui.screens.base_screen import BaseScreen
@@ -102,14 +102,14 @@ class ChannelScreen(BaseScreen):
     def _read(self) -> None:
         runtime = self.context.runtime
         try:
-            self.post_message(library_messages.ChannelRead(channel_settings.read(runtime, self._channel)))
+            self.post_message(messages.ChannelRead(channel_settings.read(runtime, self._channel)))
         except Exception as error:  # whatever a door throws, the app stays up
             self.app.post_message(messages.ActionFailed(to_app_error(error, self.context.settings.paths)))
             return
-        self.post_message(library_messages.ModelsRead(channel_settings.installed_models(runtime)))
+        self.post_message(messages.ModelsRead(channel_settings.installed_models(runtime)))
 
-    @on(library_messages.ChannelRead)
-    def _channel_read(self, message: library_messages.ChannelRead) -> None:
+    @on(messages.ChannelRead)
+    def _channel_read(self, message: messages.ChannelRead) -> None:
         form = self._form = message.form
         self.query_one("#settings").disabled = False
         for tab in TABS:
@@ -126,8 +126,8 @@ class ChannelScreen(BaseScreen):
         first = "#tab-videos" if form.has_tabs else "#languages" if form.sources else "#model"
         self.query_one(first).focus()
 
-    @on(library_messages.ModelsRead)
-    def _models_read(self, message: library_messages.ModelsRead) -> None:
+    @on(messages.ModelsRead)
+    def _models_read(self, message: messages.ModelsRead) -> None:
         self._models = message.names
         if not self.model.expanded:
             model = self.model.value
@@ -166,21 +166,21 @@ class ChannelScreen(BaseScreen):
 
     def _save(self, form: ChannelForm, choices: ChannelChoices) -> None:
         self.run_in_thread(
-            lambda: library_messages.ChannelSaved(
+            lambda: messages.ChannelSaved(
                 form.name, channel_settings.save(self.context.runtime.library, form, choices)
             ),
-            library_messages.ChannelFailed,
+            messages.ChannelFailed,
             group="save",
             exclusive=True,
         )
 
-    @on(library_messages.ChannelSaved)
-    def _saved(self, message: library_messages.ChannelSaved) -> None:
+    @on(messages.ChannelSaved)
+    def _saved(self, message: messages.ChannelSaved) -> None:
         self.dismiss()
         self.app.post_message(messages.ChannelChanged(message.name, message.changes))
 
-    @on(library_messages.ChannelFailed)
-    def _saving_failed(self, message: library_messages.ChannelFailed) -> None:
+    @on(messages.ChannelFailed)
+    def _saving_failed(self, message: messages.ChannelFailed) -> None:
         self._say(f"! {message.error.message} {message.error.hint}")
 
     @on(Button.Pressed, "#propose")
@@ -191,14 +191,14 @@ class ChannelScreen(BaseScreen):
 
     def _propose(self, channel_id: str) -> None:
         self.run_in_thread(
-            lambda: library_messages.NamesProposed(channel_settings.propose(self.context.runtime, channel_id)),
-            library_messages.ChannelFailed,
+            lambda: messages.NamesProposed(channel_settings.propose(self.context.runtime, channel_id)),
+            messages.ChannelFailed,
             group="propose",
             exclusive=True,
         )
 
-    @on(library_messages.NamesProposed)
-    def _names_proposed(self, message: library_messages.NamesProposed) -> None:
+    @on(messages.NamesProposed)
+    def _names_proposed(self, message: messages.NamesProposed) -> None:
         names = parse_list(self.names.text)
         new = [name for name in message.names if name not in names][: max(0, MAX_ENTRIES - len(names))]
         if new:

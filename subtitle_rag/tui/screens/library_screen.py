@@ -17,7 +17,7 @@ from subtitle_rag.captions import Source
 from subtitle_rag.errors import AppError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.library import overview
-from subtitle_rag.tui import library_messages, messages
+from subtitle_rag.tui import messages
 from subtitle_rag.tui.commands import bindings
 from subtitle_rag.tui.controllers import sample_refusal
 from subtitle_rag.tui.screens.base_screen import BaseScreen
@@ -135,16 +135,16 @@ class LibraryScreen(BaseScreen):
         """Read the rows of the tables again."""
         self.run_in_thread(self._read_videos, self._fail, group="list", exclusive=True)
 
-    def _read_videos(self) -> library_messages.VideosListed:
+    def _read_videos(self) -> messages.VideosListed:
         library = self.context.runtime.library
-        return library_messages.VideosListed(library.videos(), overview.channel_states(library.database))
+        return messages.VideosListed(library.videos(), overview.channel_states(library.database))
 
     def _fail(self, error: AppError) -> None:
         """Report to the app, which closes this screen."""
         self.app.post_message(messages.LibraryFailed(error))
 
-    @on(library_messages.VideosListed)
-    def _videos_listed(self, message: library_messages.VideosListed) -> None:
+    @on(messages.VideosListed)
+    def _videos_listed(self, message: messages.VideosListed) -> None:
         videos, channels = self.context.removals.visible_rows(message)
         self.tables.fill(videos, channels, fetches=_fetches(self.context.app.job))
         self._tables_changed()
@@ -161,8 +161,8 @@ class LibraryScreen(BaseScreen):
         self.check.update("")
         self._set_list(None)
 
-    @on(library_messages.FieldChecked)
-    def _field_checked(self, message: library_messages.FieldChecked) -> None:
+    @on(messages.FieldChecked)
+    def _field_checked(self, message: messages.FieldChecked) -> None:
         if message.typed == self.path.value:
             self.check.update(
                 Content(clean(library_text.field_line(message.check, is_sample=self.context.settings.is_sample)))
@@ -178,8 +178,8 @@ class LibraryScreen(BaseScreen):
     def action_take(self, whole_list: bool = False) -> None:
         after_typing(self, lambda: self.path.submit(whole_list=whole_list))
 
-    @on(library_messages.FieldTaken)
-    def _field_taken(self, message: library_messages.FieldTaken) -> None:
+    @on(messages.FieldTaken)
+    def _field_taken(self, message: messages.FieldTaken) -> None:
         check, source = message.check, message.check.source
         if check.kind == "nothing":
             self.check.update(Content(_("Type or paste an address or the path of a folder first.")))

@@ -17,8 +17,7 @@ from textual.worker import get_current_worker
 
 from subtitle_rag.errors import AppError
 from subtitle_rag.retrieval import FULL, parse_query
-from subtitle_rag.tui.messages import RerankerMissing, WindowsMissing
-from subtitle_rag.tui.search_messages import ScenesFound, SearchFailed
+from subtitle_rag.tui.messages import RerankerMissing, ScenesFound, SearchFailed, WindowsMissing
 from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from subtitle_rag.domain import Video
 from subtitle_rag.i18n import _, n_
 from subtitle_rag.tui import messages
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.library_messages import OverviewRead
+from subtitle_rag.tui.messages import OverviewRead
 from subtitle_rag.tui.screens.base_screen import BaseScreen
 from subtitle_rag.tui.state import VideoMoment, clean, scene_of_line
 from subtitle_rag.tui.text import MUTED, OverviewRow, channel_rows, video_rows

@@ -11,7 +11,7 @@ from textual.worker import get_current_worker
 
 from subtitle_rag.library import forget_searches, note_search, recent_searches
 from subtitle_rag.retrieval import parse_query, suggest_queries
-from subtitle_rag.tui.search_messages import RecentsRead, SuggestionsMade
+from subtitle_rag.tui.messages import RecentsRead, SuggestionsMade
 from subtitle_rag.tui.threads import to_app_error
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from subtitle_rag.library import Library
     from subtitle_rag.retrieval import Suggestion
     from subtitle_rag.tui.context import AppContext
-    from subtitle_rag.tui.search_messages import ScenesFound
+    from subtitle_rag.tui.messages import ScenesFound
 
 
 class RecentSearches:

@@ -18,13 +18,19 @@ from subtitle_rag.domain import tidy
 from subtitle_rag.errors import BusyError, UsageError
 from subtitle_rag.i18n import _
 from subtitle_rag.tui.commands import bindings
-from subtitle_rag.tui.messages import AddressGiven, LibraryRetried
+from subtitle_rag.tui.messages import (
+    AddressGiven,
+    LibraryRetried,
+    RecentsRead,
+    ScenesFound,
+    SearchFailed,
+    SuggestionsMade,
+)
 from subtitle_rag.tui.screens.live_search import LiveSearch
 from subtitle_rag.tui.screens.preview_screen import PreviewScreen, make_preview
 from subtitle_rag.tui.screens.recent_searches import RecentSearches
 from subtitle_rag.tui.screens.refinement import Refinement
 from subtitle_rag.tui.screens.search_page import SearchPage
-from subtitle_rag.tui.search_messages import RecentsRead, ScenesFound, SearchFailed, SuggestionsMade
 from subtitle_rag.tui.state import STAGES, ExportSource, clean, query_filters
 from subtitle_rag.tui.widgets import (
     CalmPage,

@@ -19,7 +19,7 @@ from textual.worker import get_current_worker
 
 from subtitle_rag.domain import clock
 from subtitle_rag.i18n import _
-from subtitle_rag.tui.search_messages import SurroundingsRead
+from subtitle_rag.tui.messages import SurroundingsRead
 from subtitle_rag.tui.state import Surroundings, clean, scene_of_line, scene_surroundings
 from subtitle_rag.tui.text import MUTED, Timeline, TranscriptLines, explain, paragraphs, scene_lines, timeline
 from subtitle_rag.tui.widgets.picture import ScenePicture

@@ -4,7 +4,7 @@ from textual import on, work
 from textual.widgets import Input
 from textual.worker import get_current_worker
 
-from subtitle_rag.tui.library_messages import FieldChecked, FieldTaken
+from subtitle_rag.tui.messages import FieldChecked, FieldTaken
 from subtitle_rag.tui.state import source_field
 from subtitle_rag.tui.widgets.text_field import TextField
 

@@ -7,9 +7,9 @@ import pytest
 
 from subtitle_rag.errors import UsageError
 from subtitle_rag.retrieval.query import Query
-from subtitle_rag.tui.answer_messages import AnswerEnded
 from subtitle_rag.tui.controllers import dialogue as module
 from subtitle_rag.tui.controllers.dialogue import Dialogue
+from subtitle_rag.tui.messages import AnswerEnded
 from subtitle_rag.tui.state.conversation import QuestionTurn
 
 if TYPE_CHECKING:
