@@ -241,7 +241,7 @@ class TestSearching:
         self, app_of: MakeApp, runtime: Runtime, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         found = [Suggestion("spelling", text, text, text, 3) for text in (MARKUP, *list(HOSTILE.values())[1:3])]
-        monkeypatch.setattr(recent_searches, "suggestions", lambda *_asked: found)
+        monkeypatch.setattr(recent_searches, "suggest_queries", lambda *_asked: found)
         app = app_of(scenes=[])
         async with app.run_test(size=size) as pilot:
             await settle(pilot)

@@ -297,7 +297,7 @@ class TestCalm:
             Suggestion("spelling", "치킨 소스", "치킹", "치킨", 12),
             Suggestion("filter", "치킹 소스", "after:2030-01-01", scenes=1),
         ]
-        monkeypatch.setattr(recent_searches, "suggestions", lambda *_asked: told)
+        monkeypatch.setattr(recent_searches, "suggest_queries", lambda *_asked: told)
 
         async def search(pilot: AppPilot) -> None:
             await searched(pilot, "치킹 소스 after:2030-01-01")

@@ -135,8 +135,8 @@ class TestTheSlowerOlderAnswer:
         def named(_searcher: object, _library: object, text: str, _stop: object) -> list[Suggestion]:
             return [Suggestion("spelling", f"{text}로", text, f"{text}로", 1)]
 
-        monkeypatch.setattr(recent_searches, "suggestions", named)
-        suggestions = slow(recent_searches, "suggestions")
+        monkeypatch.setattr(recent_searches, "suggest_queries", named)
+        suggestions = slow(recent_searches, "suggest_queries")
         app = app_of(scenes=[])
         async with app.run_test() as pilot:
             await settle(pilot)
